@@ -7,7 +7,7 @@ PYTHON = $(shell for python in python3 python3.14 python3.13 python3.12 python3.
 
 VENV := .venv
 BIN := $(VENV)/bin
-INSTALL := $(BIN)/python -m pip install -qq --disable-pip-version-check -c constraints.txt
+INSTALL := $(BIN)/python scripts/install.py -c constraints.txt
 
 # Stamps: the demo needs little, the checks need everything.
 READY_DEMO := $(VENV)/.ready-demo
@@ -31,7 +31,7 @@ CORE := __init__.py jsonvalue.py references.py alternatives.py examples.py sampl
 CORE_FILES := $(subst $(space),$(comma),$(addprefix src/toolbooth/,$(CORE)))
 
 .DEFAULT_GOAL := help
-.PHONY: help demo tour test check lint types layers coverage docs clients conformance oracle hosts hosts-large services check-services schemas peers lowest newest wild rooms trace stale long bench words clean
+.PHONY: help demo tour test check lint types layers coverage docs clients conformance oracle hosts hosts-large services check-services schemas peers lowest newest wild package release rooms trace stale long bench words clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' Makefile
@@ -45,7 +45,7 @@ tour: $(READY_DEMO) ## a tour in the terminal: one tool, right and wrong calls, 
 test: $(READY_DEV) ## run the tests but the long ones, with few Hypothesis examples
 	$(BIN)/python $(MEASURE) -m pytest $(PARALLEL) $(SELECTION) $(ARGS)
 
-check: lint types layers coverage docs clients conformance oracle hosts check-services rooms trace stale ## everything CI runs
+check: lint types layers coverage docs clients conformance oracle hosts check-services package rooms trace stale ## everything CI runs
 	@echo "All checks passed."
 
 lint: $(READY_DEV) ## ruff: format and rules
@@ -66,7 +66,7 @@ coverage: $(READY_DEV) ## all tests with branch coverage; the core must be compl
 	$(BIN)/coverage report --include='$(CORE_FILES)' --fail-under=100
 
 docs: $(READY_DEV) ## build the documentation into site/
-	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
 clients: $(READY_DEV) ## the TypeScript client and the Inspector against every server
 	@$(BIN)/python scripts/node_home.py
@@ -106,6 +106,12 @@ lowest: $(READY_DEV) ## the tests on the lowest versions that users may have; pa
 newest: $(READY_DEV) ## the tests on the newest versions; part of make long
 	@$(BIN)/python scripts/version_ends.py newest $(ARGS)
 
+package: $(READY_DEV) ## build and check the wheel, and try it with each extra in clean environments
+	@$(BIN)/python scripts/package.py $(ARGS)
+
+release: $(READY_DEV) ## prepare a release; VERSION=0.2.0. Prints the commands that publish it
+	@$(BIN)/python scripts/release.py $(VERSION)
+
 rooms: $(READY_DEV) ## print the largest files and functions
 	$(BIN)/python scripts/largest_rooms.py
 
@@ -125,7 +131,7 @@ words: $(READY_DEV) ## write the list of words that tells slips from other words
 	$(BIN)/python scripts/words.py
 
 clean: ## remove .venv and everything built
-	rm -rf $(VENV) .bench .conformance .hosts .long .oracle .peers .schemas .versions .words build dist site .coverage .coverage.* .hypothesis .pytest_cache .ruff_cache .import_linter_cache
+	rm -rf $(VENV) .bench .conformance .hosts .long .oracle .package .peers .schemas .versions .words build dist site .coverage .coverage.* .hypothesis .pytest_cache .ruff_cache .import_linter_cache
 	find src tests demo bench scripts wild examples -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
 
 $(BIN)/python:
@@ -134,8 +140,8 @@ $(BIN)/python:
 	@$(PYTHON) -m venv $(VENV)
 
 $(READY_DEMO): pyproject.toml constraints.txt | $(BIN)/python
-	@echo "Installing Toolbooth and what the demo needs into $(VENV)"
-	@$(INSTALL) -e '.[cli,django,examples]'
+	@echo "Installing Toolbooth and what the demo needs into $(VENV) (about a minute, once)"
+	@$(INSTALL) -e '.[cli,django,examples,mcp]'
 	@touch $@
 
 $(READY_DEV): pyproject.toml constraints.txt | $(BIN)/python

@@ -62,7 +62,7 @@ class Suite:
     panels: tuple[Panel, ...]
     packages: tuple[str, ...]
     measured: Callable[[Tell], list[Row]]
-    page: str = "speed.md"
+    page: str = "measured/speed.md"
     """Where in the documentation the figures go."""
     whole: bool = False
     """Whether figures without a goal go there too, and what was counted in place of the spread."""

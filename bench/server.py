@@ -8,7 +8,7 @@ import sys
 
 from figures import Panel, Row, Suite, Tell
 from serving import over_http, over_stdio
-from starting import imports, proofs, protection, registration
+from starting import commands, imports, proofs, protection, registration
 
 
 def measured(tell: Tell) -> list[Row]:
@@ -19,7 +19,7 @@ def measured(tell: Tell) -> list[Row]:
         )
     return [
         row
-        for part in (over_http, over_stdio, registration, protection, proofs, imports)
+        for part in (over_http, over_stdio, registration, protection, proofs, imports, commands)
         for row in part(tell)
     ]
 

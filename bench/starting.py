@@ -11,6 +11,8 @@ import gc
 import subprocess
 import sys
 from collections.abc import Awaitable, Callable
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from time import process_time
 from typing import Any
 
@@ -64,6 +66,28 @@ IMPORTS = {
 }
 IMPORT_ROUNDS = 8
 IMPORT_SECONDS = 0.150
+
+
+COMMANDS = {
+    "--help": (["--help"], 0.150),
+    "explain": (["explain", '{"count": "2"}', "--schema", "SCHEMA"], 0.300),
+    "call": (["call", "FOLDER/shop.py:registry", "order", '{"item": "tea"}'], 0.400),
+}
+"""Commands of `toolbooth`, with the CPU seconds that a whole process may take."""
+COMMAND_ROUNDS = 12
+
+SHOP = """
+from toolbooth import ToolRegistry
+
+registry = ToolRegistry("shop")
+
+
+@registry.tool
+def order(item: str, count: int = 1) -> str:
+    'Order something.'
+    return f"{count} {item}"
+"""
+COUNT_SCHEMA = '{"type": "object", "properties": {"count": {"type": "integer"}}}'
 
 
 def registration(tell: Tell) -> list[Row]:
@@ -197,6 +221,22 @@ def imports(tell: Tell) -> list[Row]:
                 at_most("import", f"{words} ÷ {host}", None, timings["ours"], timings[host])
             )
     return rows
+
+
+def commands(tell: Tell) -> list[Row]:
+    """Whole processes of the command line, the interpreter's start included."""
+    with TemporaryDirectory() as folder:
+        Path(folder, "shop.py").write_text(SHOP, encoding="utf-8")
+        clocks = {name: _command_clock(words, folder) for name, (words, _) in COMMANDS.items()}
+        found = readings(clocks, COMMAND_ROUNDS, counting(tell, "toolbooth", COMMAND_ROUNDS))
+    return [_bound_row(f"toolbooth {name}", found[name], COMMANDS[name][1]) for name in COMMANDS]
+
+
+def _command_clock(words: list[str], folder: str) -> Clock:
+    given = [word.replace("FOLDER", folder).replace("SCHEMA", COUNT_SCHEMA) for word in words]
+    silent = "import os, sys; sys.stdout = open(os.devnull, 'w')"
+    code = f"{silent}; sys.argv = {['toolbooth', *given]!r}; "
+    return process_clock(code + "from toolbooth.cli.entry import main; main()")
 
 
 def _bound_row(name: str, times: list[float], seconds: float) -> Row:

@@ -24,7 +24,7 @@ def measured(tell: Tell) -> list[Row]:
 SUITE = Suite(
     name="tokens",
     title="What an agent's context pays for an API",
-    page="token-diet.md",
+    page="measured/token-diet.md",
     whole=True,
     groups={
         "flat": f"tools/list, flat: bytes ÷ {PEER}",

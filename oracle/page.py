@@ -1,4 +1,4 @@
-"""The outcomes as Markdown: the part of docs/oracle.md between the marks."""
+"""The outcomes as Markdown: the part of docs/measured/oracle.md between the marks."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 from environments import PINS, ROOT
 
-PAGE = ROOT / "docs" / "oracle.md"
+PAGE = ROOT / "docs" / "measured" / "oracle.md"
 BEGIN, END = "<!-- written by make oracle: begin -->\n", "<!-- written by make oracle: end -->"
 MARKS = {"raises": "E", "loses": "L", "rejects": "R"}
 FORMS = ("portable", "plain")

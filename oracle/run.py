@@ -1,8 +1,8 @@
 """Run the providers' own converters over what is published, and say what they do to it: `make
 oracle`.
 
-Fails if one of them raises on a schema of the portable profile, or if docs/oracle.md says something
-else; `--write` writes the page anew. What shows each outcome is left in .oracle/outcomes.json.
+Fails if one of them raises on a schema of the portable profile, or if docs/measured/oracle.md is
+out of date; `--write` writes the page anew. Reasons: .oracle/outcomes.json.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def up_to_date(report: page.Report) -> bool:
         page.PAGE.write_text(written)
     if page.PAGE.read_text() == written:
         return True
-    print("docs/oracle.md says something else; make oracle ARGS=--write writes it anew.")
+    print("docs/measured/oracle.md says something else; make oracle ARGS=--write writes it anew.")
     return False
 
 

@@ -1,5 +1,6 @@
-"""The rules and clients.toml -> docs/lint-rules.md: `python scripts/lint_docs.py --write`; without
-it, print.
+"""The rules and clients.toml -> docs/reference/lint-rules.md.
+
+`python scripts/lint_docs.py --write` writes the page; without `--write`, it is printed.
 """
 
 import sys
@@ -11,7 +12,7 @@ from toolbooth.lint.evidence import ANY, clients
 from toolbooth.lint.explain import evidence, fix_text
 from toolbooth.lint.rule import Rule
 
-PAGE = Path(__file__).resolve().parent.parent / "docs" / "lint-rules.md"
+PAGE = Path(__file__).resolve().parent.parent / "docs" / "reference" / "lint-rules.md"
 
 HEAD = """# Lint rules
 
@@ -21,8 +22,8 @@ Every rule of `toolbooth lint`, with what is known about it. *Refused*: the tool
 request with it, fails. *Misread*: calls go wrong, or the model is shown something else than was
 published. *Dropped*: a constraint is left out. The date is that of the report; for code and
 documentation, and for converters that were run, the day on which that was done. Sources that are
-called a report are explained in [Evidence](project/evidence/index.md). How to use it:
-[Lint](lint.md).
+called a report are explained in [Evidence](../project/evidence/index.md). How to use it:
+[Lint](../guides/lint.md).
 """
 
 

@@ -17,6 +17,7 @@ import joint_install
 import kills
 import memory
 import peers
+import scale
 import version_ends
 from measured import Figures, Part, Step, StepFailed
 
@@ -79,8 +80,8 @@ MATRIX = Part(
 protected FastMCP server and to a protected server of the official SDK: over stdio and HTTP, in the
 handshake revision and in 2026-07-28. "As the corpus says" counts the calls with the same values for
 the tool, the same repairs and the same problems. "Stopped by the host" counts those that the host's
-own reader refuses before anyone else sees them; [What differs by host](../hosts.md) names them. A
-call that ends in any other way fails the run.""",
+own reader refuses before anyone else sees them; [What differs by host](../reference/hosts.md) names
+them. A call that ends in any other way fails the run.""",
     covers=(
         *ENGINE,
         "src/toolbooth/adapters/**/*.py",
@@ -126,9 +127,9 @@ def _sentence(name: str) -> str:
 PROPERTIES = Part(
     name="properties",
     title="The law on many random calls",
-    about="""The properties of [the law](../law.md) on random contracts and random mutations of
-valid calls, with twenty times the examples of `make check`. Every example passed: one that fails,
-fails the run.""",
+    about="""The properties of [the law](../reference/law.md) on random contracts and random
+mutations of valid calls, with twenty times the examples of `make check`. Every example passed: one
+that fails, fails the run.""",
     covers=(*ENGINE, PROPERTIES_FILE),
     packages=("hypothesis", "pydantic", "jiter", "jsonschema-rs"),
     steps=properties_steps,
@@ -165,10 +166,10 @@ SCHEMAS = Part(
     title="JSON-Schema-Test-Suite through the boundary",
     about="""Every case of JSON-Schema-Test-Suite 2020-12 is sent as a call, to a tool that has the
 schema of the case as its property `v`, and, if the instance is an object, to a tool that has it as
-its whole schema. [The law](../law.md#foreign-schemas) says why a valid instance may be refused; the
-cause is found by changing the schema until the instance is accepted. The run fails if a valid
-instance is changed, if an invalid one is accepted without a recorded repair, if a valid one is
-refused for another cause, or if more than 70 are refused in all. Before these rules, at commit
+its whole schema. [The law](../reference/law.md#foreign-schemas) says why a valid instance may be
+refused; the cause is found by changing the schema until the instance is accepted. The run fails if
+a valid instance is changed, if an invalid one is accepted without a recorded repair, if a valid one
+is refused for another cause, or if more than 70 are refused in all. Before these rules, at commit
 `d97af32`, 107 were refused: 39 because objects are closed, 19 for `format`, 33 for a keyword
 without `type`, and 16 for other causes.""",
     covers=(*ENGINE, "tests/schemas/*.py", "constraints.txt"),
@@ -419,6 +420,7 @@ PARTS = {
         HOSTS,
         doctor_hosts.PART,
         memory.PART,
+        scale.PART,
         kills.PART,
     )
 }

@@ -48,6 +48,8 @@ class Part:
     """What is run, by name. A step that is done is not run again when the part is continued."""
     table: Callable[[Mapping[str, Figures]], str]
     """The figures of all steps as Markdown."""
+    picture: Callable[[Mapping[str, Figures], Path], None] | None = None
+    """Draws the figures of all steps; the page shows `<name>.png`."""
     at_once: int = 1
     """How many steps run at the same time: one where time is measured."""
 
@@ -146,6 +148,8 @@ def run(part: Part, folders: Folders, tell: Tell, *, fresh: bool = False) -> Pat
     result.parent.mkdir(parents=True, exist_ok=True)
     result.write_text(json.dumps(record, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
     result.with_suffix(".md").write_text(page(part, record), encoding="utf-8")
+    if part.picture is not None:
+        part.picture(record["figures"], result.with_suffix(".png"))
     path.unlink(missing_ok=True)
     if record["minutes"] > LIMIT_MINUTES:
         tell(f"{part.name}: took {record['minutes']} minutes; the limit is {LIMIT_MINUTES}")

@@ -1,6 +1,7 @@
 """For all tests: which are long, how many examples are tried, their order, their processes."""
 
 import random
+import signal
 from collections.abc import Generator
 from pathlib import Path
 
@@ -9,7 +10,17 @@ from hypothesis import is_hypothesis_test, settings
 
 HERE = Path(__file__).resolve().parent
 
+# A job in the background is started with Ctrl-C ignored, and so would be the servers that tests start
+# and interrupt.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
 LONG: dict[str, set[str]] = {
+    # The package is built, and installed on each Python of this machine.
+    "test_release.py": {
+        "test_a_release_is_written_built_and_tried_and_its_commands_printed",
+        "test_every_file_is_as_before_if_the_package_is_not_right",
+    },
     # Fifty thousand calls.
     "boundary/test_swallowed_real_texts.py": {"test_ten_thousand_real_texts_are_not_refused"},
     # A new project, made and served in processes of its own.
@@ -21,11 +32,11 @@ LONG: dict[str, set[str]] = {
     # Hundreds of Hypothesis examples, which no profile makes fewer: their number is asserted.
     "testing/test_honesty.py": {
         "test_our_own_schemas_are_honest",
-        "test_those_of_the_inventory_are",
+        "test_schemas_of_the_inventory_example_are_honest",
     },
     # pytest with our plugin on all tools of the inventory.
     "testing/test_kit_finds.py": {
-        "test_an_unprotected_server_of_the_official_sdk_is_found_to_lose_what_is_sent",
+        "test_unprotected_official_sdk_server_is_found_to_lose_arguments",
         "test_the_protected_servers_pass",
     },
 }

@@ -63,7 +63,7 @@ def pieces_of(value: Any) -> list[dict[str, Any]]:
     return handle_bytes(compile_function(tool), b"{}", lambda: value)["content"]
 
 
-def test_pieces_become_the_content_of_the_result_and_all_else_stands_beside_them_as_text():
+def test_content_objects_become_content_and_other_values_text():
     assert pieces_of(Image(data=b"\x89")) == [
         {"type": "image", "data": "iQ==", "mimeType": "image/png"}
     ]

@@ -22,7 +22,7 @@ def test_progress_goes_where_the_caller_asked_for_it():
     assert told == [(1, 2, "step 1"), (2, 2, "step 2"), (0.5, None, None)]
 
 
-def test_progress_may_be_awaited_and_is_lost_on_nobody_where_nobody_asked():
+def test_progress_can_be_awaited_when_the_client_did_not_request_it():
     async def tool(ctx: Context) -> str:
         await ctx.progress(1, 2)
         return "done"

@@ -8,7 +8,7 @@ from toolbooth import Limits, compile_function, handle_bytes
 @pytest.mark.parametrize(
     "limits", [{"max_depth": 201}, {"max_digits": 4_301}], ids=["depth", "digits"]
 )
-def test_limits_past_what_the_reader_reads_are_refused_at_once(limits):
+def test_limits_above_those_of_the_reader_raise(limits):
     with pytest.raises(
         ValueError, match="200 levels deep and to 4,300 digits; limits can only be lower"
     ):

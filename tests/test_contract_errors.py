@@ -131,7 +131,7 @@ NO_FIELDS = "parameter 'it' is marked Unpack() but is not a model with fields; r
     ids=lambda function: function.__name__,
 )
 @pytest.mark.parametrize("register", [compile_function, unpack_pydantic_params])
-def test_unpack_on_what_has_no_fields_is_a_mistake(register, function):
+def test_unpack_on_a_type_without_fields_is_a_mistake(register, function):
     with pytest.raises(ContractError) as raised:
         register(function)
     assert raised.value.mistakes == (NO_FIELDS,)
@@ -146,7 +146,7 @@ def in_a_union(item: Annotated[Item, Unpack()] | int): ...
     "function", [in_a_list, in_a_dict, in_a_union], ids=lambda function: function.__name__
 )
 @pytest.mark.parametrize("register", [compile_function, unpack_pydantic_params])
-def test_a_marker_that_nobody_honours_is_a_mistake_and_never_ignored(register, function):
+def test_unpack_marker_in_an_unsupported_place_is_a_mistake(register, function):
     with pytest.raises(ContractError) as raised:
         register(function)
     [mistake] = raised.value.mistakes
@@ -183,13 +183,13 @@ def test_variadic_parameters_are_a_mistake(register, function, written):
     with pytest.raises(ContractError) as raised:
         register(function)
     assert raised.value.mistakes == (
-        f"parameter {written!r} takes names that nobody declared; declare each parameter, "
+        f"parameter {written!r} accepts undeclared names; declare each parameter, "
         'or take a model with extra="allow"',
     )
 
 
 @pytest.mark.parametrize("register", [compile_function, unpack_pydantic_params])
-def test_names_that_some_client_refuses_are_told_all_at_once(register):
+def test_names_refused_by_some_client_are_reported_all_at_once(register):
     def tool(
         it: Annotated[OddlyNamed, Unpack()], config: int, callbacks: int = 0, run_manager: int = 0
     ): ...
@@ -254,7 +254,7 @@ def test_a_context_known_only_under_type_checking_is_still_injected():
     )
 
 
-def test_mistakes_of_every_kind_are_told_at_once():
+def test_mistakes_of_every_kind_are_reported_at_once():
     def tool(
         item: Annotated[Item, Unpack()], name: str, config: int, other: Absent, *rest: int
     ): ...
@@ -274,7 +274,7 @@ class AsTypedDict(TypedDict):
     id: int
 
 
-NO_INSTANCE = "parameter 'it': its default is no instance of the model; give it one, or None"
+NO_INSTANCE = "parameter 'it': its default is not an instance of the model; give it one, or None"
 
 
 @pytest.mark.parametrize("register", [compile_function, unpack_pydantic_params])

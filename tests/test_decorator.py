@@ -163,7 +163,7 @@ def test_a_class_that_no_schema_describes_is_the_hosts_to_fill():
     assert tool(engine=engine, city="Bern") == ("Bern", engine)
 
 
-def test_a_mistake_in_a_parameters_type_is_told_and_not_taken_for_a_dependency():
+def test_mistake_in_a_parameter_type_is_reported_as_contract_error():
     def tool(
         place: Annotated[Place, Unpack()],
         other: Annotated[Place | Priced, Field(discriminator="kind")],
@@ -412,7 +412,7 @@ def test_python_values_that_the_authors_validation_refuses_raise_the_same_error(
     )
 
 
-def test_a_key_that_is_no_parameter_name_gets_a_free_one():
+def test_key_that_is_not_a_parameter_name_gets_a_free_name():
     class Copied(BaseModel):
         number: Annotated[int, Field(alias="copy")]
         copy_value: int = 0
@@ -452,7 +452,7 @@ def test_a_function_without_a_marker_is_left_alone():
     assert unpack_pydantic_params(tool) is tool
 
 
-def test_a_function_without_a_marker_is_left_alone_even_if_its_model_is_unfinished():
+def test_function_without_a_marker_is_unchanged_with_an_unfinished_model():
     class Unfinished(BaseModel):
         part: "NeverDefined"  # noqa: F821
 

@@ -70,7 +70,7 @@ def problems_of(**call):
     return [(each.code, each.where) for each in raised.value.problems]
 
 
-def test_a_dict_with_wrong_values_and_undeclared_keys_is_refused_with_every_problem():
+def test_dict_with_wrong_values_and_unknown_keys_reports_every_problem():
     assert problems_of(request={"search_query": "w", "limit": "many", "zzz": 1}) == [
         ("wrong-type", "$.request.limit"),
         ("unknown-key", "$.request.zzz"),
@@ -175,7 +175,7 @@ def test_a_value_that_is_given_twice_is_a_type_error():
     ],
     ids=["keyword", "wrapper", "positions"],
 )
-def test_what_is_no_parameter_is_a_type_error_that_shows_the_flat_call(args, kwargs, why):
+def test_unknown_argument_is_a_type_error_that_shows_the_flat_call(args, kwargs, why):
     with pytest.raises(TypeError) as raised:
         save(*args, **kwargs)
     assert str(raised.value) == f"save() {why}. {FLAT_CALL}"

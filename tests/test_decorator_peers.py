@@ -2,7 +2,7 @@
 way.
 
 The first part has one test for each difference from katana's `unpack_pydantic_params`
-(docs/flattening.md lists them); the second builds a tool as pydantic-ai does.
+(docs/guides/flattening.md lists them); the second builds a tool as pydantic-ai does.
 """
 
 import asyncio
@@ -62,7 +62,7 @@ NOT_MODELS: list[Any] = [Box, Box[int], int, list[Query], dict[str, int], bytes]
 
 @pytest.mark.parametrize("marker", [Unpack(), Unpack(prefix="a_"), Unpack], ids=repr)
 @pytest.mark.parametrize("kind", NOT_MODELS, ids=repr)
-def test_whatever_is_not_a_model_is_refused_under_every_spelling(kind: Any, marker: Any):
+def test_unpack_on_a_type_other_than_a_model_is_refused_in_every_spelling(kind: Any, marker: Any):
     for hint in (Annotated[kind, marker], Annotated[kind, marker] | None):
 
         def tool(request: hint = None, note: str = ""): ...
@@ -87,7 +87,7 @@ def test_typed_dicts_and_dataclasses_are_models(kind: Any):
     assert list(inspect.signature(unpack_pydantic_params(tool)).parameters) == ["name"]
 
 
-def test_the_signature_has_the_names_and_for_people_the_types_and_defaults_of_the_fields():
+def test_signature_has_the_names_types_and_defaults_of_the_fields():
     params = inspect.signature(search).parameters
     assert list(params) == ["name", "limit", "owner"]
     assert [str(each) for each in params.values()] == [
@@ -221,6 +221,6 @@ def test_other_frameworks_still_get_every_problem_at_once(host: Any):
     assert "$.limit: " in answer
 
 
-def test_fastmcp_publishes_what_a_typed_dict_does():
+def test_fastmcp_publishes_the_schema_of_a_typed_dict():
     plain = asyncio.run(published(plain_fastmcp(search)))
     assert without_titles(typed_dict_of(search).json_schema()) == without_titles(plain)

@@ -124,7 +124,7 @@ def validated(model: Any, data: dict[str, Any]) -> Any:
 
 
 @given(data=st.data(), how=st.sampled_from(sorted(CALLS)), prefix=st.sampled_from(["", "p_"]))
-def test_the_function_gets_what_the_model_makes_of_the_same_data_or_the_call_raises(
+def test_function_gets_the_validated_model_or_the_call_raises(
     data: st.DataObject, how: str, prefix: str
 ):
     model = data.draw(models())
@@ -193,7 +193,7 @@ NOT_MODELS = st.one_of(
 
 
 @given(model=models(), value=NOT_MODELS, by_name=st.booleans())
-def test_whatever_is_neither_the_model_nor_a_dict_is_a_type_error(
+def test_value_that_is_neither_the_model_nor_a_dict_is_a_type_error(
     model: Model, value: Any, by_name: bool
 ):
     @unpack_pydantic_params
@@ -211,7 +211,7 @@ VALUES = st.sampled_from([1, "t", None, {}, {"x": 1}, {"x": "q"}, {"x": 1, "z": 
     data=st.dictionaries(st.sampled_from(["city", "inner", "inner_x", "x", "request"]), VALUES),
     optional=st.booleans(),
 )
-def test_a_dict_for_a_model_with_unpacked_fields_is_what_the_model_itself_takes(
+def test_dict_for_a_model_with_unpacked_fields_is_validated_as_the_model(
     data: dict[str, Any], optional: bool
 ):
     hint = Annotated[Flat | None, Unpack()] if optional else Annotated[Flat, Unpack()]

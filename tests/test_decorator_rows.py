@@ -40,7 +40,7 @@ def test_a_decorated_tool_on_a_plain_host_behaves_as_the_model_alone(row, host):
 
 @HOSTS
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.id)
-def test_a_plain_host_publishes_what_toolbooth_would(row, host):
+def test_plain_host_publishes_the_schema_of_toolbooth(row, host):
     schema = asyncio.run(published(host(unpack_pydantic_params(row.make()))))
     own = input_schema(compile_function(row.make()))
     titled = {

@@ -356,7 +356,7 @@ def with_hosts(
     return first, request, second, loud
 
 
-def test_parameters_of_the_host_keep_their_position_if_nothing_was_flattened_before_them():
+def test_host_parameters_before_a_flattened_one_keep_their_position():
     engine = f"{__name__}.Engine"
     assert str(inspect.signature(with_hosts)) == (
         f"(first: {engine}, *, second: {engine}, search_query: str, limit: int = 10, "

@@ -65,11 +65,11 @@ WRAPPED = (
         pytest.param({"data": "flat text"}, CONTACT, id="undeclared-text"),
     ],
 )
-def test_what_is_no_wrapper_passes(arguments, schema):
+def test_arguments_without_a_wrapper_pass(arguments, schema):
     assert detect_nested_wrapper(arguments, schema) is None
 
 
-def test_a_wrapper_is_told_with_its_key_its_fields_the_declared_ones_and_the_likely_cause():
+def test_wrapper_is_reported_with_its_key_its_fields_and_a_likely_cause():
     assert (
         detect_nested_wrapper({"data": {"email": "a@b.c", "first_name": "Agent"}}, CONTACT)
         == WRAPPED
@@ -105,7 +105,7 @@ def test_an_open_object_is_wrapped_only_where_all_inner_keys_are_declared_ones()
     assert found == WRAPPED
 
 
-def test_a_reference_that_leads_nowhere_declares_its_key_all_the_same():
+def test_unresolved_reference_still_declares_its_key():
     schema = {
         "type": "object",
         "properties": {"site": {"$ref": "#/$defs/Missing"}, "name": {"type": "string"}},
@@ -121,5 +121,5 @@ def test_a_reference_that_leads_nowhere_declares_its_key_all_the_same():
 @pytest.mark.parametrize(
     "schema", [{}, {"description": "Takes anything."}], ids=["empty", "only-a-description"]
 )
-def test_a_schema_that_says_nothing_takes_every_object(schema):
+def test_schema_without_keywords_accepts_every_object(schema):
     assert detect_nested_wrapper({"data": {"email": "a@b.c"}}, schema) is None

@@ -3,10 +3,13 @@
 import ast
 import inspect
 import re
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any, get_args
 
 import pytest
+import reference_docs
 
 import toolbooth
 from toolbooth import testing
@@ -14,6 +17,7 @@ from toolbooth.boundary.repairs import CLIENT_KEYS, RepairCode
 from toolbooth.errors import ProblemCode
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
+ROOT = DOCS.parent
 TEXT = "\n".join(page.read_text(encoding="utf-8") for page in sorted(DOCS.rglob("*.md")))
 
 
@@ -22,19 +26,67 @@ TEXT = "\n".join(page.read_text(encoding="utf-8") for page in sorted(DOCS.rglob(
     [toolbooth.__all__, get_args(ProblemCode), get_args(RepairCode), sorted(CLIENT_KEYS)],
     ids=["public-names", "problem-codes", "repair-codes", "client-keys"],
 )
-def test_the_docs_mention_every_one_of_them(names):
+def test_docs_mention_every_public_name_and_code(names):
     assert [name for name in names if f"`{name}`" not in TEXT] == []
 
 
 # --- where tool authors find the wire contract and the test helper ---
 
 
-def test_the_front_page_lists_every_test_helper():
+def test_the_front_page_leads_to_every_start_page():
     index = (DOCS / "index.md").read_text(encoding="utf-8")
-    assert [name for name in testing.__all__ if f"`{name}`" not in index] == []
+    pages = [page.relative_to(DOCS).as_posix() for page in (DOCS / "start").glob("*.md")]
+    assert [page for page in pages if f"]({page})" not in index] == []
 
 
-@pytest.mark.parametrize("page", ["../README.md", "serving.md", "fastmcp.md", "mcp-sdk.md"])
+def test_the_readme_shows_protect_and_the_refused_call_by_line_25():
+    lines = (ROOT / "README.md").read_text(encoding="utf-8").splitlines()
+    beginning = "\n".join(lines[:25])
+    expected = ("pip install", "protect(FastMCP(", "toolbooth call", "Refused: 1 problem")
+    assert [each for each in expected if each not in beginning] == []
+
+
+# --- the reference ---
+
+
+@pytest.mark.parametrize("name", reference_docs.PAGES)
+def test_generated_reference_pages_are_as_the_code_is(name: str):
+    """If this fails: `python scripts/reference_docs.py --write`."""
+    written = (DOCS / "reference" / name).read_text(encoding="utf-8")
+    assert written == generated(name)
+
+
+def generated(name: str) -> str:
+    """The page as a process of its own makes it: no Django project is set up in it."""
+    script = ROOT / "scripts" / "reference_docs.py"
+    command = [sys.executable, script, "--print", name]
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+
+def test_the_public_api_page_has_every_public_name():
+    names = {*toolbooth.__all__, *testing.__all__}
+    listed = {name for _, _, group in reference_docs.GROUPS for name in group}
+    assert names - listed == set()
+
+
+def test_every_setting_has_a_description():
+    page = (DOCS / "reference" / "settings.md").read_text(encoding="utf-8")
+    sections = re.split(r"^## ", page, flags=re.MULTILINE)[1:]
+    assert [text.split("\n")[0] for text in sections if text.split("\n")[2][:1] in ("", "-")] == []
+
+
+def test_the_codes_page_has_a_row_for_each_code():
+    page = (DOCS / "reference" / "codes.md").read_text(encoding="utf-8")
+    problems, repairs = (
+        re.findall(r"^\| `([\w-]+)` \|", part, re.MULTILINE) for part in page.split("\n## ")[1:3]
+    )
+    assert sorted(problems) == sorted(get_args(ProblemCode))
+    assert sorted(repairs) == sorted(get_args(RepairCode))
+
+
+@pytest.mark.parametrize(
+    "page", ["../README.md", "guides/serving.md", "guides/fastmcp.md", "guides/mcp-sdk.md"]
+)
 def test_pages_for_tool_authors_link_the_wire_contract_and_the_test_helper(page: str):
     text = (DOCS / page).read_text(encoding="utf-8")
     expected = ("wire-contract.md)", "testing.md)", "`call_over_wire")
@@ -48,7 +100,7 @@ def test_pages_for_tool_authors_link_the_wire_contract_and_the_test_helper(page:
 )
 def test_docstrings_for_tool_authors_name_the_wire_contract_and_the_test_helper(owner: Any):
     text = inspect.getdoc(owner) or ""
-    expected = ("docs/wire-contract.md", "toolbooth.testing.call_over_wire")
+    expected = ("docs/reference/wire-contract.md", "toolbooth.testing.call_over_wire")
     assert [each for each in expected if each not in text] == []
 
 
@@ -66,7 +118,6 @@ def test_every_promise_about_security_names_tests_that_exist():
 
 # --- the map of the code ---
 
-ROOT = DOCS.parent
 PACKAGE = ROOT / "src" / "toolbooth"
 PROJECT_PAGES = sorted((DOCS / "project").rglob("*.md"))
 CODE_FILE = re.compile(r"(?<![\w/.-])((?:[\w-]+/)*[\w-]+\.(?:py|toml))\b")

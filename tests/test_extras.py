@@ -118,7 +118,7 @@ def run_without(
 
 
 @pytest.mark.parametrize(("program", "missing", "sentence"), IMPORTS.values(), ids=IMPORTS)
-def test_an_import_without_its_extra_says_what_to_install(
+def test_import_without_its_extra_names_the_package_to_install(
     program: str, missing: list[str], sentence: str
 ):
     ran = run_without(missing, program)
@@ -126,13 +126,19 @@ def test_an_import_without_its_extra_says_what_to_install(
     assert ran.stderr.splitlines()[-1] == f"toolbooth.extras.MissingExtra: {sentence}"
 
 
-@pytest.mark.parametrize(
-    "args", [["--help"], ["--version"], ["tools", "server.py:registry"]], ids=lambda args: args[0]
-)
-def test_the_command_without_click_prints_one_sentence(args: list[str]):
-    ran = run_without(["click"], COMMAND, *args)
-    assert (ran.returncode, ran.stdout) == (1, "")
-    assert ran.stderr == "the toolbooth command needs click: pip install 'toolbooth[cli]'\n"
+@pytest.mark.parametrize("args", [["--help"], ["call", "--help"], ["--version"]], ids=" ".join)
+def test_help_needs_no_extra(args: list[str]):
+    ran = run_without(["uvicorn", "fastmcp", "mcp", "django", "hypothesis"], COMMAND, *args)
+    assert (ran.returncode, ran.stderr) == (0, "")
+
+
+def test_asking_a_running_server_without_the_client_prints_one_sentence():
+    ran = run_without(["mcp"], COMMAND, "tools", "http://127.0.0.1:9/mcp")
+    assert (ran.returncode, ran.stdout) == (2, "")
+    assert (
+        ran.stderr
+        == "Error: asking a running server needs the official client: pip install 'toolbooth[mcp]'\n"
+    )
 
 
 def test_replay_without_hypothesis_prints_one_sentence(tmp_path: Path):
@@ -140,16 +146,20 @@ def test_replay_without_hypothesis_prints_one_sentence(tmp_path: Path):
     ran = run_without(
         ["hypothesis"], COMMAND, "replay", "calls.jsonl", "server.py:registry", cwd=tmp_path
     )
-    assert (ran.returncode, ran.stdout) == (1, "")
-    assert ran.stderr == "toolbooth.testing needs Hypothesis: pip install 'toolbooth[testing]'\n"
+    assert (ran.returncode, ran.stdout) == (2, "")
+    assert (
+        ran.stderr
+        == "Error: toolbooth.testing needs Hypothesis: pip install 'toolbooth[testing]'\n"
+    )
 
 
-def test_a_command_says_what_the_server_it_loads_needs(tmp_path: Path):
+def test_command_names_the_extra_that_the_loaded_server_needs(tmp_path: Path):
     tmp_path.joinpath("server.py").write_text("from toolbooth.adapters.fastmcp import protect\n")
     ran = run_without(["fastmcp"], COMMAND, "tools", "server.py:mcp", cwd=tmp_path)
-    assert (ran.returncode, ran.stdout) == (1, "")
+    assert (ran.returncode, ran.stdout) == (2, "")
     assert (
-        ran.stderr == "toolbooth.adapters.fastmcp needs FastMCP: pip install 'toolbooth[fastmcp]'\n"
+        ran.stderr
+        == "Error: toolbooth.adapters.fastmcp needs FastMCP: pip install 'toolbooth[fastmcp]'\n"
     )
 
 
@@ -209,5 +219,7 @@ def test_serving_over_http_without_uvicorn_prints_one_sentence(tmp_path: Path):
     ran = run_without(
         ["uvicorn"], COMMAND, "serve", "server.py:registry", "--http", "0", cwd=tmp_path
     )
-    assert (ran.returncode, ran.stdout) == (1, "")
-    assert ran.stderr == "toolbooth serve --http needs uvicorn: pip install 'toolbooth[cli]'\n"
+    assert (ran.returncode, ran.stdout) == (2, "")
+    assert (
+        ran.stderr == "Error: toolbooth serve --http needs uvicorn: pip install 'toolbooth[cli]'\n"
+    )

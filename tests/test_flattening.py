@@ -69,7 +69,7 @@ def test_02_a_context_before_or_after_is_injected_and_never_on_the_wire(hint, fi
     assert [each["path"] for each in refusal["_meta"]["toolbooth"]["problems"]] == ["$.context"]
 
 
-def test_02_what_the_host_injects_passes_by():
+def test_02_injected_argument_is_passed_on():
     class Session: ...
 
     def tool(item: Annotated[Item, Unpack()], session: Session):
@@ -83,7 +83,7 @@ def test_02_what_the_host_injects_passes_by():
     }
 
 
-def test_09_a_factory_is_not_called_at_registration_and_its_value_is_not_published():
+def test_09_default_factory_is_not_called_or_published_at_registration():
     calls = []
 
     class Stamped(BaseModel):
@@ -141,7 +141,7 @@ def test_17_validators_run_at_most_once_when_the_call_is_refused():
         assert (runs.count("before") <= 1, runs.count("a") <= 1) == (True, True), body
 
 
-def test_23_the_text_of_a_validator_in_a_prefixed_model_reaches_the_caller_with_its_place():
+def test_23_validator_message_of_a_prefixed_model_is_sent_with_its_path():
     class Range(BaseModel):
         lo: int
         hi: int
@@ -175,7 +175,7 @@ def test_29_the_published_defaults_are_those_of_the_default_instance():
     }
 
 
-def test_29_a_default_instance_is_not_changed_by_a_tool_that_changes_what_it_got():
+def test_29_default_instance_is_not_changed_by_a_tool_that_mutates_it():
     class Bag(BaseModel):
         names: list[str] = []
 
@@ -240,7 +240,7 @@ def local():
 """
 
 
-def test_33_34_future_annotations_find_names_of_the_module_and_of_the_function_around(monkeypatch):
+def test_33_34_future_annotations_resolve_module_and_local_names(monkeypatch):
     module = ModuleType("future")
     monkeypatch.setitem(sys.modules, "future", module)
     exec(compile(FUTURE, "future.py", "exec", dont_inherit=True), vars(module))
@@ -263,7 +263,7 @@ def test_39_generators_are_read_to_their_end():
         assert asyncio.run(handle_bytes_async(compile_function(tool), b'{"id": 1}')) == expected
 
 
-def test_40_no_python_vocabulary_and_no_address_is_told():
+def test_40_refusals_contain_no_python_type_names_and_no_urls():
     class Everything(BaseModel):
         when: date
         uid: UUID
@@ -308,7 +308,7 @@ def test_03_the_exact_schema_of_a_recursive_model_is_an_object_at_its_root():
     assert schema["type"] == "object"
 
 
-def test_24_25_undeclared_keys_of_an_open_model_with_a_prefix_are_refused_not_guessed():
+def test_24_25_undeclared_keys_of_a_prefixed_open_model_are_refused():
     def tool(
         who: Annotated[Popped, Unpack(prefix="a_")], more: Annotated[Open, Unpack(prefix="b_")]
     ):

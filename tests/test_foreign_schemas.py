@@ -140,7 +140,7 @@ def has_null(value: Any) -> bool:
 
 @LAW
 @given(tools(), st.lists(calls.filter(lambda call: not has_null(call)), min_size=1, max_size=8))
-def test_what_is_accepted_as_sent_fits_the_published_schema(
+def test_arguments_accepted_without_repair_fit_the_published_schema(
     made: tuple[dict[str, Any], ForeignTool], sent: list[Any]
 ):
     schema, tool = made

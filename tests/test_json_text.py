@@ -32,7 +32,7 @@ def fetch(url: str, headers: Headers = None) -> str:
 FETCH = compile_function(fetch)
 
 
-def test_json_text_is_published_as_a_string_whose_description_says_that_it_takes_json():
+def test_json_text_is_published_as_a_string_described_as_json():
     assert input_schema(FETCH) == {
         "type": "object",
         "properties": {
@@ -208,7 +208,7 @@ def test_the_mistaken_json_text_is_named():
     ],
     ids=str,
 )
-def test_an_open_object_or_untyped_list_without_an_example_is_a_contract_warning(kind):
+def test_open_object_or_untyped_list_without_an_example_warns(kind):
     """All others: tests/test_parameter_examples.py."""
 
     def tool(it): ...
@@ -394,7 +394,7 @@ def test_the_exact_schema_has_the_type_inside():
         (None, "A: b", "Takes a JSON object."),
     ],
 )
-def test_a_description_says_nothing_twice_and_has_its_full_stops(description, example, said):
+def test_description_has_no_repetition_and_ends_with_a_full_stop(description, example, said):
     kind = Annotated[dict[str, str], JsonText(example=example), Field(description=description)]
     assert described(kind) == said
 
@@ -435,7 +435,7 @@ def test_json_that_pydantic_reads_is_described_where_the_type_shows_it():
     assert described(Json[int]) == "JSON text: integer"
 
 
-def test_what_a_foreign_schema_says_of_json_text_is_kept_unless_the_description_says_it():
+def test_content_schema_of_json_text_is_added_unless_described():
     text = {"type": "string", "contentMediaType": "application/json"}
     content = {"type": "array", "items": {"type": "integer"}}
 

@@ -460,7 +460,7 @@ def _apply(draw: st.DrawFn, name: str, place: Place, root: Any, original: Any) -
 
 @LAW
 @given(valid_calls())
-def test_a_valid_call_passes_and_means_what_pydantic_alone_makes_of_it(call: tuple[Tool, Any]):
+def test_valid_call_passes_with_the_values_of_pydantic(call: tuple[Tool, Any]):
     tool, arguments = call
     answer = tool.send(arguments)
     assert (answer.received, answer.meta) == (tool.means(arguments), {})
@@ -494,7 +494,7 @@ def test_the_corrected_call_of_a_refusal_passes_as_it_is_and_is_the_one_meant(
 
 @settings(LAW, max_examples=300)
 @given(mutations())
-def test_what_a_refusal_says_is_short_and_holds_no_url_no_class_name_and_no_secret(
+def test_refusal_is_short_and_contains_no_url_class_name_or_secret(
     call: tuple[Tool, Any, Mutation],
 ):
     tool, _, mutation = call
@@ -509,7 +509,7 @@ def test_what_a_refusal_says_is_short_and_holds_no_url_no_class_name_and_no_secr
 
 @settings(LAW, max_examples=200)
 @given(mutations(), st.booleans())
-def test_what_the_gate_passes_needs_neither_repair_nor_refusal(
+def test_call_accepted_by_the_gate_needs_no_repair_and_no_refusal(
     call: tuple[Tool, Any, Mutation], original: bool
 ):
     tool, valid, mutation = call

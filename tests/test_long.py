@@ -102,7 +102,9 @@ def test_the_page_is_made_from_the_figures(root: Path, counting: Counting):
     assert "make long ARGS=counting" in page
 
 
-def test_a_stopped_part_goes_on_where_it_stopped(root: Path, counting: Counting, capsys: Any):
+def test_stopped_part_continues_at_the_step_that_failed(
+    root: Path, counting: Counting, capsys: Any
+):
     counting.broken = {"two"}
     assert long.main(["counting"], counting.parts, root) == 1
     assert "counting: two failed\nwhat it printed" in capsys.readouterr().out
@@ -130,7 +132,9 @@ def test_a_part_starts_over_when_a_covered_file_has_changed(root: Path, counting
     assert counting.ran == ["one", "two", "one", "two", "three"]
 
 
-def test_an_unknown_part_is_told_with_the_nearest_name(counting: Counting, root: Path, capsys: Any):
+def test_unknown_part_is_reported_with_the_nearest_name(
+    counting: Counting, root: Path, capsys: Any
+):
     with pytest.raises(SystemExit) as ended:
         long.main(["couting"], counting.parts, root)
     assert ended.value.code == 2

@@ -30,7 +30,7 @@ SAMPLE = [pair for pair in DIRECTED if not any(map(iskeyword, pair))][::16]
 
 
 @pytest.mark.parametrize("form", ["{}", "{}_id", "my_{}", "{}2", "the_{}_value"])
-def test_no_name_is_certainly_meant_for_its_opposite_or_for_another_word(form):
+def test_no_name_is_matched_to_its_opposite_or_to_another_word(form):
     wrong = [
         (sent, declared)
         for sent, declared in DIRECTED

@@ -167,7 +167,7 @@ def described(kind: Any, text: str) -> Any:
     ],
     ids=str,
 )
-def test_what_the_type_does_not_show_needs_an_example(kind, example):
+def test_type_without_a_visible_format_needs_an_example(kind, example):
     line = f"Field(description='e.g. {example}')"
     assert warned(kind) == [f"'it'; give it an example with real values: {line}"]
     assert warned(described(kind, f"e.g. {example}")) == []
@@ -213,7 +213,7 @@ def test_what_the_type_does_not_show_needs_an_example(kind, example):
     ],
     ids=str,
 )
-def test_choices_fields_and_formats_show_what_to_write(kind):
+def test_choices_fields_and_formats_need_no_example(kind):
     assert warned(kind) == []
 
 
@@ -463,7 +463,7 @@ def found_by_lint(kind: Any, profile: Any) -> list[str]:
     return [each.path.removeprefix("$.") for each in found]
 
 
-def test_a_schema_that_is_quoted_in_a_description_is_no_example():
+def test_schema_quoted_in_a_description_does_not_count_as_an_example():
     kind = dict[Annotated[str, Field(max_length=3)], int]
     assert found_by_lint(kind, "portable") == ["it"]
 
@@ -474,7 +474,7 @@ def test_the_warning_and_the_lint_of_the_exact_schema_agree(kind):
 
 
 @given(kind=PLAIN_KINDS)
-def test_the_warning_and_the_lint_of_what_is_published_agree(kind):
+def test_warning_agrees_with_the_lint_of_the_published_schema(kind):
     """Not on each field: the portable schema repeats a shared model at each place."""
     assert bool(found_by_lint(kind, "portable")) == bool(names(kind))
 

@@ -32,7 +32,7 @@ def test_a_text_is_found_that_matches(pattern: str, text: str):
     "pattern",
     ["(?=x)y", "[", "(", "\\", "*", r"^\p{L}+$", r"\1", "x{61}", "(x{9}){9}", "[^\x00-~]"],
 )
-def test_what_is_not_understood_has_no_text(pattern: str):
+def test_unsupported_pattern_has_no_text(pattern: str):
     assert text_matching(pattern) is None
 
 

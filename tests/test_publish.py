@@ -32,7 +32,7 @@ def test_exact_is_a_copy_and_portable_is_the_default():
     assert input_schema(contract) == {"type": "object", "properties": {"a": STRING}}
 
 
-def test_a_brief_schema_is_listed_instead_of_one_that_says_things_twice():
+def test_listing_schema_is_published_instead_of_the_exact_schema():
     exact = {
         "type": "object",
         "properties": {"a": STRING, "both": {"type": "object", "properties": {"a": STRING}}},

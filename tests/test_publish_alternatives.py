@@ -211,7 +211,7 @@ def test_long_combinations_are_clipped():
     assert len(portable({"type": "object", "anyOf": options})["description"]) == 401
 
 
-def test_alternatives_below_the_root_stay_alternatives_unless_they_refine_one_object():
+def test_nested_alternatives_are_kept_unless_they_refine_one_object():
     assert published({"oneOf": [CIRCLE, SQUARE]})["anyOf"][0] == {
         "type": "object",
         "properties": {"kind": {**STRING, "enum": ["circle"]}, "radius": NUMBER},
@@ -233,5 +233,5 @@ def test_alternatives_below_the_root_stay_alternatives_unless_they_refine_one_ob
     )
 
 
-def test_a_part_that_says_nothing_changes_nothing():
+def test_empty_part_of_a_schema_changes_nothing():
     assert published({**STRING, "allOf": [True, {}], "anyOf": [{}]}) == STRING

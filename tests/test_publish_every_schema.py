@@ -269,9 +269,7 @@ def without_the_limit(schema: Any) -> Any:
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 @given(documents(), st.integers(0, 2**32))
-def test_every_schema_becomes_portable_and_admits_what_it_admitted(
-    schema: dict[str, Any], seed: int
-):
+def test_portable_form_of_every_schema_admits_the_same_calls(schema: dict[str, Any], seed: int):
     before = json.dumps(schema)
     made = portable(schema)
     assert json.dumps(schema) == before
@@ -297,9 +295,7 @@ def test_every_schema_becomes_portable_and_admits_what_it_admitted(
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 @given(documents(), st.integers(0, 2**32))
-def test_the_base_class_of_profiles_admits_what_every_schema_admitted(
-    schema: dict[str, Any], seed: int
-):
+def test_base_profile_admits_all_calls_of_every_schema(schema: dict[str, Any], seed: int):
     written = Profile().write(schema)
     note(json.dumps(written))
     jsonschema_rs.meta.validate(written)

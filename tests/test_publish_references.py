@@ -60,13 +60,13 @@ def test_a_reference_is_inlined(schema: Any, expected: Any):
     assert published(schema, **root) == expected
 
 
-def test_what_stands_beside_a_draft_07_reference_is_ignored():
+def test_siblings_of_a_draft_07_reference_are_ignored():
     root = {"$schema": "http://json-schema.org/draft-07/schema#", "definitions": {"A": STRING}}
     schema = {"$ref": "#/definitions/A", "minLength": 5, "description": "d"}
     assert published(schema, **root) == {**STRING, "description": "d"}
 
 
-def test_recursion_is_cut_with_an_object_that_says_so():
+def test_recursion_is_cut_with_a_described_object():
     tree = {
         "type": "object",
         "properties": {
@@ -104,7 +104,7 @@ def test_recursion_through_other_types_than_objects_keeps_those_types():
     }
 
 
-def test_a_model_used_twice_is_no_recursion():
+def test_model_used_twice_is_not_treated_as_recursion():
     root = {
         "$defs": {
             "B": {"properties": {"a": {"$ref": "#/$defs/A"}}},

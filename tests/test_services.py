@@ -54,7 +54,7 @@ def test_each_missing_service_is_named_with_the_commands_that_start_it(nothing_t
     assert len(lines) == 6
 
 
-def test_make_check_says_in_one_line_that_services_are_not_tested(
+def test_make_check_prints_one_line_when_services_are_not_tested(
     nothing_there, capsys, monkeypatch
 ):
     monkeypatch.delenv("CI", raising=False)

@@ -37,7 +37,7 @@ FIELDS = [
         ("websitUrl", "website_url"),
     ],
 )
-def test_one_name_is_certainly_meant(sent: str, name: str):
+def test_misspelt_name_with_one_candidate_is_matched(sent: str, name: str):
     assert certain_match(sent, FIELDS) == Match(name)
 
 
@@ -50,7 +50,7 @@ def test_one_name_is_certainly_meant(sent: str, name: str):
         ("website_urls", "website_url"),
     ],
 )
-def test_a_singular_or_plural_is_meant_if_the_value_fits(sent: str, name: str):
+def test_singular_or_plural_is_matched_by_number(sent: str, name: str):
     assert certain_match(sent, FIELDS) == Match(name, by_number=True)
 
 
@@ -76,7 +76,7 @@ def test_a_singular_or_plural_is_meant_if_the_value_fits(sent: str, name: str):
         "ööö",
     ],
 )
-def test_no_name_is_certainly_meant(sent: str):
+def test_distant_or_ambiguous_name_is_not_matched(sent: str):
     assert certain_match(sent, FIELDS) is None
 
 
@@ -87,7 +87,7 @@ def test_no_name_is_certainly_meant(sent: str):
         ("reveiw", ["review", "reveiws"]),
     ],
 )
-def test_of_two_names_none_is_certainly_meant(sent: str, names: list[str]):
+def test_name_close_to_two_fields_is_not_matched(sent: str, names: list[str]):
     assert certain_match(sent, names) is None
 
 
@@ -96,7 +96,7 @@ def test_a_direction_is_not_turned_around():
     assert certain_match("date_from", ["date_from2"]) is None
 
 
-def test_a_word_of_the_tool_itself_is_no_slip():
+def test_word_used_by_the_tool_itself_is_not_corrected():
     assert certain_match("flavr", ["flavor"]) == Match("flavor")
     assert certain_match("flavr", ["flavor"], frozenset({"flavr_code"})) is None
 
@@ -122,7 +122,7 @@ def test_words_and_forms_of_words(word: str):
     "slip",
     ["adress", "employes", "addresss", "descripton", "recieve", "serfer", "shiping", "fileds"],
 )
-def test_misspellings_are_no_words(slip: str):
+def test_misspellings_are_not_in_the_word_list(slip: str):
     assert not is_word(slip)
 
 

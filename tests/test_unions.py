@@ -297,7 +297,7 @@ def test_a_decimal_in_a_union_with_code_of_the_author_is_still_validated_once():
     assert calls == ["a"]
 
 
-def test_a_float_that_the_authors_code_makes_is_no_digits_of_the_call():
+def test_float_made_by_a_validator_is_accepted_as_is():
     annotation = Annotated[float | str, BeforeValidator(lambda value: 0.25)]
     assert outcome(dict[str, Decimal | annotation], f'{{"a": {LONG}, "b": "x"}}')["b"] == 0.25
 
@@ -324,7 +324,7 @@ def test_a_whole_number_with_a_point_does_not_choose_the_branch_for_integers(
     assert repr(received) == repr(value)
 
 
-def test_keys_that_mean_the_same_are_named_also_if_a_value_before_them_is_left_out():
+def test_equal_keys_are_reported_despite_an_omitted_value():
     annotation = dict[int, OnErrorOmit[Annotated[int, Field(gt=0)]]]
     assert outcome(annotation, '{"9": -5, "1": 5, "01": 6}') == [("conflicting-keys", '$.v["01"]')]
     assert outcome(annotation, '{"1": -5, "01": 6}') == {1: 6}
@@ -335,7 +335,7 @@ def test_keys_that_mean_the_same_are_named_also_where_another_branch_is_nearer()
     assert ("conflicting-keys", '$.v[0]["01"]') in outcome(annotation, '[{"1": "a", "01": "b"}]')
 
 
-def test_keys_of_a_named_type_that_mean_the_same_are_refused_without_their_names():
+def test_equal_keys_of_a_named_type_are_refused_without_their_names():
     number = TypeAliasType("number", int)
     annotation = tuple[dict[number, int], number]
     assert outcome(annotation, '[{"1": 5, "01": 6}, 5]') == [("conflicting-keys", "$.v[0]")]

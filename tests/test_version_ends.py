@@ -19,7 +19,7 @@ PROJECT = {
 }
 
 
-def test_the_floors_of_what_users_install_replace_the_pinned_versions():
+def test_lowest_versions_of_dependencies_replace_the_pinned_versions():
     pinned = "click==8.5.1\nDjango==5.2.19\njsonschema_rs==0.60.3\npydantic==2.14.3\n"
     pinned += "pydantic_core==2.50.4\nruff==0.17.4\n"
     assert version_ends.lowest_constraints(PROJECT, pinned) == [

@@ -52,7 +52,7 @@ def test_the_hash_is_that_of_the_excerpt_unless_something_was_replaced(case: Any
 
 
 @pytest.mark.parametrize("case", VERBATIM, ids=lambda case: case.id)
-def test_the_excerpt_contains_what_was_sent(case: Any):
+def test_excerpt_contains_the_sent_arguments(case: Any):
     if case.written_as == "json":
         assert case.sent in case.excerpt
     elif case.written_as == "escaped json":
@@ -116,7 +116,7 @@ def test_values_are_compared_as_json(one: Any, other: Any, same: bool):
     assert malformed.is_same(one, other) is same
 
 
-def test_no_advice_of_our_server_is_wrong_and_almost_every_derivable_call_is_right_in_the_end():
+def test_advice_is_never_wrong_and_most_derivable_calls_succeed_in_the_end():
     played = play.play("registry")
     derivable = [each for each in played if each.case.derivable]
     assert sum(map(play.is_right_in_the_end, derivable)) >= 0.95 * len(derivable)
@@ -128,7 +128,7 @@ def test_no_advice_of_our_server_is_wrong_and_almost_every_derivable_call_is_rig
     assert found["claude-code-82652-number"] == "lost"
 
 
-def test_the_page_tells_of_every_server():
+def test_page_lists_every_server():
     played = [play.Played(case, "refused", "") for case in CASES]
     text = play.page(dict.fromkeys(play.HOSTS, played))
     assert all(f"| {host} |" in text for host in play.HOSTS)

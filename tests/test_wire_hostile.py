@@ -39,7 +39,7 @@ def test_json_text_inside_json_text_never_exhausts_the_stack(times: int):
 @pytest.mark.parametrize(
     "leaf", ['{"value": "5"}', '{"zzz": 1}', '{"items": [{"value": 1.0}]}', '{"VALUE": 5}']
 )
-def test_what_the_reader_lets_through_is_never_too_deep_for_what_follows(leaf: str):
+def test_calls_accepted_by_the_reader_never_exceed_later_depth_limits(leaf: str):
     found = outcome(compile_function(chained), in_chain(below(194, leaf)))
     assert found["outcome"] in ("passed", "repaired", "refused")
 
@@ -62,7 +62,7 @@ def test_very_many_keys_are_refused_and_not_all_counted():
     ],
     ids=["bytes", "depth", "digits"],
 )
-def test_limits_are_settings(limits: Limits, text: str, code: str):
+def test_input_limits_can_be_lowered(limits: Limits, text: str, code: str):
     found = outcome(compile_model(Ignoring, limits=limits), text.encode())
     assert found == {"outcome": "refused", "problems": [[code, "$"]], "corrected": None}
 

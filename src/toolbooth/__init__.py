@@ -16,6 +16,10 @@ if _typing.TYPE_CHECKING:
     from toolbooth.compile.json_schema import compile_json_schema as compile_json_schema
     from toolbooth.compile.signature import compile_function as compile_function
     from toolbooth.compile.signature import compile_model as compile_model
+    from toolbooth.content import Audio as Audio
+    from toolbooth.content import Image as Image
+    from toolbooth.content import Resource as Resource
+    from toolbooth.content import Text as Text
     from toolbooth.context import Context as Context
     from toolbooth.contract import Contract as Contract
     from toolbooth.contract import Limits as Limits
@@ -26,28 +30,40 @@ if _typing.TYPE_CHECKING:
     from toolbooth.errors import Problem as Problem
     from toolbooth.errors import ToolError as ToolError
     from toolbooth.errors import ToolInputError as ToolInputError
+    from toolbooth.lint.check import lint as lint_tools
     from toolbooth.markers import JsonText as JsonText
     from toolbooth.markers import Unpack as Unpack
     from toolbooth.markers import Verbatim as Verbatim
     from toolbooth.protection import is_protected as is_protected
     from toolbooth.protection import protect as protect
     from toolbooth.publish import input_schema as input_schema
+    from toolbooth.server.asgi import app as asgi_app
     from toolbooth.server.dispatch.build import mcp_action as mcp_action
+    from toolbooth.server.listed_tools import UnknownTool as UnknownTool
+    from toolbooth.server.observe import CallRecord as CallRecord
     from toolbooth.server.registry import ToolRegistry as ToolRegistry
 
+# The module of each name; after a colon, the name that it has there.
 _HOMES = {
+    "Audio": "content",
+    "CallRecord": "server.observe",
     "Context": "context",
     "Contract": "contract",
     "ContractError": "errors",
     "ContractWarning": "errors",
+    "Image": "content",
     "JsonText": "markers",
     "Limits": "contract",
     "Problem": "errors",
+    "Resource": "content",
+    "Text": "content",
     "ToolError": "errors",
     "ToolInputError": "errors",
     "ToolRegistry": "server.registry",
+    "UnknownTool": "server.listed_tools",
     "Unpack": "markers",
     "Verbatim": "markers",
+    "asgi_app": "server.asgi:app",
     "compile_function": "compile.signature",
     "compile_json_schema": "compile.json_schema",
     "compile_model": "compile.signature",
@@ -58,24 +74,32 @@ _HOMES = {
     "handle_bytes_async": "boundary.handle",
     "input_schema": "publish",
     "is_protected": "protection",
+    "lint_tools": "lint.check:lint",
     "mcp_action": "server.dispatch.build",
     "protect": "protection",
     "unpack_pydantic_params": "decorator",
 }
 
 __all__ = [
+    "Audio",
+    "CallRecord",
     "Context",
     "Contract",
     "ContractError",
     "ContractWarning",
+    "Image",
     "JsonText",
     "Limits",
     "Problem",
+    "Resource",
+    "Text",
     "ToolError",
     "ToolInputError",
     "ToolRegistry",
+    "UnknownTool",
     "Unpack",
     "Verbatim",
+    "asgi_app",
     "compile_function",
     "compile_json_schema",
     "compile_model",
@@ -86,6 +110,7 @@ __all__ = [
     "handle_bytes_async",
     "input_schema",
     "is_protected",
+    "lint_tools",
     "mcp_action",
     "protect",
     "unpack_pydantic_params",
@@ -94,11 +119,16 @@ __all__ = [
 
 def __getattr__(name: str) -> _typing.Any:
     if name == "__version__":
+        # `importlib.metadata` imports `email`, `zipfile` and `csv`: it is loaded only for this
+        # name.
         return _importlib.import_module("importlib.metadata").version("toolbooth")
     home = _HOMES.get(name)
     if home is None:
         raise AttributeError(f"module 'toolbooth' has no attribute {name!r}")
-    found = getattr(_importlib.import_module(f"toolbooth.{home}"), name)
+    module, _, name_there = home.partition(":")
+    found = getattr(_importlib.import_module(f"toolbooth.{module}"), name_there or name)
+    # Python calls this function only for names that the module does not have: kept, the name is
+    # found without it from now on.
     globals()[name] = found
     return found
 

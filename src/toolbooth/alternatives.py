@@ -26,23 +26,21 @@ _IMPLIED_KINDS = (
 _ANYTHING = frozenset(("string", "boolean", "object", "array"))
 
 _SAID = frozenset(("description", "examples", "example", "default"))
-"""What a schema says to its readers."""
+"""The keywords that inform a reader of a schema."""
 
 _PARTS = frozenset(("$ref", "anyOf", "oneOf", "allOf"))
 
 
 @dataclass(slots=True)
 class Node:
-    """A schema with its references followed: alternatives of one type each, and what is said of
-    them.
-    """
+    """A schema with its references followed: alternatives of one type each, with annotations."""
 
     branches: list[Schema] = field(default_factory=list[Schema])
     texts: list[str] = field(default_factory=list[str])
     values: list[Any] = field(default_factory=list[Any])
 
     def note(self, schema: Schema) -> None:
-        """Keep what a schema says to its readers."""
+        """Keep the annotations of a schema."""
         if isinstance(text := schema.get("description"), str):
             self.texts.append(text)
         self.values += _list_of(schema.get("examples"))
@@ -78,6 +76,7 @@ class Document:
     def _add(self, node: Node, schema: Any, around: Schema, above: frozenset[str]) -> None:
         """Add the branches of a schema to a node, with the keywords around it."""
         if not is_mapping(schema):
+            # `true` and `false` have no keywords of their own, but those around them still apply.
             node.branches.append(around)
             return
         node.note(schema)
@@ -85,6 +84,8 @@ class Document:
         own = {**around, **{key: each for key, each in schema.items() if key not in skipped}}
         options = [*_list_of(schema.get("anyOf")), *_list_of(schema.get("oneOf"))]
         ref = schema.get("$ref")
+        # A model that contains itself, such as a tree, refers to itself. Its fields are known the
+        # first time, and following the reference again would never end.
         if isinstance(ref, str) and ref not in above:
             options.append(self._target(schema, ref))
             above |= {ref}
@@ -92,6 +93,9 @@ class Document:
             self._add(node, option, own, above)
         parts = Node()
         for part in _list_of(schema.get("allOf")):
+            # A part of an `allOf` often repeats no type, such as `{"minLength": 1}`, so it is read
+            # with the keywords around it. A part that still has no type only restricts the others:
+            # as a branch of its own it would mean "anything may be sent".
             self._add(parts, part, own, above)
         node.branches += filter(kind_of, parts.branches)
         node.texts += parts.texts
@@ -103,6 +107,7 @@ class Document:
         try:
             return self._references.target(schema, ref)
         except NoSuchPart:
+            # The target is in another document, which is never fetched, so it may be anything.
             return {}
 
 
@@ -122,6 +127,8 @@ def kind_of(branch: Schema) -> str | None:
     kind = branch.get("type")
     if isinstance(kind, str):
         return kind
+    # An `enum` without a type lists its values. That shows an agent as much as a text with choices
+    # does, whatever their types are.
     if "enum" in branch or "const" in branch:
         return "string"
     return next((kind for kind, keys in _IMPLIED_KINDS if branch.keys() & keys), None)
@@ -139,6 +146,8 @@ def content_of(branch: Schema) -> Any:
 def items_of(branch: Schema) -> Iterator[Any]:
     """The schemas of the items of an array."""
     for key in ("prefixItems", "items"):
+        # Up to draft 2019-09, `items` may be a list of schemas by position, which is called
+        # `prefixItems` since. `false` closes the array, so it describes no item.
         found = branch.get(key, False)
         if is_array(found):
             yield from found

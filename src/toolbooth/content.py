@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -16,7 +16,7 @@ class Text:
 class Image:
     """A picture."""
 
-    data: bytes
+    data: bytes = field(repr=False)
     mime_type: str = "image/png"
 
 
@@ -24,7 +24,7 @@ class Image:
 class Audio:
     """A sound."""
 
-    data: bytes
+    data: bytes = field(repr=False)
     mime_type: str = "audio/wav"
 
 
@@ -33,7 +33,7 @@ class Resource:
     """A file that comes with the result: text, or bytes."""
 
     uri: str
-    content: str | bytes
+    content: str | bytes = field(repr=False)
     mime_type: str = "text/plain"
 
 

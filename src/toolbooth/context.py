@@ -26,6 +26,9 @@ class Context:
         """Send progress to the client, if the client asked for it. You may await the result, but
         need not.
         """
+        # The same for sync and async tools: `context.progress(1)` in one, `await
+        # context.progress(1)` in the other. Once `report` has returned, there is nothing left to
+        # wait for.
         if self.report is not None:
             self.report(done, total, message)
         return _DONE

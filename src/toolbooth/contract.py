@@ -35,6 +35,8 @@ class Limits:
     """Below the limits that the reader has by itself, or a limit that small calls may exceed."""
 
     def __post_init__(self) -> None:
+        # A value takes at least one byte, so a call below LARGE bytes has fewer values than that.
+        # Only a limit below LARGE can be exceeded by a small call.
         is_small = self.max_bytes < LARGE or self.max_values < LARGE
         is_lower = is_small or self.max_depth < 200 or self.max_digits < 4_300
         object.__setattr__(self, "lowered", is_lower)
@@ -70,15 +72,13 @@ class Param:
 # Not frozen: a refusal makes them, and freezing costs as much again.
 @dataclass(unsafe_hash=True, slots=True, kw_only=True)
 class Objection:
-    """One thing that the author's validation said: where (in the author's model), by which rule, in
-    which words.
-    """
+    """One error of the author's validation: its place in the author's model, rule and message."""
 
     model_path: JsonPath
     kind: str
     message: str
     context: Mapping[str, Any] = field(default_factory=dict[str, Any], compare=False)
-    """What the rule asks for, by Pydantic's names: `{"ge": 0}`."""
+    """The parameters of the rule, by Pydantic's names: `{"ge": 0}`."""
 
 
 UNREADABLE = "unreadable"
@@ -106,7 +106,7 @@ class InvalidValues(Exception):
 
     @property
     def objections(self) -> tuple[Objection, ...]:
-        """What the validation said."""
+        """The errors of the validation."""
         return tuple(islice(self.read(), MOST_OBJECTIONS))
 
 
@@ -134,11 +134,11 @@ class Contract:
     """
     limits: Limits = DEFAULT_LIMITS
     listing_schema: Mapping[str, Any] | None = None
-    """A schema to list instead of the exact one, if that says some things twice."""
+    """A schema to list instead of the exact one, if that repeats itself."""
     about_unknown: Callable[[JsonPath], str | None] | None = None
-    """What to do instead of sending an undeclared key, by its path; None: nothing is known."""
+    """Returns advice for an undeclared key, by its path; None if there is none."""
     controls: Mapping[str, str] = field(default_factory=dict[str, str])
-    """Arguments for the server: what each is called here, and in its own table."""
+    """Arguments for the server: the name of each here, and in the server's own table."""
 
     cached_schema: Mapping[str, Any] | None = field(init=False, default=None, repr=False)
     """The cache of `schema`: a server that is only called never writes it."""
@@ -169,19 +169,26 @@ class Contract:
     takes_text: bool = field(init=False, default=False)
     """Text may be sent at the top level, so it must be looked at for tags."""
 
+    def __repr__(self) -> str:
+        fields = (name for form in self.shape.objects for name in form.fields)
+        return f"<Contract {self.name}({', '.join(fields)})>"
+
     @property
     def schema(self) -> Mapping[str, Any]:
         """The exact JSON Schema (2020-12) of the arguments, all that `publish` needs."""
         schema = self.cached_schema
         if schema is None:
             schema = self.describe()
+            # The class is frozen for everyone who holds a contract. A cache is no change that they
+            # could notice.
             object.__setattr__(self, "cached_schema", schema)
-            # What it was written from is not needed again.
+            # The function that wrote it is not needed again.
             object.__setattr__(self, "describe", lambda: schema)
         return schema
 
     def __post_init__(self) -> None:
         forms = self.shape.objects
+        # One open form is enough: an undeclared key may then be meant for it.
         closed = all(form.additional is None for form in forms)
         object.__setattr__(self, "closed", closed)
         flattened = any(form.flattened or form.flattened_below for form in forms)
@@ -189,6 +196,7 @@ class Contract:
         plain_keywords = not any(param.injected or param.positional for param in self.params)
         object.__setattr__(self, "plain_keywords", plain_keywords)
 
+        # In an opaque part the author's own code reads the numbers, as they were sent.
         checked = [shape for shape in walk(self.shape) if not shape.opaque]
         has_integers = any("integer" in shape.types for shape in checked)
         object.__setattr__(self, "has_integers", has_integers)
@@ -197,6 +205,8 @@ class Contract:
         has_decimals = any(shape.decimal for shape in checked)
         object.__setattr__(self, "has_decimals", has_decimals)
         object.__setattr__(self, "has_recursive_unions", has_recursive_unions(self.shape))
+        # Only the top level counts: a client whose tag parser goes wrong puts the later arguments
+        # of a call into an earlier one, never into a value inside it (`boundary/swallowed.py`).
         top = [shape for form in forms for shape in shapes_in_object(form)]
         takes_text = any("string" in shape.types for shape in top)
         object.__setattr__(self, "takes_text", takes_text)

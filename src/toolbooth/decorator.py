@@ -30,6 +30,8 @@ def unpack_pydantic_params(function: Callable[..., R]) -> Callable[..., R]:
     Raises:
         ContractError: with every mistake in the signature, each with its remedy.
     """
+    # The decorator works above and below `@staticmethod`. Above it, it gets the descriptor, so it
+    # decorates the function inside and wraps the result in the same kind of descriptor.
     if isinstance(function, _DESCRIPTORS):
         method: Any = function
         return method.__class__(unpack_pydantic_params(method.__func__))
@@ -49,6 +51,8 @@ def _wrapper(function: Callable[..., Any], flat: FlatFunction) -> Any:
         bound = bind(flat, args, kwargs)
         return function(*bound.args, **bound.kwargs)
 
+    # Frameworks ask `iscoroutinefunction` whether to await a tool, so an async function needs an
+    # async wrapper, although `run` would return the coroutine as well.
     @functools.wraps(function)
     async def run_async(*args: Any, **kwargs: Any) -> Any:
         return await run(*args, **kwargs)

@@ -29,6 +29,8 @@ def detect_nested_wrapper(
     if not wrappers:
         return None
     lines = [f"{each.where}: {messages.sentence(each.message)}" for each in wrappers]
+    # The rows of a list share one declaration, so a wrapper in each of them would list the same
+    # fields again.
     listed: list[Declared] = []
     for path, declared in exam.declared.items():
         if declared not in listed:

@@ -1,4 +1,4 @@
-"""What can go wrong, by whose doing.
+"""The exceptions, by whose mistake they report.
 
 ContractError    the author's mistake, raised once at registration with all of them
 ContractWarning  the author's oversight: the tool works, agents will struggle
@@ -39,8 +39,8 @@ Moved = Callable[[JsonPath], JsonPath]
 """Where a path is in an outer call."""
 
 
-# Nobody changes a problem or an edit once it is made. To say so with `frozen` would make each of
-# them three times as slow to create.
+# Problems and edits never change once they are made. Declaring that with `frozen` would make each
+# of them three times as slow to create.
 
 
 @dataclass(unsafe_hash=True, slots=True, kw_only=True)
@@ -85,7 +85,7 @@ class Rename:
 
 @dataclass(unsafe_hash=True, slots=True)
 class Unwrap:
-    """Send what an object holds directly in another one."""
+    """Send the fields of an object directly in another one."""
 
     source: JsonPath
     target: JsonPath
@@ -121,7 +121,7 @@ class Rewrite:
 
 @dataclass(unsafe_hash=True, slots=True)
 class LeaveOut:
-    """Do not send a value: it says that there is none."""
+    """Do not send a value that means "nothing"."""
 
     source: JsonPath
     value: Any
@@ -139,7 +139,7 @@ class Declared:
     """The declared fields of one object that was sent."""
 
     types: Mapping[str, str]
-    """What each field takes, in words, by name. The required ones come first, and say so."""
+    """The type of each field in words, by name. Required fields come first and are marked so."""
     controls: tuple[str, ...] = ()
     """Arguments for the server, which may be sent there too: `help`."""
     line: str = field(init=False, compare=False, repr=False)
@@ -155,8 +155,8 @@ class Declared:
 
 
 def called(tool: str, target: Iterable[str] = ()) -> str:
-    """The name of a tool in a sentence: `'tags__create'`, or `'sales' (tags, create)` for what a
-    call of a dispatcher names.
+    """Return the name of a tool in a sentence: `'tags__create'`, or `'sales' (tags, create)` for a
+    call of a dispatcher.
     """
     named = ", ".join(target)
     return f"{tool!r} ({named})" if named else repr(tool)
@@ -178,9 +178,9 @@ class ContractWarning(UserWarning):
 class ToolInputError(ValueError):
     """The caller's arguments were refused.
 
-    `tool` is the tool as the client calls it, and `target` what a call of a dispatcher names;
+    `tool` is the tool as the client calls it, and `target` the names in a call of a dispatcher;
     `corrected` is the whole call to send instead, if it can be derived and holds no secret; `edits`
-    are the steps to it; `form` is what a call looks like, with placeholders for values, if nothing
+    are the steps to it; `form` is the form of a call, with placeholders for values, if nothing
     in this one was right; `declared` has the fields of each object concerned, by path; `repairs`
     has the code and the path of each repair that was made; `more` counts problems that are not
     listed; `untouched` is False if code with side effects may have run.
@@ -202,6 +202,8 @@ class ToolInputError(ValueError):
         more: int = 0,
         untouched: bool = True,
     ) -> None:
+        # Callers pass lists, tuples and generators. An error is logged, moved and rendered, and
+        # each of these reads the parts anew, so none of them may be an iterator.
         self.problems = tuple(problems)
         self.tool = tool
         self.target = tuple(target)
@@ -216,6 +218,7 @@ class ToolInputError(ValueError):
         """No arguments were sent, and some are required."""
 
     def __str__(self) -> str:
+        # For logs and tracebacks. Agents read the form that `boundary/render.py` writes.
         return "; ".join(f"{problem.where}: {problem.message}" for problem in self.problems)
 
     def replaced(self, **changes: Any) -> ToolInputError:
@@ -250,7 +253,7 @@ class ToolInputError(ValueError):
 
 class ToolError(Exception):
     """A tool's own failure, in words that the agent may read: `ToolError(tool, message)`, or only
-    the message. `target` is what a call of a dispatcher names.
+    the message. `target` has the names in a call of a dispatcher.
     """
 
     def __init__(

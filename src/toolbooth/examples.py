@@ -1,10 +1,10 @@
-"""Which objects and arrays of a JSON Schema an agent cannot write, because neither the type nor an
-example shows what goes in.
+"""Finds the objects and arrays of a JSON Schema that an agent cannot write, because neither the
+type nor an example shows their contents.
 
-The type shows it where it lists choices, declares fields, or has a format such as `uuid`. Plain
-text, numbers and the keys of a `dict` say nothing about their content. An example counts if it is
-not empty and fits the schema. It may be in `examples`, in a default, as JSON in a description, or
-part of an example of what is around it.
+A type shows them if it lists choices, declares fields, or has a format such as `uuid`. Plain text,
+numbers and the keys of a `dict` do not. An example counts if it is not empty and fits the schema.
+It may be in `examples`, in a default, as JSON in a description, or part of the example of an object
+or array around it.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ _FORMATS = frozenset(
         "uuid8",
     )
 )
-"""The formats from which a reader knows what a text looks like; not `password` or `binary`."""
+"""The formats that show the form of a text; not `password` or `binary`."""
 
 WORDS_OF_FORMATS = {
     "date": "YYYY-MM-DD",
@@ -72,22 +72,24 @@ WORDS_OF_FORMATS = {
     "uri": "URL",
     "email": "email address",
 }
-"""How a description says a format. It says others by their name."""
+"""The words for a format in a description. Others are written by name."""
 
 _FORMATS_BY_WORDS = {WORDS_OF_FORMATS.get(name, name): name for name in sorted(_FORMATS)}
 _OR_NULL = re.compile(r",? \(?or null\)?$")
 
 
 def said_format(text: str) -> str | None:
-    """The format that a description says in words, as the portable profile writes it: `Whose
-    (UUID)`. None if it says none.
+    """Return the format in the words of a description, as the portable profile writes it: `Whose
+    (UUID)`. None if there is none.
     """
+    # A field that must be sent and may be null has `Whose (UUID) (or null)`: the format is in the
+    # brackets before the last ones.
     words = _OR_NULL.sub("", text).rpartition("(")[2].removesuffix(")")
     return _FORMATS_BY_WORDS.get(words)
 
 
 def _say_formats(schema: Any) -> bool:
-    """Whether each text that a schema allows says its format in words."""
+    """Whether each text that a schema allows has its format in words."""
     options: list[Any] = schema.get("anyOf", [schema]) if is_mapping(schema) else []
     texts = [each for each in options if is_mapping(each) and _is_free_text(each)]
     said = (said_format(str(each.get("description", ""))) for each in texts)
@@ -122,7 +124,7 @@ class _Level:
     examples: list[Any]
 
     def fields(self) -> Iterator[tuple[str, Any, list[Any]]]:
-        """Each declared field: its name, its schema, and what the examples have there."""
+        """Yield each declared field: its name, its schema, and its values in the examples."""
         properties = self.branch.get("properties")
         objects = list(filter(is_mapping, self.examples))
         for name, each in properties.items() if is_mapping(properties) else ():
@@ -142,7 +144,7 @@ class _Level:
 
 
 class Examples:
-    """What one JSON Schema document shows of the values to write."""
+    """The examples of values in one JSON Schema document."""
 
     def __init__(self, document: Any) -> None:
         self.document = Document(document)
@@ -175,18 +177,22 @@ class Examples:
         """The values that are examples of an object or array."""
         return self._usable(Node(branches=self.document.open(schema).branches), values)
 
-    # --- what a type shows ---
+    # --- types ---
 
     def tells(self, schema: Any, *, is_named: bool = False) -> bool:
-        """Whether a type, or an example of it, shows what to write. `is_named`: for a plain text or
-        number, its key says enough.
+        """Whether a type, or an example of it, is enough to write a value. `is_named`: for a plain
+        text or number, its key is enough.
         """
+        # The schema contains itself, and the question about it is still open further up. Its other
+        # parts decide: `true` adds nothing to them.
         if id(schema) in self._asked:
             return True
         self._asked.add(id(schema))
         node = self.document.open(schema)
         shown = any(is_filled(each) and self._fits(each, node.branches) for each in node.values)
         shown = shown or node.is_cut or bool(self._usable(node, ()))
+        # `quantity` shows how to write a number, so beside a key a plain value needs no example. An
+        # object or array still does.
         named = filter(self.is_complex, node.branches) if is_named else node.branches
         if _say_formats(schema):
             named = (each for each in named if kind_of(each) != "string" or "enum" in each)
@@ -215,15 +221,17 @@ class Examples:
         others = branch.get("additionalProperties", True)
         return self.document.open(others).is_anything or self.tells(others, is_named=True)
 
-    # --- what examples show ---
+    # --- examples ---
 
     def _usable(self, node: Node, around: Iterable[Any]) -> list[Any]:
-        """The examples of an object or array that fit it. `around`: what the examples around it
-        have in its place.
+        """Return the examples of an object or array that fit it. `around`: its values in the
+        examples of the object or array around it.
         """
         found = [*around, *node.values]
         for text in node.texts:
             found += json_in(text)
+        # A description belongs to the whole place, and so do its examples. Each is tried with every
+        # alternative that the place has.
         return [
             example
             for branch in node.branches
@@ -241,6 +249,7 @@ class Examples:
         if self._fits(value, [branch]):
             return [value]
         is_item = any(self._is_item(value, each) for each in items_of(branch))
+        # Authors often describe one row, such as `{"sku": "A1"}`, where a list of rows is declared.
         return [[value]] if is_item else []
 
     def _is_item(self, value: Any, schema: Any) -> bool:
@@ -251,6 +260,8 @@ class Examples:
         return any(self._fits_one(value, branch) for branch in branches)
 
     def _fits_one(self, value: Any, branch: Schema) -> bool:
+        # The validator gets the branch as a document of its own, so the definitions that its
+        # references name have to be in it.
         schema = {**branch, **self.document.definitions}
         try:
             return json_schema().validator_for(schema, offline=True).is_valid(value)
@@ -270,7 +281,7 @@ class Examples:
     def _look_at(
         self, schema: Any, path: str, around: list[Any]
     ) -> tuple[list[Unshown], list[_Level]]:
-        """One property: itself, if nothing shows it, and what is inside it."""
+        """Return one property, if nothing shows its contents, and the levels inside it."""
         node = self.document.open(schema)
         if node.is_anything or node.is_cut or self._is_seen(schema, around):
             return [], []
@@ -292,6 +303,8 @@ class Examples:
                 yield from (_Level(branch, path, examples) for branch in node.branches)
 
     def _is_seen(self, schema: Any, examples: list[Any]) -> bool:
+        # The same model may be shown by an example at one place and by nothing at another. So it is
+        # looked at once with examples and once without.
         key = id(schema), bool(examples)
         is_seen = key in self._seen
         self._seen.add(key)
@@ -299,8 +312,9 @@ class Examples:
 
 
 def _read_text(value: Any) -> Any:
-    """What a text contains as JSON, or the value itself."""
+    """Return the JSON value in a text, or the value itself."""
     try:
         return json.loads(value) if isinstance(value, str) else value
+    # Any text may be an example: it may be no JSON at all, or a thousand brackets.
     except (ValueError, RecursionError):
         return value

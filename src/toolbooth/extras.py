@@ -1,4 +1,4 @@
-"""Says which extra to install when a package that Toolbooth does not always need is missing."""
+"""The error for a missing optional package, with the extra to install."""
 
 from __future__ import annotations
 
@@ -19,6 +19,8 @@ def require(user: str, *, extra: str, modules: Mapping[str, str]) -> None:
     Raises:
         MissingExtra: if one of the modules is not installed.
     """
+    # This only looks for the modules. Importing them would take long, and would hide the real
+    # reason if one of them fails while it is imported.
     missing = {module: name for module, name in modules.items() if find_spec(module) is None}
     if missing:
         raise MissingExtra(

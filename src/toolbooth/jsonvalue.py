@@ -50,6 +50,7 @@ def exact_decimal(literal: Any) -> Decimal | None:
     """A number as it was written (jiter's `LosslessFloat`); None if no Decimal holds it."""
     try:
         exact = literal.as_decimal()
+    # `1e9999999999999999999` is JSON, but no Decimal has such an exponent.
     except InvalidOperation:
         return None
     return exact if exact.is_finite() else None
@@ -111,6 +112,7 @@ def _step_text(step: str | int) -> str:
     if not (step.isidentifier() and step.isascii() and len(step) <= _LONGEST_KEY):
         return f"[{quoted(step)}]"
     made = f".{step}"
+    # Callers choose keys, so the table must not grow with them.
     if len(_dotted) < _MOST_KEPT:
         _dotted[step] = made
     return made
@@ -123,6 +125,8 @@ def path_from_text(text: str) -> JsonPath:
     decoder = json.JSONDecoder()
     while rest:
         if rest.startswith('["'):
+            # The key may contain `]` or `.` itself, as in `$["a.b]"].c`: only a JSON decoder finds
+            # its end.
             decoded: tuple[str, int] = decoder.raw_decode(rest, 1)
             key, end = decoded
             steps.append(key)
@@ -161,7 +165,10 @@ def resolve_pointer(document: Any, pointer: str) -> Any:
     if not (pointer == "#" or pointer.startswith("#/")):  # another document, or an anchor
         raise NoSuchPart(pointer)
     found = document
+    # The pointer is the fragment of a URI, so it may be percent-encoded (RFC 6901, section 6).
     for step in unquote(pointer[1:]).split("/")[1:]:
+        # In this order (RFC 6901, section 4): `~01` stands for `~1`, and would become `/`
+        # otherwise.
         name = step.replace("~1", "/").replace("~0", "~")
         try:
             found = found[_index(name)] if is_array(found) else found[name]
@@ -172,6 +179,8 @@ def resolve_pointer(document: Any, pointer: str) -> Any:
 
 def _index(step: str) -> int:
     """The index in a step of a JSON pointer: digits without a sign, space or leading zero."""
+    # `01` and `-1` are keys of an object, but no positions of an array. Python would read `-1` as
+    # the last item.
     if not step.isdecimal() or len(step) > _LONGEST_INDEX or str(int(step)) != step:
         raise IndexError(step)
     return int(step)
@@ -187,6 +196,7 @@ def shorten(text: str, most: int) -> str:
 
 def quoted(name: str) -> str:
     """A key in JSON quotes, shortened if it is very long."""
+    # Most keys are identifiers, which have nothing to escape: no encoder is needed for them.
     if name.isidentifier() and len(name) <= _LONGEST_KEY:
         return f'"{name}"'
     return write_json(shorten(name, _LONGEST_KEY))
@@ -211,9 +221,12 @@ def as_many_as_fit(texts: Iterable[str], room: int, count: int) -> str:
     """As many of the texts as there is room for, each whole, and how many of the `count` are left
     out; empty if there is not room for one.
     """
+    # The room for the count is set aside first, with as many digits as it can have.
     room -= len(f" and {count} more")
     shown: list[str] = []
     for text in texts:
+        # Two more for the comma and the space. A text that is too long is skipped, and a shorter
+        # one after it may still be shown.
         if len(text) + 2 <= room:
             shown.append(text)
             room -= len(text) + 2
@@ -244,6 +257,7 @@ def same_name(name: str, names: Iterable[str]) -> str | None:
     """The only one of these names that is the same apart from case and separators."""
     wanted = recased(name)
     same = [each for each in names if recased(each) == wanted]
+    # With `userId` and `user_id` both declared, neither is certainly meant by `userID`.
     return same[0] if len(same) == 1 else None
 
 
@@ -258,6 +272,7 @@ def near_name(name: str, names: Iterable[str]) -> str | None:
     if wanted in table:
         return table[wanted]
     close = difflib.get_close_matches(wanted, list(table), n=2, cutoff=_ALIKE)
+    # If two names are equally similar, mentioning one of them would be a guess.
     if not close or (len(close) == 2 and likeness(wanted, close[0]) == likeness(wanted, close[1])):
         return None
     return table[close[0]]
@@ -265,4 +280,6 @@ def near_name(name: str, names: Iterable[str]) -> str | None:
 
 def likeness(one: str, other: str) -> float:
     """How similar two texts are, from 0 to 1."""
+    # In the order in which `get_close_matches` compares: the ratio is not always the same the other
+    # way round.
     return difflib.SequenceMatcher(None, other, one).ratio()

@@ -19,7 +19,7 @@ def undeclared_shape(form: ObjectShape, key: str) -> Shape | None:
     found = matching_shapes(form, key)
     if not found:
         return form.unmatched
-    # A value has to fit all of them; one that is free says nothing.
+    # A value has to fit all of them; a free one restricts nothing.
     return next((each for each in found if not each.opaque), found[0])
 
 

@@ -37,8 +37,8 @@ class _Hook:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unpack:
-    """The model's fields stand at the level of the parameter or field itself, each name behind
-    `prefix`.
+    """Publishes the model's fields at the level of the parameter or field itself, with `prefix`
+    before each name.
     """
 
     prefix: str = ""

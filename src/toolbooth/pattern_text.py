@@ -23,6 +23,8 @@ def text_matching(pattern: str) -> str | None:
     """A text that matches; None if none was found. The same each time."""
     try:
         made = "".join(_Reader(pattern).alternatives())
+        # The text was made without regard to `^`, `$`, `\b` and flags, so only a search proves that
+        # it matches.
         return made if len(made) <= _LONGEST and re.search(pattern, made) else None
     except (_Unknown, re.error, IndexError):
         return None
@@ -48,6 +50,7 @@ class _Reader:
         first = list(self._sequence())
         while self.rest == "|":
             self.take()
+            # Read in order to find where the next part begins.
             list(self._sequence())
         return first
 
@@ -65,6 +68,7 @@ class _Reader:
         if found is None:
             return 1
         self.at = found.end()
+        # `a+?` and `a++` take at least as many as `a+`.
         if self.rest in ("?", "+"):  # not greedy, or possessive
             self.take()
         return max(1, int(found[1] or 0))
@@ -85,6 +89,8 @@ class _Reader:
         if self.rest == "?":
             self.take()
             named = re.compile(r"P?<[A-Za-z_]\w*>").match(self.pattern, self.at)
+            # `(?:...)` and `(?P<name>...)` are groups like any other. A lookahead `(?=...)` or an
+            # option `(?i)` would need another kind of reader.
             if named is not None:
                 self.at = named.end()
             elif self.take() != ":":
@@ -97,6 +103,8 @@ class _Reader:
         sign = self.take()
         if sign in "bB":
             return ""
+        # Any other letter or digit means more than one sign: `\1` another group, `\A` the start,
+        # `\x41` a code.
         if sign.isalnum() and sign not in _CLASSES:
             raise _Unknown
         return _CLASSES.get(sign, sign)
@@ -104,10 +112,13 @@ class _Reader:
     def _class(self) -> str:
         """One character of a class."""
         start = self.at
+        # A `]` right behind the opening bracket is a character of the class, as in `[]a]` and
+        # `[^]a]`.
         self.at += self.rest == "^"
         self.at += self.rest == "]"
         while (sign := self.take()) != "]":  # raises IndexError at the end
             self.at += sign == "\\"
+        # Only the end of the class has to be found here: ranges, escapes and `^` are left to `re`.
         matches = re.compile("[" + self.pattern[start : self.at]).fullmatch
         printable = (*_FAVOURITES, *map(chr, range(32, 127)))
         return next(filter(matches, printable), "")

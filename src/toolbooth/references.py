@@ -1,7 +1,7 @@
 """References inside one JSON Schema document: pointers, anchors and the addresses (`$id`) of its
 parts.
 
-Nothing is ever fetched: what is not in the document is not found.
+Nothing is ever fetched: only references inside the document are found.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ _TABLES = frozenset(
 
 
 class References:
-    """What the references in one document point to."""
+    """Finds the targets of the references in one document."""
 
     def __init__(self, document: Any) -> None:
         self._parts: dict[str, Any] = {"": document}
@@ -59,6 +59,8 @@ class References:
         waiting: list[tuple[Any, str]] = [(document, "")]
         while waiting:
             schema, base = waiting.pop()
+            # A schema that an author builds in Python may contain the same dict in several places,
+            # or itself.
             if is_mapping(schema) and id(schema) not in self._bases:
                 base = self._note(schema, base)
                 waiting += [(each, base) for each in subschemas(schema)]
@@ -76,17 +78,20 @@ class References:
             if isinstance(schema.get(key), str):
                 self._parts.setdefault(f"{base}#{schema[key]}", schema)
         if isinstance(schema.get("$dynamicAnchor"), str):
+            # The same dynamic anchor may be set in several schemas, and the way to the reference
+            # decides which is meant. With one, nothing is left to decide.
             self._dynamic_anchors.setdefault(schema["$dynamicAnchor"], []).append(schema)
         self._bases[id(schema)] = base
         return base
 
     def target(self, schema: Schema, ref: str) -> Any:
-        """What `ref`, written in `schema`, points to.
+        """Return the target of `ref`, a reference in `schema`.
 
         Raises:
             NoSuchPart: if that is not in the document.
         """
         address, fragment = self._address(schema, ref)
+        # A fragment that begins with a slash is a JSON pointer. Any other is the name of an anchor.
         if fragment and not fragment.startswith("/"):
             return self._part(f"{address}#{unquote(fragment)}")
         return resolve_pointer(self._part(address), f"#{fragment}")
@@ -98,11 +103,13 @@ class References:
 
     def _address(self, schema: Schema, ref: str) -> tuple[str, str]:
         base = self._bases.get(id(schema), self._root_base)
+        # `urljoin("urn:uuid:1", "#a")` is only `#a`: for schemes that it does not know, it forgets
+        # the base.
         address, fragment = urldefrag(base + ref if ref.startswith("#") else urljoin(base, ref))
         return address, fragment
 
     def dynamic_target(self, schema: Schema, ref: str) -> Any:
-        """What a `$dynamicRef` points to, if only one schema of the document can be meant.
+        """Return the target of a `$dynamicRef`, if only one schema of the document is possible.
 
         Raises:
             NoSuchPart: if that depends on the way to the reference, or is not in the document.

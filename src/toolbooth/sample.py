@@ -1,4 +1,4 @@
-"""One value for a JSON Schema: what a person would write as an example. The same each time."""
+"""Makes one value for a JSON Schema, as a person would write an example, the same each time."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 from toolbooth.jsonvalue import Json, Schema, is_array, is_mapping, write_json
 
 _DEEPEST = 8
-"""Levels at which what may be left out is; deeper, everything is."""
+"""From this depth on, values are left out, and optional ones before."""
 
 _FILLED = 2
 """Levels at which an empty default is no example."""
@@ -33,7 +33,7 @@ _TEXTS = {
 
 
 _QUOTES = re.compile(r"(?:JSON text:|keys:|keys matching \S+:|contains|not) $")
-"""What `publish` writes before a schema in a description (`publish/words.py`, `phrase_of`)."""
+"""The words before a schema in a description (`publish/words.py`, `phrase_of`)."""
 
 _KEYWORDS = frozenset(
     (
@@ -47,6 +47,8 @@ _KEYWORDS = frozenset(
 
 
 def _refuse(constant: str) -> Any:
+    # Python's decoder reads `NaN` and `Infinity`, which are not JSON. An example that has them
+    # would be published as it is.
     raise ValueError(constant)
 
 
@@ -54,7 +56,7 @@ _decoder = json.JSONDecoder(parse_constant=_refuse)
 
 
 def example_of(schema: Schema, *, bare: bool = False) -> dict[str, Any]:
-    """An object with what is required; where nothing is, with its first field, unless it is to be
+    """Return an object with the required fields; without any, it has the first field, unless it is
     `bare`.
     """
     return {} if bare and not schema.get("required") else _Maker(root=schema).object(schema, 0)
@@ -95,6 +97,8 @@ class _Maker:
         names = schema.get("required") or list(fields)[:1]
         made = {name: self.value(fields.get(name, {}), depth + 1) for name in names}
         others = schema.get("additionalProperties")
+        # An open object, such as `dict[str, int]`: with no key in it, the sample would not show the
+        # values.
         if not made and (others is True or isinstance(others, Mapping)):
             keys = schema.get("propertyNames", {"const": "name"})
             made[self.value(keys, depth + 1)] = self.value(others, depth + 1)
@@ -108,16 +112,18 @@ class _Maker:
 
 
 def _given(schema: Schema, depth: int) -> Iterator[Any]:
-    """What the author says that may be sent: lists of values, the best first."""
+    """Yield the author's lists of possible values, the best first."""
     yield schema.get("examples")
     yield schema.get("enum")
     given = [schema[key] for key in _GIVEN if key in schema]
+    # At the top, an empty default as the value to send would show an agent nothing. Further down it
+    # ends the example early.
     yield [each for each in given if depth > _FILLED or each not in _EMPTY]
     yield _in_text(schema)
 
 
 def given_values(schema: Schema) -> Iterator[Any]:
-    """The values that an author wrote as examples, the best first; not what is empty."""
+    """Yield the values that an author wrote as examples, the best first, without empty ones."""
     for values in _given(schema, 0):
         yield from (each for each in values or () if each not in _EMPTY)
 
@@ -150,14 +156,19 @@ def _kind(schema: Schema) -> str:
 
 
 def _resolved(schema: Any, root: Schema) -> Schema:
-    """The schema with what it refers to; of alternatives the first that is not null."""
+    """Return the schema with its references resolved, and the first alternative but null."""
     given: Schema = schema
     written: Json = dict(given) if isinstance(schema, Mapping) else {}
     for _ in range(_DEEPEST):
         if isinstance(ref := written.pop("$ref", None), str):
+            # Pydantic and `publish/` write only references of this form. Any other counts as an
+            # empty schema.
             named = root.get("$defs", {}).get(ref.rpartition("/")[2])
+            # Keywords beside the reference belong to this one field, so they win over those of the
+            # model: its own default, for example.
             written = {**_as_object(named), **written}
         for key in ("anyOf", "oneOf", "allOf"):
+            # `int | None` is shown by an integer.
             options = [each for each in written.pop(key, ()) if each != {"type": "null"}]
             if options:
                 written = {**_as_object(options[0]), **written}
@@ -165,13 +176,14 @@ def _resolved(schema: Any, root: Schema) -> Schema:
 
 
 def _as_object(schema: Any) -> Schema:
-    """A schema, where true and false are schemas too and say nothing of a sample."""
+    """Return a schema as an object: true and false, which restrict no sample, become empty."""
     return schema if is_mapping(schema) else {}
 
 
 def scalar(kind: str, schema: Schema) -> Any:
     """A value of one of the simple types, within its bounds, other than the default."""
     if kind == "boolean":
+        # A sample that is equal to the default would look as if the argument had no effect.
         return schema.get("default") is not True
     if kind in ("integer", "number"):
         return _number(kind, schema)
@@ -193,6 +205,7 @@ def _number(kind: str, schema: Schema) -> Any:
         least = wanted
     most = _LARGEST if most is None else max(most, least)
     made = min(max(wanted, least), most)
+    # Rounded up: a lower multiple could be below the minimum.
     return made if not step else -(-made // step) * step
 
 
@@ -213,12 +226,14 @@ def json_in(text: str) -> Iterator[Any]:
     """Every JSON object and array in a text, but no schema that `publish` quotes there."""
     position = 0
     while position < len(text):
+        # Most brackets in a description are not JSON, such as `{name}` in a path. The search then
+        # continues one character later.
         if text[position] not in "{[":
             position += 1
             continue
         try:
             value, end = _decoder.raw_decode(text, position)
-        except RecursionError:  # nobody reads what is nested so deep
+        except RecursionError:  # nested too deep for an example
             return
         except ValueError:
             position += 1

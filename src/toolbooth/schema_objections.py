@@ -1,4 +1,4 @@
-"""What a JSON Schema says against a value, in our own words."""
+"""The objections of a JSON Schema to a value, in our own words."""
 
 from __future__ import annotations
 
@@ -18,11 +18,16 @@ def schema_objections(errors: Iterable[Any], ignored: Collection[str] = ()) -> I
         if error.kind.name in ignored:
             continue
         is_union = error.kind.name in ("anyOf", "oneOf")
+        # "Fits none of the 4 alternatives" would not help an agent. The errors in the alternative
+        # that was most likely meant do.
         if is_union and (branch := _nearest(error)):
             yield from schema_objections(branch, ignored)
+        # If errors of types are ignored, the shape has decided on the alternatives already.
         elif is_union and "type" in ignored:
             continue
         elif error.kind.name == "required":
+            # Pydantic's names for these two errors: `boundary/objections.py` treats the objections
+            # of both validators alike, and has its own words for these.
             yield Objection(model_path=(*path, error.kind.property), kind="missing", message="")
         elif error.kind.name in ("additionalProperties", "unevaluatedProperties"):
             for key in error.kind.unexpected:
@@ -53,13 +58,14 @@ def _sentence(kind: Any) -> str:
     if not wording:
         return f"does not satisfy {kind.name!r} of the schema"
     value: Any = getattr(kind, attribute)
+    # "must have at least 1 item", and not "1 items".
     if value == 1:
         wording = wording.removesuffix("s")
     return wording.format(_words(kind.name, value))
 
 
 def _words(name: str, value: Any) -> Any:
-    """What a keyword asks for, as an agent reads it."""
+    """Return the value of a keyword in the words of a message."""
     if name == "type":
         types: list[str] = value
         return " or ".join(_TYPES.get(each, each) for each in types)

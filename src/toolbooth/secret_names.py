@@ -29,14 +29,14 @@ _WORDS = _all(
     "password passwd pwd passphrase passcode secret token jwt bearer credential cookie "
     "authorization otp totp cvv cvc mnemonic sessid sessionid apikey"
 )
-"""Words that make any name a secret's, unless the name says otherwise."""
+"""Words that make any name that of a secret, unless its last word is in `_ABOUT`."""
 
 _KEYS = _all(
     "api access private signing signature encryption decryption master account session "
     "subscription auth app application license shared service hmac aes symmetric ssh ssl tls "
     "consumer client server functions storage recovery deploy webhook security"
 )
-"""What a secret `key` is called: `api_key`. Most other keys find something, as `primary_key`."""
+"""The words before a secret `key`: `api_key`. Most other keys identify something: `primary_key`."""
 
 _PHRASES = frozenset(
     [
@@ -65,7 +65,7 @@ _PHRASES = frozenset(
         ("card", "number"),
     ]
 )
-"""Two words that make any name a secret's, unless the name says otherwise."""
+"""Two words that make any name that of a secret, unless its last word is in `_ABOUT`."""
 
 _ENDINGS: dict[str, frozenset[str] | None] = {
     "auth": None,
@@ -78,7 +78,7 @@ _ENDINGS: dict[str, frozenset[str] | None] = {
 """Short words with other meanings: they count at the end of a name, alone or after these words."""
 
 _ABOUT = _all(
-    # What a secret is called, where it is, and of which kind it is.
+    # The name, place and kind of a secret.
     "id name arn type kind format scheme method provider algorithm label description field version "
     "url urls uri endpoint host domain path file dir directory location ref reference manager "
     "issuer metadata address symbol "
@@ -86,12 +86,11 @@ _ABOUT = _all(
     "count counts limit limits length size ttl age lifetime validity units duration timeout expiry "
     "expiration expires expired at in on date time seconds minutes days minute hour day budget "
     "usage used remaining cost price prices rate quota amount decimals index position "
-    # What is done with it, or demanded of it.
+    # Its state, and the rules for it.
     "enabled disabled required supported allowed valid changed updated created policy policies "
     "strength rule rules scope scopes consent settings config options status state"
 )
-"""The last word of a name that is about a secret. The last word says what a name is a name of: a
-`token_count` is a count.
+"""The last words of names that are about a secret and do not hold it: a `token_count` is a count.
 """
 
 _QUESTIONS = _all(
@@ -142,7 +141,7 @@ def may_be_secret_name(name: str) -> bool:
 
 
 def is_secret_name(name: str) -> bool:
-    """Whether a key of this name holds a secret, whatever is said about it."""
+    """Whether a key of this name holds a secret."""
     return _is_secret_name(name[:_LONGEST])
 
 
@@ -169,6 +168,7 @@ def _pieces(word: str) -> tuple[str, ...]:
     singular = word.removesuffix("s")
     if singular in _WORDS or singular in ("key", "code"):
         return (singular,)
+    # Two words that are often written as one: `accesskey`, `dbpass`, `basicauth`.
     for ending in ("key", "id", "pass", "auth"):
         start = word.removesuffix(ending)
         if start != word and _is_written_with(start, ending):
@@ -199,6 +199,8 @@ def _contains_one(words: list[str]) -> bool:
     if not _PHRASES.isdisjoint(pairwise(words)):
         return True
     found = _WORDS.intersection(words)
+    # If `token` is the only word that makes it a secret, the words before it decide:
+    # `refresh_token` is one, `max_token` and `next_page_token` are not.
     if tuple(found) == ("token",):
         before = words[: words.index("token")]
         return _OTHER_TOKENS.isdisjoint(before)
@@ -206,5 +208,6 @@ def _contains_one(words: list[str]) -> bool:
 
 
 def _is_about(words: list[str]) -> bool:
-    """Whether a name says something about a secret and does not hold it."""
+    """Whether a name is about a secret and does not hold it."""
+    # `session_id` ends with `id` like names that are about a secret, but is the secret itself.
     return words[-1] in _ABOUT and tuple(words[-2:]) not in _PHRASES

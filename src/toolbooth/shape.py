@@ -21,6 +21,11 @@ JsonType = Literal["null", "boolean", "integer", "number", "string", "object", "
 Temporal = Literal["", "date", "date-time", "time", "duration", "any"]
 """Text of which kind of time; "": none; "any": of several kinds."""
 
+Unsent = Literal["", "null", "kept"]
+"""What happens to a field that is not sent: it is null, or keeps the value that is stored; "": what
+the published schema says.
+"""
+
 EVERY_TYPE: frozenset[JsonType] = frozenset(
     ("null", "boolean", "integer", "number", "string", "object", "array")
 )
@@ -33,6 +38,7 @@ _TYPES: dict[type, JsonType] = {
     float: "number",
     bool: "boolean",
     type(None): "null",
+    # jiter's number with all the digits that were sent.
     LosslessFloat: "number",
 }
 
@@ -52,7 +58,8 @@ class Shape:
     opaque: bool = False
     """Any, or the author's own code: nothing from here down is repaired or refused."""
     constants: tuple[Any, ...] | None = None
-    """The only scalars that fit, if the type says so. They tell the branches of a union apart."""
+    """The only scalars that fit, if the type lists them. They distinguish the branches of a union.
+    """
     strict: bool = False
     """No number or boolean is read out of text here."""
     secret: bool = False
@@ -103,9 +110,10 @@ class Field:
     """The value is taken as it was sent, or the call is refused: it is neither repaired nor
     corrected, and null and empty text do not mean 'not sent'.
     """
+    unsent: Unsent = ""
     other_names: frozenset[str] = frozenset()
-    """What callers of other servers call it, without case and separators. A refusal of such a name
-    mentions this field.
+    """Its names on other servers, without case and separators. A refusal of such a name mentions
+    this field.
     """
 
 
@@ -168,6 +176,7 @@ class ArrayShape:
 
 def item_shape(form: ArrayShape, index: int) -> Shape | None:
     """The shape of the item at a position, counted from the start; None: anything."""
+    # Before the start, at a negative index, there is no prefix: Python would count it from the end.
     return form.prefix[index] if 0 <= index < len(form.prefix) else form.items
 
 
@@ -210,12 +219,13 @@ def walk(root: Shape) -> Iterable[Shape]:
 
 
 def anywhere(root: Shape, holds: Callable[[Shape], bool]) -> bool:
-    """Whether something holds of a shape or of one below it. What is opaque does not count."""
+    """Whether `holds` is true of a shape or of one below it. Opaque shapes do not count."""
     return any(not shape.opaque and holds(shape) for shape in walk(root))
 
 
 def shapes_above(root: Shape, holds: Callable[[Shape], bool]) -> set[int]:
     """The ids of all shapes of which something holds, or holds of a shape below them."""
+    # Shapes may contain themselves and have no equality by value, so their ids are collected.
     every = walk(root)
     found = {id(shape) for shape in every if holds(shape)}
     settled = not found
@@ -230,6 +240,8 @@ def shapes_above(root: Shape, holds: Callable[[Shape], bool]) -> set[int]:
 
 def has_recursive_unions(root: Shape) -> bool:
     """Whether a place with several forms of objects or arrays may contain that place again."""
+    # Only places with several forms multiply the work: with two forms, n levels may be read in 2^n
+    # ways.
     unions = [shape for shape in walk(root) if len(shape.objects) + len(shape.arrays) > 1]
     below = ((shape, part) for shape in unions for part in parts_of(shape))
     return any(shape in walk(part) for shape, part in below)

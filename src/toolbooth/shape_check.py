@@ -60,6 +60,8 @@ def plain_types(shape: Shape) -> frozenset[type]:
     """The Python types of scalars that need no second look here."""
     found = shape.scalar_types
     if found is None:
+        # These texts need a second look, although text is declared: `"5"` for a date, JSON text,
+        # and the name of a row where its key is wanted.
         looked_at = shape.opaque or shape.temporal or shape.json_text or shape.named_by
         types = () if looked_at else shape.types
         found = frozenset(each for kind in types for each in _SCALARS.get(kind, ()))
@@ -71,6 +73,8 @@ def plain_fields(form: ObjectShape) -> dict[str, frozenset[type]]:
     """`plain_types` of every field; none, if a field has several keys: it may be sent twice."""
     found = form.plain
     if found is None:
+        # The fast path reads each key by itself. Only a whole check notices that `firstName` and
+        # `first_name` were both sent for one field.
         only_keys = len(form.fields) == len(form.names)
         fields = form.fields.items() if only_keys else ()
         found = form.plain = {key: plain_types(each.shape) for key, each in fields}
@@ -83,6 +87,7 @@ def fitting_form(shape: Shape, value: Any) -> ObjectShape | ArrayShape | None:
     if len(forms) == 1:
         return forms[0]
     if shape.branches is None:
+        # Each form becomes a shape of its own, because the compiled check is kept at a shape.
         objects = [Shape(types=frozenset(("object",)), objects=(form,)) for form in shape.objects]
         arrays = [Shape(types=frozenset(("array",)), arrays=(form,)) for form in shape.arrays]
         shape.branches = (*objects, *arrays)
@@ -91,9 +96,11 @@ def fitting_form(shape: Shape, value: Any) -> ObjectShape | ArrayShape | None:
 
 
 def check_schema(shape: Shape) -> Json:
-    """The closed JSON Schema that says exactly what the shape says."""
+    """Return the closed JSON Schema that is equal to the shape."""
     writer = _Writer(in_place=_MOST_IN_PLACE)
     try:
+        # The schema would grow with every way through the shape. A second attempt with definitions
+        # is as large as the shape alone.
         made = writer.shape(shape)
     except _TooManyForms:
         writer = _Writer(in_place=0)
@@ -129,11 +136,14 @@ class _Writer:
         scalars = sorted(shape.types - {"object", "array"})
         choices = [self._scalar(kind, shape) for kind in scalars]
         if shape.constants is not None:
+            # The listed constants replace the types of scalars. Null is a type of its own:
+            # `Literal["a"] | None`.
             nothing = [None] if "null" in shape.types else []
             choices = [{"enum": [*shape.constants, *nothing]}]
         choices += [self._form(form) for form in (*shape.objects, *shape.arrays)]
         if len(choices) == 1:
             return choices[0]
+        # Without any type, nothing may be sent here. `{}` would allow everything.
         return {"anyOf": choices} if choices else {"not": {}}
 
     def _scalar(self, kind: str, shape: Shape) -> Json:
@@ -147,6 +157,8 @@ class _Writer:
         name = f"form{id(form)}"
         reference = {"$ref": f"#/$defs/{name}"}
         if id(form) in self.inside or (not self.in_place and name in self.definitions):
+            # The form contains itself, and is still being written further up. This entry makes it
+            # become a definition when it is done.
             self.definitions.setdefault(name, None)
             return reference
         self.form_count += 1
@@ -168,7 +180,7 @@ class _Writer:
         }
         if form.patterns:
             made["patternProperties"] = {key: self.shape(each) for key, each in form.patterns}
-        # Two keys for one field: whichever were dropped, something sent would be lost.
+        # Two keys for one field: one of the sent values would be lost.
         pairs = _exclusive_keys(form)
         parts: list[Json] = [{"not": {"required": list(dict.fromkeys(pair))}} for pair in pairs]
         # If a required field is missing, a key of an open object may be a wrapper around it.
@@ -188,6 +200,7 @@ class _Writer:
             return additional
         names = {"enum": list(form.fields)}
         wrapper = {"type": "object", "minProperties": 1, "propertyNames": names}
+        # A wrapper may come as JSON text, also as text in text: `"{\"name\": ...}"` within quotes.
         text = {"type": "string", "pattern": r'^[\s"]*\{'}
         return {"allOf": [additional, {"not": {"anyOf": [wrapper, text]}}]}
 

@@ -27,10 +27,10 @@ _LONGEST = 200
 _PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[^\W\d_a-zA-Z]+|\d+")
 
 _ENDING = re.compile(r"(er|ee|or|ed|ing)s?$")
-"""Whom or what something is done by, and whom or what it is done to."""
+"""Endings of words for the one who acts, and for the one that is acted on."""
 
 _NAME = re.compile(r"[\w .-]+")
-"""What a name is written with; anything else is no name, however it begins."""
+"""The characters of a name. A text with any other is not a name."""
 
 _DIRECTIONS = frozenset(
     ["to", "from", "by", "per", "of", "in", "for", "before", "after", "over", "under", "than", "vs"]
@@ -65,7 +65,9 @@ class Match:
 
     name: str
     by_number: bool = False
-    """It is the plural of what was sent, or the singular: then the value must fit as it is."""
+    """Whether the name is the plural or singular of the one that was sent. The value must then fit
+    as it is.
+    """
 
 
 def certain_match(
@@ -85,6 +87,8 @@ def certain_match(
     if isinstance(found[0], Match):
         may_be_slip = found[0].by_number and _is_slip_in_another(sent, found[0].name, names)
         return None if may_be_slip else found[0]
+    # A slip counts only where the word is not one by itself. `contract` is a word, so it is not a
+    # slip in `contact`, and neither is a word that another name of the tool has.
     name, word, declared = found[0]
     if word in _words_of(words) or any(word in parts(each) for each in names):
         return None
@@ -102,20 +106,21 @@ def _may_be_another(sent: str, name: str, names: Sequence[str]) -> bool:
 
 
 def _is_slip_in_another(sent: str, name: str, names: Sequence[str]) -> bool:
-    """Whether what was sent may also be a slip in another name than this one, in a word of any
+    """Whether the sent name may also be a slip in another name than this one, in a word of any
     length: `lts` may be meant for `lt` or for `lte`.
     """
     return any(is_one_slip(sent, other) for other in names if other != name)
 
 
 def _match(sent: str, name: str) -> Match | tuple[str, str, str] | None:
-    """One name, compared with what was sent. For a slip: the name, the word that was sent, and the
-    word of the name.
+    """Compare one name with the one that was sent. For a slip, return the name, the word that was
+    sent, and the word of the name.
     """
     ours, theirs = parts(name), parts(sent)
     if ours and ours == theirs:
         return Match(name)
     if len(ours) == len(theirs) > 1 and sorted(ours) == sorted(theirs):
+        # `date_start` is `start_date`, but `account_from` need not be `from_account`.
         return Match(name) if _DIRECTIONS.isdisjoint(ours) else None
     if ours[:-1] == theirs[:-1] and ours and theirs and _is_number_of(ours[-1], theirs[-1]):
         return Match(name, by_number=True)
@@ -133,6 +138,7 @@ def _words_of(names: frozenset[str]) -> frozenset[str]:
 
 def parts(name: str) -> tuple[str, ...]:
     """The words and numbers of a name, in lower case: `firstName2` has `first`, `name` and `2`."""
+    # A hostile key may have a million letters. It is read, but not remembered.
     return _kept_parts(name) if len(name) <= _LONGEST else _parts(name)
 
 
@@ -163,8 +169,8 @@ def is_word(text: str) -> bool:
 
 
 def _stems(text: str) -> Iterator[str]:
-    """What is left of a word without its ending: `assign` of `assigner`, `entire` of `entires`.
-    Short stems are left alone: `server` is meant by `serfer`, not somebody who does `serf`.
+    """Yield a word without its ending: `assign` of `assigner`, `entire` of `entires`. Short stems
+    are skipped: `serfer` is a slip in `server`, and not made from `serf`.
     """
     for ending in ("er", "ee", "or", "ed", "ing", "ly", "s"):
         stem = text.removesuffix(ending)
@@ -207,8 +213,8 @@ def is_one_slip(sent: str, name: str) -> bool:
 
 
 def _slip(sent: str, theirs: tuple[str, ...], ours: tuple[str, ...]) -> tuple[str, str] | None:
-    """The word in which what was sent differs from a name, by one slip in a long word of it, and
-    that word.
+    """Return the word of the sent name that has one slip, and the long word of the declared name
+    that is meant.
     """
     if len(theirs) != len(ours):
         return _slip_in_joined(sent, theirs, ours)
@@ -249,6 +255,8 @@ def _first_difference(one: str, other: str) -> int:
 
 
 def _is_one_slip(sent: str, name: str, at: int) -> bool:
+    # Four kinds of slips, in this order: a letter left out, a letter doubled, a letter replaced by
+    # one beside it on the keyboard, and two letters swapped.
     if len(sent) < len(name):
         return sent[at:] == name[at + 1 :] and name[at].isalpha()
     if len(sent) > len(name):

@@ -101,7 +101,7 @@ def test_an_unknown_profile_is_refused_and_nothing_is_protected(host):
         served(host, profile="gemini")
 
 
-def test_mounted_servers_are_listed_in_the_profile_of_the_parent_unless_they_have_their_own():
+def test_mounted_server_uses_the_profile_of_its_parent_unless_it_has_one():
     parent = fastmcp_adapter.protect(fastmcp.FastMCP("parent"), profile=NullableProfile)
     child = fastmcp.FastMCP("child")
     child.add_tool(early)

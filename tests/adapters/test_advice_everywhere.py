@@ -150,23 +150,23 @@ def test_a_dispatcher_names_no_undeclared_field_of_a_wrapped_call():
     result = registry.call("contacts", call)
     told = result["_meta"]["toolbooth"]["problems"][0]["message"]
     assert told == (
-        '"data" holds the whole call; send "action", "email" at the top level, not inside "data"'
+        '"data" wraps the whole call; send "action", "email" at the top level, not inside "data"'
     )
     call = {"data": {"action": "zz", "email": "a"}}
     told = registry.call("contacts", call)["_meta"]["toolbooth"]["problems"][0]["message"]
-    assert told == '"data" holds the whole call; send "action" at the top level, not inside "data"'
+    assert told == '"data" wraps the whole call; send "action" at the top level, not inside "data"'
 
 
-def test_help_behind_a_dispatcher_says_that_a_wrapper_was_ignored():
+def test_dispatcher_help_notes_an_ignored_wrapper():
     registry = ToolRegistry("contacts")
     registry.tool(name="contacts__create")(create)
     registry.tool(name="contacts__list")(lambda: "none")
     registry.dispatcher("contacts", {"create": "contacts__create", "list": "contacts__list"})
     call = {"action": "create", "help": True, "data": {"email": "a"}}
     told = registry.call("contacts", call)["structuredContent"]
-    assert told["called"] == 'nothing: help was asked for, so "data" was ignored'
+    assert told["called"] == 'nothing: help was requested, so "data" was ignored'
     assert told["ignored"] == {"$.data": wrapper("data", send=["email"])}
     call = {"action": "create", "help": True, "email": "a"}
     told = registry.call("contacts", call)["structuredContent"]
-    assert (told["called"], "ignored" in told) == ("nothing: help was asked for", False)
+    assert (told["called"], "ignored" in told) == ("nothing: help was requested", False)
     assert created == []

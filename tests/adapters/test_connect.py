@@ -59,17 +59,20 @@ def test_a_server_of_any_kind_is_found_by_module_and_by_file(name: str, kind: st
 @pytest.mark.parametrize(
     ("target", "told"),
     [
-        ("{}", "'{}' should be module:server or file.py:server, e.g. server.py:server"),
-        ("{}s:ours", "there is no module '{}s' here or on the path"),
-        ("{}:our", "'our' in '{}' is missing; there is ours, theirs, sdk"),
         (
-            "{}:number",
-            "'number' in '{}' is of type int, not ToolRegistry or FastMCP or MCPServer or Server; there is ours, theirs, sdk",
+            "{0}",
+            "'{0}' does not name a server: write the file or module, a colon and the name of the variable, such as {0}:server",
+        ),
+        ("{}s:ours", "there is no module '{}s' here or on the path"),
+        ("{0}:our", "there is no 'our' in '{0}'; use {0}:ours or {0}:theirs or {0}:sdk"),
+        (
+            "{0}:number",
+            "'number' in '{0}' is of type int, not ToolRegistry or FastMCP or MCPServer or Server; use {0}:ours or {0}:theirs or {0}:sdk",
         ),
     ],
     ids=["no-name", "no-module", "misspelt", "no-server"],
 )
-def test_a_wrong_target_is_told_with_what_to_write(target: str, told: str, module: str):
+def test_wrong_target_is_reported_with_the_expected_form(target: str, told: str, module: str):
     with pytest.raises(TargetError) as error:
         load(target.format(module))
     assert str(error.value) == told.format(module)
@@ -77,15 +80,16 @@ def test_a_wrong_target_is_told_with_what_to_write(target: str, told: str, modul
 
 def test_only_the_kinds_asked_for_are_taken(module: str):
     with pytest.raises(
-        TargetError, match=r"is of type MCPServer, not ToolRegistry; there is ours$"
+        TargetError, match=r"is of type MCPServer, not ToolRegistry; use three_servers:ours$"
     ):
         load(f"{module}:sdk", kinds=("toolbooth",))
 
 
-def test_a_module_that_lacks_a_module_is_told_by_that(module: str):
+def test_missing_import_of_a_target_module_is_named(module: str):
     Path(f"{module}_2.py").write_text("import no_such_module")
     with pytest.raises(
-        TargetError, match=r"^there is no module 'no_such_module' here or on the path$"
+        TargetError,
+        match=r"^\w+_2\.py imports 'no_such_module' in line 1, and there is no such module: ",
     ):
         load(f"{module}_2:ours")
 
@@ -151,18 +155,18 @@ def test_a_list_that_the_server_refuses_is_an_error():
 
 
 @pytest.mark.parametrize("kind", ["toolbooth", "fastmcp", "mcp_sdk"])
-def test_arguments_are_bytes_or_values(kind: str):
+def test_call_takes_arguments_as_bytes_or_values(kind: str):
     there = served(made(kind, protected=True))
     as_bytes = asyncio.run(there.call("greet", b'{"name": "Ann", "times": 2}'))
     assert as_bytes == asyncio.run(there.call("greet", {"name": "Ann", "times": 2}))
     assert as_bytes["content"] == [{"type": "text", "text": "Hello, Ann! Hello, Ann! "}]
 
 
-def test_what_is_served_already_stays_as_it_is():
+def test_host_server_is_served_unchanged():
     there = served(made("fastmcp", protected=False))
     assert served(there) is there
     assert kind_of(there) is None
     with pytest.raises(
-        TypeError, match=r"^function is no server that is known here \(ToolRegistry, FastMCP, MCPS"
+        TypeError, match=r"^function is not a supported server \(ToolRegistry, FastMCP, MCPS"
     ):
         served(greet)

@@ -49,7 +49,7 @@ def test_the_sdk_lists_only_the_descriptions_of_fields():
 
 
 @pytest.mark.parametrize("kind", [FastMCP, MCPServer])
-def test_the_warning_about_a_tool_that_is_added_later_points_at_the_authors_file(kind):
+def test_warning_about_a_later_tool_points_at_the_file_of_its_author(kind):
     server = protect(kind("tickets"))
     with pytest.warns(ContractWarning) as caught:
         server.tool()(file_ticket)

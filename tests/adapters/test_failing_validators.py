@@ -81,7 +81,7 @@ def test_the_validator_of_the_http_tool_names_its_field(host, caplog):
 
 @pytest.mark.parametrize("mode", ["legacy", "2026-07-28"])
 @HOSTS
-def test_it_does_so_for_a_real_client_over_stdio(host, mode):
+def test_failing_validator_is_a_refusal_for_a_stdio_client(host, mode):
     async def run() -> dict[str, Any]:
         command = StdioServerParameters(
             command=sys.executable, args=[str(SERVER), host], env=dict(os.environ)
@@ -94,7 +94,7 @@ def test_it_does_so_for_a_real_client_over_stdio(host, mode):
 
 @pytest.mark.parametrize("mode", ["legacy", "2026-07-28"])
 @HOSTS
-def test_it_does_so_for_a_real_client_over_http(host, mode):
+def test_failing_validator_is_a_refusal_for_an_http_client(host, mode):
     async def run() -> dict[str, Any]:
         async with (
             failing_server.listening(host) as address,
@@ -105,7 +105,7 @@ def test_it_does_so_for_a_real_client_over_http(host, mode):
     assert asyncio.run(run()) == REFUSED
 
 
-def test_it_does_so_for_fastmcps_own_client():
+def test_failing_validator_is_a_refusal_for_the_fastmcp_client():
     async def run() -> dict[str, Any]:
         async with fastmcp.Client(failing_server.make("fastmcp")) as client:
             return dumped(await client.call_tool_mcp("http_request", SENT))

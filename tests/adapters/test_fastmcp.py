@@ -99,7 +99,7 @@ def test_protecting_twice_is_harmless():
     assert result.meta["toolbooth"] == REPAIRED["toolbooth"]
 
 
-def test_markers_work_in_children_mounted_before_and_after_with_and_without_a_namespace():
+def test_unpack_markers_work_in_mounted_servers_with_and_without_namespace():
     parent, early, late, deep = (FastMCP(name) for name in ("parent", "early", "late", "deep"))
     early.tool(search)
     parent.mount(early, namespace="early")
@@ -159,7 +159,7 @@ def test_the_tools_of_an_app_are_protected():
     ]
 
 
-def test_a_proxied_tool_is_held_to_its_schema():
+def test_proxied_tool_is_validated_against_its_schema():
     remote = FastMCP("remote")
     remote.tool(count)
     server = FastMCP("s")
@@ -175,7 +175,7 @@ def test_a_proxied_tool_is_held_to_its_schema():
 
 
 @pytest.mark.parametrize("first", ["transform", "protect"])
-def test_a_transformed_tool_is_held_to_what_it_publishes(first: str):
+def test_transformed_tool_is_checked_against_its_published_schema(first: str):
     server = FastMCP("s")
     server.tool(count)
     rename = ToolTransformConfig(
@@ -203,7 +203,7 @@ def test_a_refusal_names_the_tool_as_the_agent_knows_it():
     assert "'api_count'" in told(call(server, "api_count", {"n": 1}))
 
 
-def test_a_task_tool_is_no_function_tool_so_its_worker_runs_the_boundary():
+def test_worker_of_a_task_tool_validates_the_arguments():
     server = FastMCP("s")
 
     @server.tool(task=True)
@@ -228,7 +228,7 @@ def test_a_task_tool_is_no_function_tool_so_its_worker_runs_the_boundary():
     assert repaired.meta == REPAIRED
 
 
-def test_a_tool_with_its_own_way_to_run_is_held_to_its_schema():
+def test_tool_that_overrides_run_is_validated_against_its_schema():
     class Echo(Tool):
         async def run(self, arguments: dict[str, Any]) -> ToolResult:
             return ToolResult(structured_content=arguments)
@@ -242,7 +242,7 @@ def test_a_tool_with_its_own_way_to_run_is_held_to_its_schema():
     ]
 
 
-def test_a_remote_schema_that_is_none_is_served_as_it_is_with_a_warning(
+def test_invalid_remote_schema_is_served_unchanged_with_a_warning(
     caplog: pytest.LogCaptureFixture,
 ):
     class Echo(Tool):
@@ -258,13 +258,13 @@ def test_a_remote_schema_that_is_none_is_served_as_it_is_with_a_warning(
     server = protect(FastMCP("s", providers=[Remote()]))
     with caplog.at_level(logging.WARNING, "toolbooth"):
         assert call(server, "odd", {"a": "1"}).structured_content == {"a": "1"}
-    assert "tool 'odd' is served as it is, unprotected" in caplog.text
+    assert "tool 'odd' is not protected" in caplog.text
 
 
 # --- what FastMCP does for a tool ---------------------------------------------------------------------------------
 
 
-def test_what_a_tool_is_listed_with_is_kept():
+def test_metadata_of_a_listed_tool_is_kept():
     server = FastMCP("s")
 
     @server.tool(
@@ -335,7 +335,7 @@ def test_context_and_dependencies_are_injected_and_never_on_the_wire():
     ]
 
 
-def test_middleware_sees_the_arguments_as_sent_and_the_result_as_told():
+def test_middleware_sees_the_sent_arguments_and_the_final_result():
     seen: list[Any] = []
 
     class Watch(Middleware):
@@ -363,7 +363,7 @@ def test_a_time_out_still_ends_a_tool():
     )
 
 
-def test_values_of_every_kind_come_out_as_before():
+def test_return_values_of_every_kind_are_sent_as_without_protection():
     server = FastMCP("s")
 
     @server.tool
@@ -413,7 +413,7 @@ def test_a_request_for_input_reaches_the_client_as_it_is():
     assert result == InputRequiredToolResult(question)
 
 
-def test_a_decorated_function_is_compiled_from_what_its_author_wrote():
+def test_decorated_function_is_compiled_from_its_original_signature():
     server = protect(FastMCP("s"))
 
     @server.tool
@@ -450,7 +450,7 @@ def test_a_call_within_the_process_may_pass_python_values():
 
 
 @pytest.mark.parametrize("mask", [True, False], ids=["masked", "open"])
-def test_a_tool_error_is_shown_whatever_the_mask_also_from_a_dependency(mask: bool):
+def test_tool_error_is_shown_with_any_mask_also_from_a_dependency(mask: bool):
     server = protect(FastMCP("s", mask_error_details=mask))
 
     def refuse() -> int:
@@ -470,7 +470,7 @@ def test_a_tool_error_is_shown_whatever_the_mask_also_from_a_dependency(mask: bo
     assert result.structured_content == {"details": {"left": 0}}
 
 
-def test_the_hosts_own_errors_and_a_models_in_the_body_stay_what_they_were():
+def test_host_errors_and_validation_errors_in_the_body_are_unchanged():
     server = protect(FastMCP("s", mask_error_details=True))
 
     @server.tool
@@ -488,7 +488,7 @@ def test_the_hosts_own_errors_and_a_models_in_the_body_stay_what_they_were():
 # --- the author's mistakes ----------------------------------------------------------------------------------------
 
 
-def test_every_mistake_of_every_tool_is_told_at_once_and_nothing_is_changed():
+def test_mistakes_of_all_tools_are_raised_at_once_without_any_change():
     child, server = FastMCP("child"), FastMCP("s")
     server.mount(child)
 
@@ -510,7 +510,7 @@ def test_every_mistake_of_every_tool_is_told_at_once_and_nothing_is_changed():
     assert schemas(server) == before
 
 
-def test_a_mistake_is_told_where_a_tool_is_registered_or_a_server_mounted():
+def test_mistake_raises_when_a_tool_is_registered_or_a_server_mounted():
     server, child = protect(FastMCP("s")), FastMCP("child")
 
     def bad(config: int) -> int: ...

@@ -180,7 +180,7 @@ def test_middleware_sees_a_refusal_as_fastmcps_exception():
     assert len(result.meta["toolbooth"]["problems"]) == 2
 
 
-def test_what_middleware_makes_of_a_refusal_is_sent():
+def test_refusal_changed_by_middleware_is_sent():
     server = server_of("fastmcp", place)
     server.add_middleware(Watch("please try again"))
     result = sent(server, "place", **WRONG)
@@ -235,7 +235,7 @@ def bad_header(
 
 
 @pytest.mark.parametrize("function", [combined, unknown_name, nested, optional_header, bad_header])
-def test_what_the_sdk_rejects_in_a_signature_stays_rejected_in_its_words(function):
+def test_signature_rejected_by_the_sdk_raises_the_same_error(function):
     with pytest.raises(InvalidSignature) as plain:
         MCPServer("plain").add_tool(function)
     server = server_of("mcp_sdk")

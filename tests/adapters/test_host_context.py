@@ -98,7 +98,7 @@ def test_progress_has_been_sent_when_the_tool_is_done(host: str, mode: str, tool
 
 @MODES
 @HOSTS
-def test_progress_that_nobody_asked_for_goes_nowhere(host: str, mode: str):
+def test_unrequested_progress_is_not_sent(host: str, mode: str):
     text = asyncio.run(called(client_of(host, mode, on_the_loop), on_the_loop, None))
     assert text == "inspector"
 

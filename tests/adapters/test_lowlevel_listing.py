@@ -229,7 +229,7 @@ def test_a_tool_whose_schema_cannot_be_compiled_is_called_as_before(
     for _ in range(2):
         assert got(call(server, {"any": 1})) == {"any": 1}
     [record] = caplog.records
-    assert record.getMessage().startswith("tool 'order' is served as it is, unprotected: ")
+    assert record.getMessage().startswith("tool 'order' is not protected: ")
 
 
 def failing(error: Exception) -> Callable[..., Any]:
@@ -244,7 +244,7 @@ def failing(error: Exception) -> Callable[..., Any]:
     [KeyError("database"), MCPError(code=-32603, message="not now")],
     ids=["a crash", "a protocol error"],
 )
-def test_if_the_tools_cannot_be_listed_a_call_is_refused_and_the_next_one_served(
+def test_call_is_refused_while_the_tools_cannot_be_listed(
     error: Exception, caplog: pytest.LogCaptureFixture
 ):
     ran: list[Any] = []
@@ -270,7 +270,7 @@ def test_if_the_tools_cannot_be_listed_a_call_is_refused_and_the_next_one_served
 @pytest.mark.parametrize(
     ("following", "reason"),
     [
-        (lambda cursor: "again", "tools/list comes to the cursor 'again' again"),
+        (lambda cursor: "again", "tools/list returned the cursor 'again' twice"),
         (lambda cursor: f"{cursor}x", "tools/list has more than 1000 pages"),
     ],
     ids=["in circles", "for ever"],

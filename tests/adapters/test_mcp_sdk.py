@@ -121,7 +121,7 @@ def test_a_parameter_alias_is_the_key_that_works():
 # --- what the SDK does for a tool ---------------------------------------------------------------------------------
 
 
-def test_what_a_tool_is_listed_with_is_kept():
+def test_metadata_of_a_listed_tool_is_kept():
     server = MCPServer("s")
 
     @server.tool(title="Say it", annotations=ToolAnnotations(read_only_hint=True), meta={"own": 1})
@@ -154,7 +154,7 @@ def test_context_and_resolved_parameters_are_injected_and_never_on_the_wire():
     assert problems(call(server, "use", {"number": 3, "twice": 1})) == [("unknown-key", "$.twice")]
 
 
-def test_a_decorated_function_is_compiled_from_what_its_author_wrote():
+def test_decorated_function_is_compiled_from_its_original_signature():
     server = protect(MCPServer("s"))
 
     @server.tool()
@@ -186,7 +186,7 @@ def test_repairs_are_reported_on_a_protocol_result_that_the_tool_made_itself():
     }
 
 
-def test_a_tool_with_its_own_way_to_run_is_held_to_its_schema():
+def test_tool_that_overrides_run_is_validated_against_its_schema():
     class Echo(Tool):
         async def run(
             self, arguments: dict[str, Any], context: Any, convert_result: bool = False
@@ -216,7 +216,7 @@ def test_a_call_within_the_process_may_pass_python_values():
     assert result.structured_content == {"result": "2026-01-02"}
 
 
-def test_a_second_tool_of_one_name_is_ignored_as_before_and_a_removed_one_is_gone():
+def test_second_tool_of_the_same_name_is_ignored_and_a_removed_one_is_gone():
     server = protect(MCPServer("s"))
     server.add_tool(count)
     server.add_tool(lambda: None, name="count")
@@ -295,7 +295,7 @@ async def asking(number: int, own: OwnContext, context: Context) -> dict[str, An
     ],
     ids=["underscore", "positional", "our-context", "partial"],
 )
-def test_what_the_sdk_cannot_describe_can_be_registered_once_protected(
+def test_signature_the_sdk_cannot_describe_is_accepted_once_protected(
     function: Callable[..., Any], arguments: dict[str, Any], value: Any
 ):
     server = protect(MCPServer("s"))
@@ -306,7 +306,7 @@ def test_what_the_sdk_cannot_describe_can_be_registered_once_protected(
     assert [each["code"] for each in result.meta["toolbooth"]["repairs"]] == ["scalar-text"]
 
 
-def test_what_the_sdk_rejects_for_another_reason_stays_rejected():
+def test_function_rejected_by_the_sdk_for_other_reasons_stays_rejected():
     server = protect(MCPServer("s"))
     with pytest.raises(ValueError, match="name for lambda"):
         server.add_tool(lambda: None)
@@ -326,7 +326,7 @@ def test_what_the_sdk_rejects_for_another_reason_stays_rejected():
 # --- the author's mistakes ----------------------------------------------------------------------------------------
 
 
-def test_every_mistake_of_every_tool_is_told_at_once_and_nothing_is_changed():
+def test_mistakes_of_all_tools_are_raised_at_once_without_any_change():
     server = MCPServer("s")
 
     @server.tool()
@@ -346,14 +346,14 @@ def test_every_mistake_of_every_tool_is_told_at_once_and_nothing_is_changed():
     assert schemas(server) == before
 
 
-def test_a_mistake_is_told_where_a_tool_is_registered():
+def test_mistake_raises_when_a_tool_is_registered():
     server = protect(MCPServer("s"))
 
     def bad(number: int, **more: int) -> int: ...
 
     def unresolved(number: "Missing") -> int: ...  # noqa: F821
 
-    with pytest.raises(ContractError, match="takes names that nobody declared"):
+    with pytest.raises(ContractError, match="accepts undeclared names"):
         server.add_tool(bad)
     with pytest.raises(ContractError, match="'Missing' in its annotation cannot be resolved"):
         server.add_tool(unresolved)

@@ -209,7 +209,7 @@ def test_a_limit_that_the_author_has_lowered_holds():
         assert called(connection, '{"price": 1}', **headers) == "1  None"
 
 
-def test_nobody_gets_in_without_a_token():
+def test_request_without_a_token_gets_401():
     verifier = StaticTokenVerifier(tokens={"letmein": {"client_id": "ann", "scopes": []}})
     with listening(app_of(server_of("fastmcp", pay, auth=verifier))) as connection:
         assert post(connection, request("initialize", INITIALIZE))[0] == 401
@@ -218,7 +218,7 @@ def test_nobody_gets_in_without_a_token():
 
 
 @HOSTS
-def test_arguments_sent_as_text_are_an_object_to_all_that_stands_between(host: str):
+def test_arguments_sent_as_text_are_an_object_for_middleware(host: str):
     seen: list[Any] = []
 
     class Watching(Middleware):
@@ -243,7 +243,7 @@ def go(tenant: Annotated[str, Field(json_schema_extra={"x-mcp-header": "Tenant"}
 
 
 @HOSTS
-def test_text_is_no_way_past_headers_that_repeat_an_argument(host: str):
+def test_arguments_sent_as_text_are_checked_against_the_param_headers(host: str):
     meta = {
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",
         "io.modelcontextprotocol/clientCapabilities": {},
@@ -284,7 +284,7 @@ BESIDE = [
 
 
 def said_of(keys: list[str]) -> list[dict[str, str]]:
-    text = 'the call has "{}" beside its "arguments"; what is for the tool goes into "arguments"'
+    text = 'the call has "{}" outside "arguments"; put the fields of the tool inside "arguments"'
     return [{"code": "unknown-key", "path": "$", "message": text.format(key)} for key in keys]
 
 
@@ -294,7 +294,7 @@ def problems_of(reply: dict[str, Any]) -> Any:
 
 
 @HOSTS
-def test_what_stands_beside_the_arguments_is_refused(host: str):
+def test_keys_beside_the_arguments_are_refused(host: str):
     with listening(app_of(server_of(host, pay))) as connection:
         headers = session(connection)
         for given, keys in BESIDE:
@@ -315,7 +315,7 @@ def test_what_stands_beside_the_arguments_is_refused(host: str):
         )
 
 
-def test_what_stands_beside_the_arguments_of_a_mounted_tool_is_refused_too():
+def test_keys_beside_the_arguments_of_a_mounted_tool_are_refused():
     child, parent = FastMCP("child"), fastmcp.protect(FastMCP("parent"))
     child.tool(pay)
     parent.mount(child, namespace="child")
@@ -348,7 +348,7 @@ async def renoting(ctx: Any, call_next: Any) -> Any:
 
 
 @HOSTS
-def test_what_a_middleware_hands_over_is_what_counts(host: str):
+def test_arguments_changed_by_middleware_reach_the_tool(host: str):
     how: Any = {"middleware": [Renoting() if host == "fastmcp" else renoting]}
     with listening(app_of(server_of(host, pay, count, **how))) as connection:
         headers = session(connection)
@@ -379,7 +379,7 @@ async def taking(ctx: Any, call_next: Any) -> Any:
 
 
 @HOSTS
-def test_what_a_middleware_leaves_is_read_exactly_where_it_takes_a_field_out(host: str):
+def test_arguments_are_read_exactly_after_middleware_removed_a_field(host: str):
     how: Any = {"middleware": [Taking() if host == "fastmcp" else taking]}
     with listening(app_of(server_of(host, pay, **how))) as connection:
         headers = session(connection)
@@ -413,7 +413,7 @@ def test_a_call_that_is_tried_again_is_read_exactly_again():
     assert tries == [Decimal(PRICE)] * 2
 
 
-def test_what_a_tool_calls_in_its_turn_was_not_sent():
+def test_call_made_by_another_tool_does_not_use_the_original_request():
     async def pay_in_cents(price: Decimal, ctx: Context) -> str:
         result = await ctx.fastmcp.call_tool("pay", {"price": float(price)})
         return result.content[0].text
@@ -423,7 +423,7 @@ def test_what_a_tool_calls_in_its_turn_was_not_sent():
         assert called(connection, f'{{"price": {PRICE}}}', "pay_in_cents", **headers) == "0.1  None"
 
 
-def test_a_refusal_names_the_tool_that_was_called_and_in_its_turn_the_one_that_a_tool_called():
+def test_refusal_of_a_nested_call_names_the_inner_tool():
     async def forward(ctx: Context) -> str:
         return (await ctx.fastmcp.call_tool("gr_pay", {"Price": 1})).content[0].text
 
@@ -448,7 +448,7 @@ def test_a_refusal_names_the_tool_that_was_called_and_in_its_turn_the_one_that_a
         )
 
 
-def test_a_mounted_servers_tool_reads_what_was_sent():
+def test_mounted_tool_reads_the_original_request():
     child = FastMCP("child")
     child.tool(pay)
     parent = fastmcp.protect(FastMCP("parent"))
@@ -538,7 +538,7 @@ def test_a_protected_server_has_stdin_to_itself_and_gives_it_back(host: str):
     assert said.decode().splitlines()[-1] == "True ''"
 
 
-def test_a_stdin_that_is_no_file_is_the_hosts_alone_too(monkeypatch: pytest.MonkeyPatch):
+def test_stdin_that_is_not_a_file_is_read_only_by_the_host(monkeypatch: pytest.MonkeyPatch):
     given = io.TextIOWrapper(io.BytesIO(b"first\nsecond\n"))
     monkeypatch.setattr(sys, "stdin", given)
     with exact_stdin():
@@ -570,5 +570,5 @@ def test_a_stdin_that_is_no_file_is_the_hosts_alone_too(monkeypatch: pytest.Monk
         "the end",
     ],
 )
-def test_a_line_that_loses_nothing_or_is_no_call_goes_on_as_it_is(line: bytes):
+def test_lossless_or_unrelated_line_is_passed_on_unchanged(line: bytes):
     assert readable_line(line) == line

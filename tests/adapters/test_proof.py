@@ -119,7 +119,7 @@ def test_a_host_that_raises_is_found_out(monkeypatch: pytest.MonkeyPatch):
 
 
 @pytest.mark.parametrize("host", HOSTS)
-def test_the_proof_is_made_once_by_whichever_entry(host: Any, monkeypatch: pytest.MonkeyPatch):
+def test_proof_runs_once_for_both_protect_functions(host: Any, monkeypatch: pytest.MonkeyPatch):
     made: list[str] = []
     make = host.__init__
 

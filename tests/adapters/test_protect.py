@@ -280,7 +280,7 @@ def test_a_protected_host_answers_as_our_registry_over_http(host: str, mode: str
 
 
 @pytest.mark.parametrize("host", HOSTS)
-def test_what_is_listed_is_the_contract_that_calls_are_held_to(host: str):
+def test_listed_schema_is_the_schema_of_the_contract(host: str):
     async def run() -> dict[str, Any]:
         async with client_of(host, orders.make(host), "auto") as client:
             listed = await (client.list_tools_mcp() if host == "fastmcp" else client.list_tools())

@@ -145,7 +145,7 @@ def test_a_real_client_gets_the_error_in_process(host, mode):
 
 
 @PROTECTED
-def test_what_is_no_refusal_stays_a_result(host):
+def test_tool_error_and_crash_are_results_and_not_protocol_errors(host):
     def crash(number: int) -> str:
         raise KeyError("secret")
 
@@ -164,7 +164,7 @@ def test_what_is_no_refusal_stays_a_result(host):
 
 
 @PROTECTED
-def test_hosts_log_what_they_log(host, caplog):
+def test_hosts_log_refusals_as_usual(host, caplog):
     with caplog.at_level(logging.INFO):
         called(failing_server.make(host, "protocol"), "http_request", WRONG)
     [record] = [each for each in caplog.records if each.name.startswith((host, "mcp.server"))]
@@ -211,7 +211,7 @@ def test_middleware_of_a_low_level_server_sees_the_error():
     assert seen == [-32602]
 
 
-def test_a_low_level_server_that_cannot_list_its_tools_says_so_in_a_result():
+def test_low_level_server_that_fails_to_list_tools_returns_an_error():
     async def list_tools(ctx: Any, params: Any) -> Any:
         raise KeyError("database")
 
@@ -259,7 +259,7 @@ def test_a_server_that_is_mounted_later_gets_the_choice_too():
 @pytest.mark.parametrize("errors", ["jsonrpc", "", None, True])
 def test_another_value_is_an_error_and_changes_nothing(make, module, errors):
     server = make()
-    words = f"errors={errors!r}: a refusal is answered as 'result', 'protocol'"
+    words = f"errors={errors!r}: must be one of 'result', 'protocol'"
     for choose in (protect, module.protect):
         with pytest.raises(ValueError, match=words):
             choose(server, errors=errors)
@@ -268,7 +268,7 @@ def test_another_value_is_an_error_and_changes_nothing(make, module, errors):
         ToolRegistry("x", errors=errors)
 
 
-def test_the_first_choice_stays():
+def test_errors_setting_of_the_first_protect_call_is_kept():
     server = failing_server.make("mcp_sdk", "protocol")
     assert protect(server) is server
     assert "error" in called(server, "http_request", WRONG)

@@ -132,7 +132,7 @@ ROUTED = {
 
 
 @pytest.mark.parametrize("name", ROUTED)
-def test_the_fields_of_an_action_are_looked_at(memory: ToolRegistry, name: str):
+def test_swallowed_arguments_of_a_dispatched_action_are_refused(memory: ToolRegistry, name: str):
     arguments, path = ROUTED[name]
     result = memory.call("notes", arguments)
     assert saved == []

@@ -174,7 +174,7 @@ def test_a_task_whose_dependency_fails_has_failed(analysed: int):
     assert "out of order" not in status["error"]["message"]
 
 
-def test_a_listed_field_is_held_to_its_schema_before_there_is_a_task(analysed: int):
+def test_listed_field_is_validated_before_a_task_is_created(analysed: int):
     client = Asking(analysed, TASKS)
     is_task, result = client.call('{"table": "logs", "context": "a test"}')
     assert (is_task, result["content"][0]["text"]) == (True, "0 logs 0")
@@ -229,7 +229,7 @@ def test_a_call_that_is_refused_never_becomes_a_task(port: int, arguments: str, 
         (f'"{{\\"price\\": {PRICE}}}"', f"0 None {PRICE}", [{"code": "json-text", "path": "$"}]),
     ],
 )
-def test_a_task_gets_what_a_plain_call_gets(
+def test_task_gets_the_result_of_a_plain_call(
     port: int, arguments: str, text: str, repairs: Any, name: str
 ):
     expected = (text, None if repairs is None else {"repairs": repairs})
@@ -239,7 +239,7 @@ def test_a_task_gets_what_a_plain_call_gets(
     assert (plainly, outcome(plain)) == (False, expected)
 
 
-def test_a_tool_that_is_no_task_is_called_plainly(port: int):
+def test_tool_without_task_support_is_called_without_a_task(port: int):
     tasked, result = Asking(port, TASKS).call(f'{{"price": {PRICE}}}', "at_once")
     assert (tasked, outcome(result)) == (False, (f"0 None {PRICE}", None))
 

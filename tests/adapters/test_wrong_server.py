@@ -55,7 +55,7 @@ def test_the_low_level_adapter_takes_no_other_server(host):
 
 
 @pytest.mark.parametrize("protect", [protect_fastmcp, protect_mcp_sdk, protect_lowlevel])
-def test_a_registry_is_said_to_need_no_protection(protect):
+def test_protect_refuses_a_tool_registry_with_a_reason(protect):
     assert told(protect, ToolRegistry("x")) == (
         "this is an object of type toolbooth.server.registry.ToolRegistry: "
         "a ToolRegistry needs no protect(), its tools are behind the boundary already"

@@ -156,14 +156,14 @@ def test_a_placeholder_is_refused_also_where_text_is_declared():
         raise AssertionError("called")
 
     assert told(compile_function(tool), {"customer": "<text>"}).splitlines()[1:] == [
-        "- $.customer: is a placeholder from a form; send the value itself"
+        "- $.customer: is a placeholder; send a real value"
     ]
 
 
 def test_a_form_of_which_something_was_filled_in_is_refused():
     filled = {"customer": "Ann", "lines": [{"sku": "<text>", "quantity": 1}]}
     assert told(ORDER, filled).splitlines()[1:] == [
-        "- $.lines[0].sku: is a placeholder from a form; send the value itself"
+        "- $.lines[0].sku: is a placeholder; send a real value"
     ]
 
 
@@ -184,7 +184,7 @@ def test_a_placeholder_is_refused_however_it_is_written(body):
 
 
 @pytest.mark.parametrize("text", ["<b>", "a <text> b", "<text>s", "text", "<text", "<a>\\", "\\>"])
-def test_other_text_passes(text):
+def test_other_text_with_angle_brackets_passes(text):
     def tool(customer: str) -> str:
         return customer
 

@@ -50,7 +50,7 @@ def lines(tool: Any, arguments: Any) -> list[str]:
     return result["content"][0]["text"].splitlines()[1:]
 
 
-def test_a_wrong_tag_is_told_with_all_its_values():
+def test_wrong_tag_is_reported_with_all_valid_tags():
     assert lines(pay, {"method": {"kind": "gold"}}) == [
         f'- $.method.kind: must be one of: {FORMS}; got "gold"'
     ]
@@ -59,7 +59,7 @@ def test_a_wrong_tag_is_told_with_all_its_values():
     ]
 
 
-def test_a_missing_tag_is_told_with_all_its_values():
+def test_missing_tag_is_reported_with_all_valid_tags():
     assert lines(pay, {"method": {}})[:1] == [
         f"- $.method.kind: is required, but was not sent: {FORMS}"
     ]
@@ -74,7 +74,7 @@ def test_a_form_that_the_tag_names_is_the_only_one():
     ]
 
 
-def test_forms_without_a_tag_are_told_by_their_required_fields():
+def test_untagged_forms_are_reported_by_their_required_fields():
     assert lines(go, {"there": {"label": "home"}}) == [
         '- $.there.x: one of these is required, but none was sent: "x"; or "street" and "city"'
     ]
@@ -83,7 +83,7 @@ def test_forms_without_a_tag_are_told_by_their_required_fields():
     ]
 
 
-def test_an_unknown_key_is_told_with_the_fields_of_all_forms():
+def test_unknown_key_in_a_union_is_reported_with_the_fields_of_all_forms():
     assert lines(go, {"there": {"zq": 1}})[:2] == [
         '- $.there.zq: there is no field "zq"',
         'Declared fields of $.there: "x" (integer), "label" (text), "street" (text), "city" (text).',

@@ -80,13 +80,13 @@ def test_every_field_has_its_type_in_words_and_required_ones_come_first():
     ]
 
 
-def test_a_field_for_which_nothing_may_be_sent_says_so():
+def test_field_that_accepts_nothing_is_declared_as_nothing():
     schema = {"type": "object", "properties": {"never": False, "a": {}}}
     contract = compile_json_schema(schema, lambda arguments: "called", name="tool")
     assert declared(contract, {"zz": 1}) == {"$": {"never": "nothing", "a": "anything"}}
 
 
-def test_a_union_lists_the_fields_of_all_forms_and_requires_those_that_all_require():
+def test_union_lists_all_fields_and_requires_the_common_required_ones():
     card = {"type": "object", "properties": {"id": {}, "card": {}}, "required": ["id", "card"]}
     cash = {"type": "object", "properties": {"id": {}, "cash": {}}, "required": ["id", "cash"]}
     schema = {"type": "object", "anyOf": [card, cash]}
@@ -95,7 +95,7 @@ def test_a_union_lists_the_fields_of_all_forms_and_requires_those_that_all_requi
     assert found == {"$": {"id": "anything, required", "card": "anything", "cash": "anything"}}
 
 
-def test_items_with_the_same_fields_are_listed_once_and_other_objects_by_themselves():
+def test_items_with_the_same_fields_are_declared_once():
     class Line(BaseModel):
         sku: str
 
@@ -256,7 +256,7 @@ def check_line(line: str, data: dict[str, Any], fields: list[str], most: int) ->
 
 @given(count=st.integers(1, 300), length=st.integers(1, 60))
 @settings(max_examples=60, deadline=None)
-def test_the_text_uses_its_characters(count, length):
+def test_list_of_declared_fields_fills_the_allowed_length(count, length):
     properties = {f"{n}".rjust(length, "n"): {"type": "integer"} for n in range(count)}
     schema = {"type": "object", "properties": properties}
     contract = compile_json_schema(schema, lambda arguments: "called", name="tool")

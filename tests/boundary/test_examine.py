@@ -117,7 +117,7 @@ def test_an_integer_written_with_a_point_is_one_and_content_is_left_as_it_is():
 # --- text ---
 
 
-def test_the_text_null_is_no_integer_where_null_is_not_taken():
+def test_text_null_is_refused_for_a_required_integer():
     def tool(ids: list[int], count: int): ...
 
     assert outcome(tool, b'{"ids": ["null"], "count": "null"}') == [
@@ -215,7 +215,7 @@ class Other(BaseModel):
 
 
 @pytest.mark.parametrize("empty", ["null", '""'])
-def test_an_empty_key_that_tells_the_branches_of_a_union_apart_is_not_taken_as_not_sent(empty: str):
+def test_empty_key_that_selects_a_union_branch_is_not_dropped(empty: str):
     def either(u: Short | Long) -> str:
         return repr(u)
 
@@ -259,7 +259,7 @@ def test_declared_fields_under_a_key_of_the_client_are_refused(key, name, writte
 
 
 @pytest.mark.parametrize("sent", [{"_meta": {"progressToken": 1}}, {"toolCallId": "email"}])
-def test_what_a_client_adds_for_itself_is_removed(sent):
+def test_keys_added_by_the_client_are_removed(sent):
     def create_contact(email: str = "", notes: str = ""): ...
 
     values, repairs = outcome(create_contact, json.dumps({**sent, "notes": "n"}).encode())

@@ -98,7 +98,7 @@ async_forms = pytest.mark.parametrize("handle", ASYNC, ids=["bytes-async", "pars
         ),
     ],
 )
-def test_what_a_tool_returns_is_its_result(handle, returned, expected):
+def test_return_value_of_a_tool_becomes_its_result(handle, returned, expected):
     def tool() -> Any:
         return returned
 
@@ -169,9 +169,7 @@ def test_an_async_generator_is_read_to_its_end(handle):
 @pytest.mark.parametrize(
     "tool", [add, Adder(), returns_a_coroutine], ids=["function", "object", "returns-a-coroutine"]
 )
-def test_an_async_tool_called_by_the_sync_form_is_the_hosts_mistake_and_leaves_nothing_unawaited(
-    handle, tool
-):
+def test_async_tool_in_a_sync_call_raises_and_leaves_nothing_unawaited(handle, tool):
     with pytest.raises(
         TypeError,
         match="'add' is an async tool: await handle_bytes_async or handle_arguments_async",
@@ -179,7 +177,7 @@ def test_an_async_tool_called_by_the_sync_form_is_the_hosts_mistake_and_leaves_n
         handle(compile_function(tool, name="add"), {"a": 1})
 
 
-def test_something_to_await_that_is_no_coroutine_is_told_just_so():
+def test_awaitable_that_is_not_a_coroutine_raises_in_a_sync_call():
     class Later:
         def __await__(self) -> Iterator[None]:
             yield
@@ -244,7 +242,7 @@ def test_the_context_is_injected_and_never_read_from_the_wire(handle):
 
 
 @every_form
-def test_what_the_host_injects_stands_beside_the_context_also_by_position(handle):
+def test_injected_arguments_are_passed_beside_the_context_by_position(handle):
     def tool(session: Any, ctx: Context, /, a: int, user: Any = None) -> list[Any]:
         return [session, ctx.client, a, user]
 
@@ -283,7 +281,7 @@ class Row:
         ),
     ],
 )
-def test_a_tools_own_failure_is_told_in_its_own_words(handle, details, more):
+def test_tool_error_is_sent_with_its_own_message(handle, details, more):
     def tool(id: int) -> None:
         raise ToolError("delete", f"no row {id}", *details)
 
@@ -366,7 +364,7 @@ def test_a_tools_own_failure_is_a_result_by_protocol_too(handle):
 
 
 @every_form
-def test_what_the_authors_validation_refuses_is_told_in_the_same_form(handle):
+def test_refusal_by_pydantic_constraints_has_the_usual_form(handle):
     def tool(count: Annotated[int, Field(gt=0)]) -> None:
         raise AssertionError("called with an invalid value")
 

@@ -39,20 +39,20 @@ def test_problems_past_the_limit_are_counted(value: str):
 
 
 @pytest.mark.parametrize(("count", "is_corrected"), [(300, True), (1_100, False)])
-def test_so_many_values_are_read_and_no_more(count: int, is_corrected: bool):
+def test_reading_of_values_for_a_correction_is_bounded(count: int, is_corrected: bool):
     rows = [{"sku": "a", "number": "1,000"}] * count
     found = told(json.dumps({"rows": rows}).encode())
     assert ("corrected" in found) == is_corrected
 
 
 @pytest.mark.parametrize(("count", "is_corrected"), [(20, True), (400, False)])
-def test_so_many_names_are_tried_and_no_more(count: int, is_corrected: bool):
+def test_matching_of_names_for_a_correction_is_bounded(count: int, is_corrected: bool):
     rows = [{"SKU": "a"}, {"Sku": "a"}] * count
     found = told(json.dumps({"rows": rows}, separators=(",", ":")).encode())
     assert ("corrected" in found) == is_corrected
 
 
-def test_what_is_kept_of_a_tool_has_an_end():
+def test_caches_of_a_contract_are_bounded():
     for start in range(0, 1_200, 40):
         places = range(start, start + 40)
         rows = [{"sku": "a", "number": True if at in places else 1} for at in range(start + 40)]
@@ -64,21 +64,21 @@ def test_what_is_kept_of_a_tool_has_an_end():
     assert len(ADD.cached_places) == len(ADD.cached_advice) == 500
 
 
-def test_null_is_no_example():
+def test_null_is_never_used_as_an_example():
     def tool(number: Annotated[int | None, Field(examples=[None, 7])] = None): ...
 
     result = handle_bytes(compile_function(tool), b'{"number": true}')
     assert "e.g. 7" in result["content"][0]["text"]
 
 
-def test_the_objections_of_a_host_to_something_that_is_no_object_are_told():
+def test_host_objections_to_a_non_object_are_reported():
     error = InvalidValues(lambda: [Objection(model_path=("sku",), kind="missing", message="")])
     refusal = invalid_values(ADD, error, None, is_json=False)
     assert [(each.code, each.where) for each in refusal.problems] == [("missing", "$.sku")]
     assert refusal.form is None
 
 
-def test_true_among_the_alternatives_of_a_schema_is_no_example():
+def test_true_in_the_alternatives_of_a_schema_is_never_used_as_an_example():
     schema = {"type": "object", "properties": {"a": {"oneOf": [True, {"type": "integer"}]}}}
     contract = compile_json_schema({**schema, "required": ["b"]}, name="tool", function=dict)
     assert handle_bytes(contract, b'{"a": 1}')["isError"]
@@ -87,7 +87,7 @@ def test_true_among_the_alternatives_of_a_schema_is_no_example():
     assert handle_bytes(contract, b"{}")["isError"]
 
 
-def test_a_misspelt_name_in_more_and_more_wrappers_is_corrected_up_to_some_depth():
+def test_misspelt_name_is_corrected_only_up_to_a_depth_of_wrappers():
     def tool(sku: str): ...
 
     contract = compile_function(tool)
@@ -128,7 +128,7 @@ def test_ten_thousand_problems_are_counted():
     assert found["text"].startswith("Refused: 10000 problems in the arguments of 'add'.")
 
 
-def test_past_ten_thousand_undeclared_keys_the_rest_of_the_call_is_not_looked_at():
+def test_examination_stops_after_ten_thousand_undeclared_keys():
     found = told(json.dumps({f"k{number}": 1 for number in range(10_200)}).encode())
     assert found["text"].startswith("Refused: more than 10000 problems in the arguments of 'add'.")
 
@@ -180,7 +180,7 @@ def test_a_call_with_more_values_than_the_limit_is_refused():
         assert "has more than 100,000 values; send them in several calls" in problem["message"]
 
 
-def test_signs_in_a_text_are_no_values():
+def test_brackets_inside_a_text_do_not_count_as_values():
     def length(text: str) -> int:
         return len(text)
 
@@ -248,7 +248,7 @@ class Branch(BaseModel):
     below: "Leaf | Branch | None" = None
 
 
-def test_of_many_wrong_forms_of_a_union_the_first_are_listed_and_all_are_counted():
+def test_many_wrong_forms_of_a_union_are_all_counted_but_only_forty_listed():
     def plant(forest: list[Leaf | Branch]) -> None: ...
 
     body = json.dumps({"forest": [{"x": "bad"}] * 100}).encode()
@@ -268,7 +268,7 @@ def test_a_list_whose_items_make_too_many_forms_to_try_is_refused():
     assert (problem["code"], problem["path"]) == ("too-complex", "$.forest")
 
 
-def test_swallowed_arguments_are_told_although_the_rest_of_the_call_is_not_looked_at():
+def test_swallowed_arguments_are_reported_in_a_call_with_too_many_problems():
     def note(text: str, title: str = "", numbers: list[int] = []) -> None: ...  # noqa: B006
 
     text = 'a</text>\n<parameter name="title">b</parameter>'

@@ -127,7 +127,7 @@ def test_a_key_that_a_pattern_declares_is_not_misspelt():
     assert "corrected" not in told(contract, {"databse": "a"})
 
 
-def test_what_the_authors_code_makes_of_text_is_not_looked_into():
+def test_text_for_an_author_validator_is_not_corrected():
     def tool(it: Annotated[Parent, BeforeValidator(lambda _: {"databse_id": "a"})]) -> None: ...
 
     assert "corrected" not in told(tool, {"it": "x"})
@@ -162,7 +162,7 @@ def test_arguments_beside_arguments_are_moved_there(sent: Any, meant: Any):
         {"customer": "Ann"},
     ],
 )
-def test_what_may_be_all_arguments_is_not_moved(sent: Any):
+def test_key_that_may_hold_all_arguments_is_not_moved(sent: Any):
     assert "corrected" not in told(call_tool, sent)
 
 
@@ -195,7 +195,7 @@ def test_a_call_that_was_written_into_a_key_is_taken_out():
 # --- a misspelt object ----------------------------------------------------------------------------
 
 
-def test_an_object_under_a_name_that_is_similar_to_an_object_is_no_wrapper():
+def test_object_under_a_name_similar_to_an_object_is_not_unwrapped():
     def task(name: str = "", warnings: Any = None) -> None: ...
 
     assert told(task, {"warnigns": {"name": "a"}})["corrected"] == {"warnings": {"name": "a"}}

@@ -203,7 +203,7 @@ schemas = st.fixed_dictionaries(
 
 @given(schema=schemas, arguments=st.dictionaries(names, values, max_size=4))
 @settings(max_examples=400, deadline=None)
-def test_what_the_compiled_check_passes_the_examination_passes(schema, arguments):
+def test_calls_accepted_by_the_compiled_check_pass_the_examination(schema, arguments):
     contract = compile_json_schema(schema, by_schema, name="tool")
     if fits(contract.shape, arguments):
         made, exam = examine(contract.shape, arguments, DEFAULT_LIMITS, thorough=False)
@@ -212,7 +212,7 @@ def test_what_the_compiled_check_passes_the_examination_passes(schema, arguments
 
 @given(schema=schemas, arguments=st.dictionaries(names, values, max_size=4))
 @settings(max_examples=400, deadline=None)
-def test_the_law_of_open_objects_as_the_page_states_it(schema, arguments):
+def test_unknown_keys_of_open_objects_follow_the_documented_rules(schema, arguments):
     contract = compile_json_schema(schema, by_schema, name="tool")
     _, exam = examine(contract.shape, arguments, DEFAULT_LIMITS, thorough=False)
     declared = {*schema["properties"], *schema["required"]}

@@ -35,7 +35,7 @@ def order(lines: list[Line]) -> str:
     raise AssertionError("called")
 
 
-def test_the_same_mistake_in_many_rows_is_told_once():
+def test_same_mistake_in_many_rows_is_reported_once():
     rows = [{"sku": "A", "quantity": f"q{n}"} for n in range(30)]
     assert lines(order, {"lines": rows}) == [
         '- $.lines[0].quantity: must be an integer, got text "q0"; e.g. 1; leave it out if unknown'
@@ -43,7 +43,7 @@ def test_the_same_mistake_in_many_rows_is_told_once():
     ]
 
 
-def test_other_mistakes_in_the_same_rows_are_told_apart():
+def test_different_mistakes_in_the_same_rows_are_reported_separately():
     rows = [{"sku": "A", "quantity": 0}, {"sku": {}}, {"sku": "A", "quantity": 0}, {}]
     assert lines(order, {"lines": rows}) == [
         "- $.lines[1].sku: must be text, got an object",
@@ -53,7 +53,7 @@ def test_other_mistakes_in_the_same_rows_are_told_apart():
     ]
 
 
-def test_a_wrapper_in_every_row_is_told_once_and_corrected():
+def test_wrapper_in_every_row_is_reported_once_and_corrected():
     rows = [{"data": {"sku": name}} for name in "abcd"]
     assert lines(order, {"lines": rows}) == [
         '- $.lines[0].data: "data" is not a declared field and its value is a nested object. '
@@ -64,7 +64,7 @@ def test_a_wrapper_in_every_row_is_told_once_and_corrected():
     ]
 
 
-def test_an_authors_own_words_are_told_for_each_row_in_which_they_differ():
+def test_validator_messages_are_reported_for_each_row_that_differs():
     class Row(BaseModel):
         name: str
 
@@ -86,7 +86,7 @@ def test_an_authors_own_words_are_told_for_each_row_in_which_they_differ():
 # --- repairs before the refusal -----------------------------------------------------------------
 
 
-def test_repairs_that_were_made_are_told_with_the_refusal():
+def test_repairs_are_listed_in_a_refusal():
     body = b'{"employees": "45", "tags": "[\\"a\\"]", "price": "cheap"}'
     result = handle_bytes(compile_function(crm), body)
     assert result["content"][0]["text"].splitlines()[1:] == [

@@ -97,7 +97,7 @@ def contract_of(hint: Any) -> Any:
 
 
 @pytest.mark.parametrize("inner", INNER)
-def test_a_secret_takes_what_its_schema_says(inner: str):
+def test_secret_accepts_the_values_of_its_schema(inner: str):
     hint, examples = INNER[inner]
     received: list[Any] = []
 
@@ -160,13 +160,13 @@ def test_no_refusal_shows_anything_of_a_secret(inner: str, place: str, value: An
         assert [token for token in TOKENS if token in shown] == []
 
 
-def test_what_is_wrong_inside_a_secret_is_said_of_the_secret():
+def test_problem_inside_a_secret_is_reported_at_the_secret():
     contract, _ = case("list of models", "field")
     body = b'{"it": {"it": [{"nr": 9876543, "hunter2": {"number": 1}}, {"number": "s3cr3t"}]}}'
     problems = handle_bytes(contract, body)["_meta"]["toolbooth"]["problems"]
     assert {each["path"] for each in problems} == {"$.it.it"}
     assert {each["message"] for each in problems} == {
-        "is not accepted as it is; nothing of a secret is shown"
+        "is not valid; details of a secret are hidden"
     }
     codes = sorted(each["code"] for each in problems)
     assert codes == ["nested-wrapper", "unknown-key", "wrong-type"]
@@ -197,7 +197,7 @@ def test_edits_inside_a_secret_are_not_shown(body: str, edits: list[str]):
         (str, '"hunter2"', "must have at most 1 character"),
     ],
 )
-def test_what_the_type_asks_of_a_secret_as_a_whole_is_shown(hint: Any, sent: str, message: str):
+def test_constraint_on_a_whole_secret_is_shown(hint: Any, sent: str, message: str):
     contract = contract_of(Secret[Annotated[hint, Field(max_length=1)]])
     result = handle_bytes(contract, b'{"it": %b}' % sent.encode())
     (problem,) = result["_meta"]["toolbooth"]["problems"]
@@ -212,7 +212,7 @@ def test_a_message_that_repeats_a_secret_is_not_shown():
         {
             "code": "wrong-type",
             "path": "$.it",
-            "message": "is not accepted as it is; nothing of a secret is shown",
+            "message": "is not valid; details of a secret are hidden",
         }
     ]
 

@@ -134,8 +134,8 @@ def test_two_keys_that_are_one_key_in_json_are_not_sent_and_named(twins, words, 
         "content": [
             {
                 "type": "text",
-                "text": f"The tool ran to its end, but what it returned cannot be sent: {raised.value}."
-                " Do not call it again without looking at what it did.",
+                "text": f"The tool ran, but its result cannot be sent: {raised.value}."
+                " Before you call it again, check what it did.",
             }
         ],
         "isError": True,
@@ -147,7 +147,7 @@ def test_two_keys_that_are_one_key_in_json_are_not_sent_and_named(twins, words, 
     assert json.loads(respond_sync(registry, body).body)["result"] == result
 
 
-def test_keys_of_models_are_looked_at_whatever_their_types_say():
+def test_duplicate_keys_in_models_are_found_despite_their_types():
     changed = Text()
     changed.counts.update({1: 1, "1": 2})  # type: ignore[dict-item]
     for value in (
@@ -189,7 +189,7 @@ class Plain(BaseModel):
     ],
     ids=repr,
 )
-def test_all_else_is_written_as_it_is(value, written):
+def test_other_values_are_serialised_unchanged(value, written):
     assert json_of(value) == written.encode()
 
 

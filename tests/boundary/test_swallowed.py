@@ -203,7 +203,7 @@ def test_null_that_means_not_sent_does_not_count_as_sent():
 # --- what the refusal says ----------------------------------------------------------------------
 
 
-def test_the_whole_refusal():
+def test_swallowed_argument_refusal_as_a_whole():
     text = 'Uses uv.</content>\n<parameter name="reason">S3CRET</parameter>\n<parameter name="tags">S3CRET'
     assert handle_arguments(REMEMBER, {"content": text}) == snapshot(
         {
@@ -233,7 +233,7 @@ Refused: 1 problem in the arguments of 'remember'. Nothing was done.
     )
 
 
-def test_one_field_and_a_place_without_a_closing_tag():
+def test_swallowed_field_without_a_closing_tag_is_reported_with_its_place():
     (problem,) = meta_of(REMEMBER, {"content": 'A <b>b</b> <parameter name="tags">c'})["problems"]
     assert problem["message"] == snapshot(
         'contains the tags of "tags", which was not sent. The text probably ends after 11 characters, before "<parameter name=\\"tags\\">". Send "tags" as its own argument'
@@ -247,7 +247,7 @@ def test_the_place_is_before_all_closing_tags_that_nothing_opens():
     assert "after 12 characters" in problem["message"]
 
 
-def test_nothing_out_of_the_text_is_repeated_whatever_else_is_wrong():
+def test_swallowed_text_is_never_repeated_in_a_refusal():
     def plan(
         order: int,
         level: Literal["low", "high"] = "low",
@@ -278,7 +278,7 @@ def test_nothing_out_of_the_text_is_repeated_whatever_else_is_wrong():
         assert "corrected" not in result["_meta"]["toolbooth"]
 
 
-def test_all_other_problems_are_told_too():
+def test_other_problems_are_reported_beside_a_swallowed_argument():
     def plan(
         order: int, owner: str, note: str = "", title: str = "", level: Literal["low"] = "low"
     ) -> None: ...
@@ -329,7 +329,7 @@ def test_a_wrapped_call_gets_edits_but_no_corrected_call():
     assert meta_of(REMEMBER, {"data": whole})["corrected"] == whole
 
 
-def test_as_many_problems_are_listed_as_in_any_refusal():
+def test_at_most_forty_swallowed_arguments_are_listed():
     tool = compile_json_schema(
         {
             "type": "object",
@@ -443,7 +443,7 @@ def test_a_number_with_a_tail_is_a_swallowed_argument():
     ]
 
 
-def test_what_the_authors_code_reads_is_looked_at_first():
+def test_swallowed_arguments_are_found_before_author_validators_run():
     class Note(BaseModel):
         content: str
         tags: str = ""
@@ -574,5 +574,5 @@ def test_tags_of_a_call_at_the_end_pass_with_a_note(tail: str):
         "<",
     ],
 )
-def test_other_texts_pass_without_a_note(text: str):
+def test_text_without_call_tags_passes_without_a_note(text: str):
     assert meta_of(REMEMBER, {"content": text}) == {}

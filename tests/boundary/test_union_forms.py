@@ -75,7 +75,7 @@ def form(required: list[str] | None = None, **properties: Any) -> dict[str, Any]
         ),
     ],
 )
-def test_null_means_not_sent_only_if_nothing_else_can_be_meant(keyword, forms, sent, expected):
+def test_null_is_dropped_only_if_it_has_no_other_reading(keyword, forms, sent, expected):
     received: list[Any] = []
     schema = {"type": "object", "properties": {"it": {keyword: forms}}}
     tool = compile_json_schema(schema, received.append, name="tool")

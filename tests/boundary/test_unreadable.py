@@ -26,14 +26,14 @@ SAID = {
     b'{"a\\"b": "x\ny"}': 'text contains a line break or another control character; escape it, at $["a\\"b"]',
     b'{\n"a":\n[1, tru]}': "a value is expected, at $.a[1]",
     b'{"\\ud800": 1, "a": tru}': "an escape is half of a surrogate pair, at $",
-    b'"a" "b"': "something follows the end of it, at $",
+    b'"a" "b"': "there is more text after its end, at $",
     b"hello": "a value is expected, at $",
     b']"a": nul': "a value is expected, at $",
 }
 
 
 @pytest.mark.parametrize(("body", "said"), SAID.items())
-def test_it_says_what_is_wrong_and_where(body: bytes, said: str):
+def test_unreadable_json_is_reported_with_the_reason_and_place(body: bytes, said: str):
     result = handle_bytes(compile_function(order), body)
     assert result["content"][0]["text"].splitlines()[1:] == [f"- $: not valid JSON: {said}"]
 
@@ -51,7 +51,7 @@ def test_a_place_far_on_is_not_searched_for(filler: bytes):
     assert result["content"][0]["text"].splitlines()[1:] == [told]
 
 
-def test_our_server_tells_the_place_inside_the_arguments():
+def test_own_server_reports_the_place_inside_the_arguments():
     registry = ToolRegistry("shop")
     registry.tool(order)
     body = b'{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "order", "arguments": %s}}'

@@ -106,7 +106,7 @@ MEANT = Order(id=1, address=Address(city="Bern"))
     ],
     ids=lambda value: value.__name__ if isinstance(value, Callable) else "",
 )
-def test_an_unpacked_field_is_put_back_in_place_wherever_its_model_stands(tool, sent, meant):
+def test_unpacked_field_returns_to_its_model_at_any_depth(tool, sent, meant):
     assert outcome(tool, b'{"it": %b}' % sent) == {"it": meant}
 
 
@@ -119,7 +119,7 @@ def test_a_plain_dict_beside_an_unpacked_field_is_left_as_it_is():
     }
 
 
-def test_an_object_where_a_number_belongs_is_told_beside_an_unpacked_field():
+def test_object_for_a_number_is_reported_beside_an_unpacked_field():
     def tool(it: Order, count: int): ...
 
     assert outcome(tool, b'{"it": %b, "count": {"a": 1}}' % SENT) == [
@@ -153,7 +153,7 @@ def test_an_exact_number_beside_an_unpacked_field_keeps_every_digit_in_a_union()
         }
 
 
-def test_a_missing_field_that_was_hoisted_is_told_by_its_wire_name():
+def test_missing_hoisted_field_is_reported_by_its_wire_name():
     assert outcome(in_a_list, b'{"it": [{"id": 1}]}') == [
         ("missing", "$.it[0].to_city", "is required, but was not sent")
     ]
@@ -172,7 +172,7 @@ class High(BaseModel):
     high: Annotated[int, Field(gt=10)]
 
 
-def test_of_a_union_the_form_that_came_nearest_is_told():
+def test_nearest_form_of_a_union_is_reported():
     def both_first(it: Both | High): ...
     def high_first(it: High | Both): ...
 
@@ -182,7 +182,7 @@ def test_of_a_union_the_form_that_came_nearest_is_told():
         ]
 
 
-def test_a_key_that_the_authors_type_refuses_is_told_as_a_key():
+def test_key_refused_by_its_type_is_reported_as_a_key():
     def tool(counts: dict[int, int], days: dict[date, int]): ...
 
     problems = outcome(tool, b'{"counts": {"a": 1}, "days": {"someday": 1}}')
@@ -202,7 +202,7 @@ class Checked(BaseModel):
         return given
 
 
-def test_behind_an_authors_validator_an_undeclared_object_is_a_wrapper_all_the_same():
+def test_undeclared_object_behind_a_validator_is_reported_as_a_wrapper():
     def tool(it: Checked): ...
 
     message = (
@@ -243,7 +243,7 @@ class Unwrapped(BaseModel):
         return given["data"]
 
 
-def test_an_authors_code_that_fails_on_the_corrected_call_does_not_hide_the_refusal():
+def test_validator_that_fails_on_the_corrected_call_keeps_the_refusal():
     def tool(it: Annotated[Unwrapped, Unpack()]): ...
 
     problems = outcome(tool, b'{"data": {"size": 1}}')
@@ -252,7 +252,7 @@ def test_an_authors_code_that_fails_on_the_corrected_call_does_not_hide_the_refu
 
 @pytest.mark.parametrize("step", [0, -1])
 @pytest.mark.parametrize("sent", ['{"names": []}', '{"names": null}', "{}"])
-def test_what_an_alias_path_does_not_find_is_missing_and_nothing_else(step: int, sent: str):
+def test_unresolved_alias_path_is_reported_only_as_missing(step: int, sent: str):
     class Picked(BaseModel):
         name: str = Field(validation_alias=AliasPath("names", step))
 

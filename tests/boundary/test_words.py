@@ -170,7 +170,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize(("arguments", "told"), WRONG.values(), ids=WRONG)
-def test_a_wrong_value_is_told_what_is_asked_for_with_an_example(arguments, told):
+def test_wrong_value_is_reported_with_the_expected_type_and_an_example(arguments, told):
     assert lines(crm, arguments) == [f"- {told}"]
 
 
@@ -187,7 +187,7 @@ def test_every_example_is_accepted(arguments, told):
     assert handle_bytes(compile_function(crm), body, accepted)["isError"] is False
 
 
-def test_a_required_field_that_takes_null_says_so_last():
+def test_nullable_required_field_suggests_null_last():
     def tool(employees: int | None) -> str:
         raise AssertionError("called")
 
@@ -241,7 +241,7 @@ def test_a_foreign_schema_gets_the_same_words():
     ]
 
 
-def test_the_declared_type_behind_an_authors_validator_is_told_with_an_example():
+def test_declared_type_of_a_validated_field_is_reported_with_an_example():
     def tool(count: Annotated[int, BeforeValidator(lambda value: value)]) -> str:
         raise AssertionError("called")
 
@@ -315,7 +315,7 @@ def test_a_word_for_nothing_where_null_is_declared():
     ]
 
 
-def test_a_word_for_nothing_on_an_update():
+def test_placeholder_for_an_optional_nullable_field_suggests_null():
     schema = {
         "type": "object",
         "properties": {
@@ -328,10 +328,10 @@ def test_a_word_for_nothing_on_an_update():
     tool = compile_json_schema(schema, lambda arguments: "called", name="tool")
     for name, value in (("closes", 12.5), ("count", "N/A"), ("lines", "none"), ("place", "-")):
         [line] = lines(tool, {name: value})
-        assert ("leave it out to keep it, null to clear it" in line) is isinstance(value, str)
+        assert ("leave it out if unknown, null if there is none" in line) is isinstance(value, str)
 
 
-def test_a_word_for_nothing_where_a_value_is_required():
+def test_placeholder_text_for_a_required_nullable_value_suggests_null():
     def tool(count: int | None, closes: date | None) -> str:
         raise AssertionError("called")
 

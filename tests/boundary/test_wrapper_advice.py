@@ -328,7 +328,7 @@ def declared_at(schema: Any, path: tuple[str | int, ...]) -> set[str]:
 
 @given(schema=schemas, arguments=st.dictionaries(words, values, max_size=4))
 @settings(max_examples=400, deadline=None)
-def test_every_name_that_the_advice_tells_to_send_is_declared_at_that_place(schema, arguments):
+def test_wrapper_advice_names_only_fields_declared_at_that_place(schema, arguments):
     contract = compile_json_schema(schema, lambda arguments: "called", name="tool")
     result = handle_bytes(contract, json.dumps(arguments).encode())
     for problem in result.get("_meta", {}).get("toolbooth", {}).get("problems", []):

@@ -92,7 +92,7 @@ def test_requests_must_send_the_token(source, folder):
         ):
             status, headers, body = ask(port, **sent)
             assert (status, headers["www-authenticate"]) == (401, "Bearer")
-            assert body == "send the token of this server as Authorization: Bearer"
+            assert body == "send this server's token as Authorization: Bearer TOKEN"
         for scheme in ("Bearer", "bearer", "BEARER "):
             assert ask(port, Authorization=f"{scheme} {TOKEN}")[0] == 200
         assert ask(port, Authorization=f"Bearer {TOKEN}", Host="evil.example")[0] == 421
@@ -127,7 +127,7 @@ def test_a_token_is_not_taken_from_two_headers(folder):
     ],
     ids=str,
 )
-def test_a_token_that_cannot_be_used_is_told(words, token, told, folder):
+def test_unusable_token_is_refused_with_the_reason(words, token, told, folder):
     (folder / "blank").write_text("\n")
     (folder / "two").write_text("ünus\n")
     (folder / "bytes").write_bytes(b"\xff\xfe\x00")
@@ -154,7 +154,7 @@ def test_an_address_that_others_can_reach_is_served_with_a_token(folder):
         assert ask(port, Authorization=f"Bearer {TOKEN}", Host=f"0.0.0.0:{port}")[0] == 421
 
 
-def test_an_address_that_others_can_reach_is_served_without_a_token_if_that_is_said(folder):
+def test_no_auth_serves_a_public_address_without_a_token(folder):
     with serving(folder, "--host", "0.0.0.0", "--no-auth", token=TOKEN) as (_, port):
         assert ask(port)[0] == 200
 
@@ -190,9 +190,9 @@ def test_further_hosts_are_served_where_they_are_allowed(folder):
 
 
 @pytest.mark.parametrize("host", ["https://tools.example", "a/b", "me@tools.example", "[::1", ""])
-def test_a_host_that_is_none_is_told(host, folder):
+def test_invalid_allowed_host_is_refused(host, folder):
     assert refused(folder, "--http", "0", "--allow-host", host).startswith(
-        f"{host!r} is not a host; name it as in 'tools.example.com'"
+        f"{host!r} is not a host; valid hosts are, for example, 'tools.example.com'"
     )
 
 
@@ -210,11 +210,17 @@ def test_a_host_that_is_none_is_told(host, folder):
     ],
     ids=str,
 )
-def test_an_option_that_would_do_nothing_is_told(words, told, folder):
+def test_option_without_effect_is_refused(words, told, folder):
     assert refused(folder, *words) == told
 
 
-def test_stdio_is_served_whatever_the_token(folder):
+def test_http_without_a_number_is_refused(folder):
+    assert refused(folder, "--http", "abc") == (
+        "Invalid value for '--http': 'abc' is not a valid port. See `toolbooth serve --help`."
+    )
+
+
+def test_stdio_is_served_with_any_token(folder):
     command = [
         TOOLBOOTH,
         "serve",

@@ -59,26 +59,29 @@ def test_a_registry_is_found_by_module_and_by_file(target: str, folder: str, pro
     [
         (
             "server.py",
-            "'server.py' should be module:server or file.py:server, e.g. server.py:server",
+            "'server.py' does not name a server: write the file or module, a colon and the name of the variable, such as server.py:server",
         ),
-        ("server", "'server' should be module:server or file.py:server, e.g. server.py:server"),
+        (
+            "server",
+            "'server' does not name a server: write the file or module, a colon and the name of the variable, such as server:server",
+        ),
         (
             "server.py:",
-            "'server.py:' should be module:server or file.py:server, e.g. server.py:server",
+            "'server.py:' does not name a server: write the file or module, a colon and the name of the variable, such as server.py:server",
         ),
         ("sever.py:registry", "there is no file 'sever.py'"),
         ("sever:registry", "there is no module 'sever' here or on the path"),
-        ("server.py:registri", "'registri' in 'server.py' is missing; there is registry"),
+        ("server.py:registri", "there is no 'registri' in 'server.py'; use server.py:registry"),
         (
             "server:number",
-            "'number' in 'server' is of type int, not ToolRegistry or FastMCP or MCPServer or Server; there is registry",
+            "'number' in 'server' is of type int, not ToolRegistry or FastMCP or MCPServer or Server; use server:registry",
         ),
     ],
 )
-def test_a_wrong_target_is_told_with_what_to_write(target: str, told: str, project: Path):
+def test_wrong_target_is_reported_with_the_expected_form(target: str, told: str, project: Path):
     found = call(target, project / "loose")
     assert (found.stdout, found.stderr.splitlines()[-1], found.returncode) == (
         "",
-        f"Error: Invalid value: {told}",
+        f"Error: {told}",
         2,
     )

@@ -308,7 +308,7 @@ class WrappedTwice(Twice):
 
 
 @pytest.mark.parametrize("model", [Twice, WrappedTwice])
-def test_validators_in_a_row_share_what_they_read(model: Any):
+def test_consecutive_validators_share_the_keys_they_read(model: Any):
     result, received = call(model, '{"it": {"MAIL": " a@x"}}')
     assert not result["isError"]
     assert received[0].email == "a@x"
@@ -507,7 +507,7 @@ class Outer(BaseModel):
         ),
     ],
 )
-def test_an_undeclared_key_where_only_text_is_declared_is_refused_without_advice(hint, sent, path):
+def test_undeclared_key_in_declared_json_text_is_refused_without_advice(hint, sent, path):
     result, _ = call(hint, f'{{"it": {sent}}}')
     assert refusal(result) == [("unknown-key", path)]
     assert "Declared fields" not in result["content"][0]["text"]

@@ -37,7 +37,7 @@ def test_declared_json_text_is_read_as_strictly_as_all_else():
     ]
 
 
-def test_a_boolean_or_text_is_no_integer_in_declared_json_text():
+def test_boolean_or_text_is_refused_as_integer_in_declared_json_text():
     def tool(sizes: Json[list[Annotated[int, Field(ge=3)]]]) -> str:
         return str(sizes)
 
@@ -54,7 +54,7 @@ def test_a_boolean_or_text_is_no_integer_in_declared_json_text():
 
 
 @pytest.mark.parametrize("number", ["1e400", "-1e400", "1e-400"])
-def test_a_number_that_nobody_can_hold_is_refused_inside_declared_json_text(number):
+def test_unrepresentable_number_in_declared_json_text_is_refused(number):
     def tool(rates: Json[dict[str, list[float]]]): ...
 
     assert outcome(tool, rb'{"rates": "{\"a\": [1, %b]}"}' % number.encode()) == [
@@ -82,7 +82,7 @@ class Part(BaseModel):
     parent: "Part | None" = None
 
 
-def test_an_unpacked_model_that_holds_itself_defaults_to_what_its_instance_holds():
+def test_unpacked_recursive_model_takes_defaults_from_its_instance():
     wheel = Part(name="wheel", parent=Part(name="car"))
 
     def tool(part: Annotated[Part, Unpack()] = wheel): ...
@@ -155,9 +155,7 @@ class Noted(BaseModel):
         ),
     ],
 )
-def test_a_key_that_the_authors_validator_reads_passes_and_one_that_nobody_reads_is_refused(
-    model, body, expected
-):
+def test_key_read_by_a_validator_passes_and_an_unread_key_is_refused(model, body, expected):
     def tool(it: model): ...
 
     assert outcome(tool, body) == expected

@@ -401,7 +401,7 @@ def test_the_validator_of_the_http_tool_refuses_a_list():
     assert ok["structuredContent"] == {"headers": {"A": "1"}}
 
 
-def test_a_model_that_is_the_whole_of_the_arguments_is_named_as_such():
+def test_problem_of_a_whole_model_has_the_root_path_and_names_a_field():
     contract = compile_model(After, lambda request: "ran", name="tool")
     assert problems(contract, {"number": 1}) == [("$", UNREAD)]
     first = Annotated[After, Unpack(prefix="a_")]

@@ -87,7 +87,7 @@ def test_an_object_with_properties_and_patterns_takes_only_those_keys():
     assert codes(schema, b'{"data": {"name": "a"}}') == [("nested-wrapper", "$.data")]
 
 
-def test_the_corrected_call_keeps_what_a_pattern_declares():
+def test_corrected_call_keeps_keys_of_pattern_properties():
     schema = {
         "type": "object",
         "properties": {"first_name": STRING},
@@ -287,7 +287,7 @@ def test_a_condition_adds_keys_to_an_object_that_is_declared_already():
     ]
 
 
-def test_what_a_condition_forbids_may_be_sent_where_it_does_not_hold():
+def test_key_forbidden_by_a_condition_is_accepted_when_it_does_not_apply():
     closed = {"type": "object", "properties": {"x": INTEGER}, "additionalProperties": False}
     schema = {
         "type": "object",
@@ -328,7 +328,7 @@ def test_a_value_that_is_free_in_one_branch_is_free(name):
     )
 
 
-def test_a_condition_that_opens_the_object_opens_it():
+def test_condition_with_additional_properties_opens_the_object():
     schema = {
         "type": "object",
         "properties": {"kind": KIND},

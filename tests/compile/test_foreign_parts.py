@@ -82,7 +82,7 @@ def test_an_anchor_of_draft_07_is_followed():
     assert codes(schema, b'{"p": {"strete": "a"}}') == [("unknown-key", "$.p.strete")]
 
 
-def test_what_stands_beside_a_reference_is_ignored_up_to_draft_07():
+def test_siblings_of_a_reference_are_ignored_up_to_draft_07():
     schema = of(
         {"$ref": "#/definitions/text", "type": "integer"},
         **{
@@ -110,7 +110,7 @@ def test_a_dynamic_reference_to_the_only_anchor_is_followed():
     ]
 
 
-def test_a_dynamic_reference_that_several_anchors_answer_is_left_to_the_validator():
+def test_dynamic_reference_with_several_anchors_is_left_to_the_validator():
     strict = {
         "$id": "https://a.example/strict",
         "$dynamicAnchor": "node",
@@ -162,7 +162,7 @@ OPENING: dict[str, dict[str, Any]] = {
 
 
 @pytest.mark.parametrize("part", OPENING.values(), ids=OPENING)
-def test_a_part_that_opens_an_object_opens_it(part):
+def test_part_with_additional_properties_opens_the_object(part):
     definitions = {"$defs": {"open": {"additionalProperties": True}}}
     schema = of({"type": "object", "properties": {"a": INTEGER}, **part}, **definitions)
     assert outcome(schema, b'{"p": {"a": "1", "b": "2"}}') == (
@@ -171,7 +171,7 @@ def test_a_part_that_opens_an_object_opens_it(part):
     )
 
 
-def test_a_part_that_is_only_silent_opens_nothing():
+def test_part_without_a_rule_for_other_keys_keeps_the_object_closed():
     schema = of(
         {
             "type": "object",
@@ -182,7 +182,7 @@ def test_a_part_that_is_only_silent_opens_nothing():
     assert codes(schema, b'{"p": {"a": 1, "b": 2}}') == [("unknown-key", "$.p.b")]
 
 
-def test_the_shape_of_other_keys_is_what_all_parts_say():
+def test_additional_properties_of_all_parts_are_combined():
     schema = of(
         {
             "type": "object",
@@ -196,7 +196,7 @@ def test_the_shape_of_other_keys_is_what_all_parts_say():
     )
 
 
-def test_unevaluated_keys_have_their_type_only_if_no_other_part_may_evaluate_them():
+def test_unevaluated_keys_are_repaired_if_no_other_part_evaluates_them():
     alone = of({"type": "object", "unevaluatedProperties": INTEGER})
     assert outcome(alone, b'{"p": {"b": "2"}}') == ({"p": {"b": 2}}, [("scalar-text", "$.p.b")])
     beside = of(
@@ -258,8 +258,7 @@ def test_keys_of_two_alternatives_at_once_are_explained():
         (
             "unknown-key",
             "$.p.foo",
-            '"foo" does not go with the other fields that were sent; '
-            'it belongs to the form with "foo", "baz"',
+            '"foo" cannot be combined with the other fields that were sent; it is used with "foo", "baz"',
         )
     ]
     assert codes(schema, b'{"p": {"bar": 2, "baz": {"x": 1}}}') == [("unknown-key", "$.p.baz")]

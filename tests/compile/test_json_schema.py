@@ -29,7 +29,7 @@ from toolbooth import ContractError, compile_json_schema, handle_bytes
         pytest.param({}, "the root of an inputSchema must describe an object", id="says-nothing"),
     ],
 )
-def test_a_schema_that_cannot_be_held_to_is_the_authors_mistake(schema, mistake):
+def test_schema_that_cannot_be_enforced_is_a_contract_error(schema, mistake):
     with pytest.raises(ContractError, match=f"foreign: {mistake}") as raised:
         compile_json_schema(schema, name="foreign")
     assert raised.value.owner == "foreign"

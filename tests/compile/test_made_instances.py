@@ -190,7 +190,7 @@ class Slotted:
         self.email = values.get("email")
 
 
-def test_an_instance_without_values_is_not_what_an_object_was_made_into():
+def test_instance_without_fields_is_not_taken_for_the_made_object():
     class Holder(BaseModel):
         model_config = ConfigDict(arbitrary_types_allowed=True)
         held: Plain | Slotted | None = None

@@ -69,7 +69,7 @@ class Around(BaseModel):
         return {**value}
 
 
-def test_a_nested_validator_knows_what_the_outer_one_has_read():
+def test_nested_validator_knows_the_keys_read_by_the_outer_one():
     assert outcome(Around, '{"inner": {"x": 1, "legacy": 2}}').inner.x == 1
     assert outcome(Around, '{"q": 1, "items": [{"x": 1}, {"zz": 2}]}') == [
         ("unknown-key", "$.it.items[1].zz"),
@@ -113,7 +113,7 @@ class Rowed(BaseModel):
         return {**value, "cached": 1}
 
 
-def test_a_key_that_the_first_of_two_validators_adds_is_not_refused_by_the_second():
+def test_key_added_by_the_first_validator_is_accepted_by_the_second():
     assert outcome(Rowed, '{"x": 1}') == Rowed(x=1)
     assert outcome(Rowed, '{"x": 1, "zz": 1}') == [("unknown-key", "$.it.zz")]
 

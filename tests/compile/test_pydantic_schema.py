@@ -20,7 +20,7 @@ from toolbooth import (
 class Engine: ...
 
 
-def test_a_default_that_json_cannot_carry_is_not_published_and_nobody_is_warned():
+def test_default_that_is_not_json_is_not_published_and_raises_no_warning():
     class Car(BaseModel):
         seats: int = 4
         engine: Any = Field(default=Engine(), description="e.g. {}")
@@ -31,7 +31,7 @@ def test_a_default_that_json_cannot_carry_is_not_published_and_nobody_is_warned(
     }
 
 
-def test_what_a_pipeline_makes_of_text_is_not_on_the_wire():
+def test_value_made_by_a_pipeline_is_not_in_the_schema():
     class Place(BaseModel):
         city: Annotated[str, Unpack()]  # would be a mistake where the wire brings it
 
@@ -106,7 +106,7 @@ class Dog(BaseModel):
     tricks: int = 0
 
 
-def test_branches_that_the_authors_code_tells_apart_may_overlap():
+def test_branches_with_a_callable_discriminator_may_overlap():
     def which(value: Any) -> str:
         return "dog" if isinstance(value, dict) and "tricks" in value else "cat"
 
@@ -138,7 +138,7 @@ def test_an_alias_path_is_published_as_it_is_sent():
     }
 
 
-def test_what_an_author_adds_to_a_models_schema_is_checked_at_once():
+def test_author_changes_to_a_model_schema_are_checked_at_once():
     class Loose(BaseModel):
         model_config = ConfigDict(json_schema_extra={"properties": {"table": {"type": "object"}}})
         table: dict[str, int] = {}

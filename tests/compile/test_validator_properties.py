@@ -90,7 +90,7 @@ def run(steps: list[Way], d: Any) -> Any:
     before=copies, untraced=st.lists(st.sampled_from(list(UNTRACED)), max_size=1), after=copies,
     end=ends, place=places, mode=modes, fields=declared, name=names, value=values,
 )  # fmt: skip
-def test_a_key_that_nobody_looks_at_is_never_lost(
+def test_key_that_no_validator_reads_is_never_lost(
     before, untraced, after, end, place, mode, fields, name, value
 ):
     steps = [COPIES[each] for each in before]

@@ -53,7 +53,7 @@ def test_an_action_that_declares_no_body_takes_the_arguments_of_its_url(serve, n
     assert lines() == ["dict {}"]
 
 
-def test_an_action_without_arguments_says_that_it_takes_no_fields(serve):
+def test_action_without_arguments_is_described_as_taking_no_fields(serve):
     agent = serve(rows=Rows)
     assert fields_of(agent, "rows__wipe") == ([], [])
     own = "Rows, with actions beside the standard ones."
@@ -76,7 +76,7 @@ def test_an_action_takes_the_body_that_it_declares(serve, name):
     assert lines() == ['dict {"reason": "y", "notify": true}']
 
 
-def test_an_action_that_declares_to_take_no_body_says_nothing_more(serve):
+def test_action_declared_with_no_body_keeps_its_own_description(serve):
     agent = serve(rows=Rows)
     assert fields_of(agent, "rows__empty") == (["id"], ["id"])
     own = "Rows, with actions beside the standard ones."
@@ -87,7 +87,7 @@ def test_a_delete_takes_no_body_for_the_serializer_of_its_action(serve):
     assert fields_of(serve(rows=Rows), "rows__drop") == (["id"], ["id"])
 
 
-def test_the_standard_actions_take_what_their_views_serializer_reads(serve):
+def test_standard_actions_take_the_fields_of_the_view_serializer(serve):
     agent = serve(rows=Rows)
     assert agent.call("rows__create", line="a").value["set"] == ["line"]
     pk = Log.objects.get().pk
@@ -184,7 +184,7 @@ class BySchema(Rows):
     schema = Schema()
 
 
-def test_what_is_declared_for_a_whole_view_set_is_not_declared_for_its_actions(serve):
+def test_declaration_on_a_view_set_does_not_apply_to_its_extra_actions(serve):
     agent = serve(rows=DeclaredForAll)
     assert fields_of(agent, "rows__cancel") == (["id"], ["id"])
     assert fields_of(agent, "rows__own") == (["id", "line", "help"], ["id", "line"])
@@ -228,7 +228,7 @@ class Bare(viewsets.ViewSet):
         return kept(request)
 
 
-def test_an_action_of_a_view_set_without_a_serializer_is_published_without_a_body(serve):
+def test_action_without_a_serializer_is_published_without_a_body(serve):
     agent = serve(bare=Bare)
     assert fields_of(agent, "bare__ping") == ([], [])
     assert agent.call("bare__ping", {}).value == {"ran": True}
@@ -283,14 +283,14 @@ PLAIN = [
 ]
 
 
-def test_a_handler_beside_the_standard_actions_of_a_generic_view_declares_its_body(serve):
+def test_extra_handler_of_a_generic_view_needs_its_own_body_declaration(serve):
     agent = serve(*PLAIN)
     assert fields_of(agent, "withpost__post") == (["id"], ["id"])
     assert fields_of(agent, "withpost__update")[1] == ["id", "line"]
 
 
 @pytest.mark.parametrize("tool", ["only__post", "plain__post"])
-def test_the_serializer_of_a_view_with_its_own_handlers_alone_is_their_declaration(serve, tool):
+def test_serializer_of_a_view_with_only_own_handlers_declares_their_body(serve, tool):
     agent = serve(*PLAIN)
     assert fields_of(agent, tool) == (["reason", "notify", "help"], ["reason"])
 

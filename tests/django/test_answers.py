@@ -56,7 +56,7 @@ from odd.models import Log
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
-def test_an_answer_is_an_object_whatever_the_view_gave(mcp, action, told):
+def test_result_is_an_object_for_every_json_type_of_the_view(mcp, action, told):
     Log.objects.create(line="one")
     result = mcp(f"answers__{action}")
     assert result["structuredContent"] == told
@@ -64,15 +64,15 @@ def test_an_answer_is_an_object_whatever_the_view_gave(mcp, action, told):
     assert result["isError"] is False
 
 
-def test_what_cannot_be_sent_is_no_reason_to_call_again(mcp, caplog):
+def test_unserialisable_response_asks_to_check_before_calling_again(mcp, caplog):
     result = mcp("answers__unsendable")
     assert result["isError"] is True
     assert result["content"][0]["text"] == (
-        "Tool 'answers__unsendable' failed: it ran to its end, but what it returned cannot be sent; "
-        "look at what it did before calling it again"
+        "Tool 'answers__unsendable' failed: it ran, but its result cannot be sent; "
+        "check what it did before you call it again"
     )
     assert [each.line for each in Log.objects.all()] == ["kept"]
-    assert "tool 'answers__unsendable' returned what cannot be sent" in caplog.text
+    assert "the result of tool 'answers__unsendable' cannot be sent" in caplog.text
 
 
 @pytest.mark.parametrize(
@@ -88,7 +88,7 @@ def test_a_failure_of_the_server_is_logged_and_masked(mcp, caplog, action, logge
     assert logged in caplog.text
 
 
-def test_a_refusal_that_is_not_about_the_arguments_is_told_in_the_views_words(mcp):
+def test_conflict_refusal_repeats_the_message_of_the_view(mcp):
     problem = {"code": "invalid", "path": "$", "message": "somebody was quicker"}
     assert mcp("answers__conflict") == {
         "content": [
@@ -103,7 +103,7 @@ def test_a_refusal_that_is_not_about_the_arguments_is_told_in_the_views_words(mc
     }
 
 
-def test_a_refusal_in_plain_text_is_told(mcp):
+def test_plain_text_refusal_of_a_view_is_passed_on(mcp):
     text = "Refused: 1 problem in the arguments of 'answers__bad'.\n- $: not like this"
     assert mcp("answers__bad")["content"] == [{"type": "text", "text": text}]
 
@@ -120,7 +120,7 @@ def test_problems_stand_where_they_were_sent(mcp):
     ]
 
 
-def test_a_missing_field_is_told_with_those_that_are_declared(mcp):
+def test_missing_field_is_reported_with_the_declared_fields(mcp):
     assert mcp("deals__create", {"title": "Big"})["content"][0]["text"] == (
         "Refused: 1 problem in the arguments of 'deals__create'. Nothing was done.\n"
         "- $.company: is required, but was not sent\n"
@@ -128,7 +128,7 @@ def test_a_missing_field_is_told_with_those_that_are_declared(mcp):
     )
 
 
-def test_a_missing_row_is_told(mcp):
+def test_missing_row_is_reported_with_the_list_tool(mcp):
     result = mcp("deals__retrieve", {"id": 5})
     assert (
         result["content"][0]["text"]
@@ -138,12 +138,12 @@ def test_a_missing_row_is_told(mcp):
     assert result["structuredContent"]["details"]["status"] == 404
 
 
-def test_a_problem_with_a_filter_is_told_by_its_name(mcp):
+def test_problem_with_a_filter_names_the_filter(mcp):
     problems = mcp("things__list", {"code": "no-uuid"})["_meta"]["toolbooth"]["problems"]
     assert problems == [{"code": "invalid", "path": "$.code", "message": "Enter a valid UUID."}]
 
 
-def test_a_problem_in_a_list_that_is_the_body_is_told_by_its_index(mcp):
+def test_problem_in_a_list_body_has_the_index_in_its_path(mcp):
     problems = mcp("lists__post", {"objects": [{"line": "a"}, {"line": ""}]})["_meta"]["toolbooth"][
         "problems"
     ]
@@ -157,7 +157,7 @@ def test_a_field_called_detail_is_a_field(mcp):
     assert [each["path"] for each in problems] == ["$.detail"]
 
 
-def test_what_the_view_is_never_asked_about_is_told_with_the_address(mcp):
+def test_missing_path_argument_is_reported_together_with_missing_fields(mcp):
     told = mcp("tags__update", {"slug": "vip"})["content"][0]["text"]
     assert told.splitlines()[1:3] == [
         "- $.slug_in_path: is required, but was not sent",
@@ -165,7 +165,7 @@ def test_what_the_view_is_never_asked_about_is_told_with_the_address(mcp):
     ]
 
 
-def test_what_can_be_chosen_is_told_where_the_view_only_says_that_it_was_not(mcp, ann):
+def test_invalid_choice_is_reported_with_the_valid_choices(mcp, ann):
     told = mcp("things__create", {"title": "t", "kind": "LARGE"})["_meta"]["toolbooth"]["problems"]
     assert {each["path"]: each["message"] for each in told}["$.kind"] == (
         '"LARGE" is not a valid choice; it takes "small", "large"'
@@ -186,8 +186,8 @@ def test_two_keys_that_are_one_key_in_json_are_not_sent(mcp, monkeypatch, value,
         "content": [
             {
                 "type": "text",
-                "text": "Tool 'answers__unsendable' failed: it ran to its end, but what it returned "
-                f"cannot be sent ({words}); look at what it did before calling it again",
+                "text": "Tool 'answers__unsendable' failed: it ran, but its result "
+                f"cannot be sent ({words}); check what it did before you call it again",
             }
         ],
         "isError": True,

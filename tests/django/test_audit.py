@@ -123,7 +123,7 @@ def test_a_create_an_update_and_a_delete_are_one_line_each(crm, mcp, ann):
     assert not Company.objects.exists()
 
 
-def test_the_whole_object_in_the_answer_changes_nothing(crm, mcp, ann):
+def test_audit_line_is_the_same_with_verify(crm, mcp, ann):
     mcp("companies__create", {"name": "Acme", "verify": True})
     made = Company.objects.get().pk
     assert crm.facts == [line(ann, "companies__create", "created", row=made, fields=["name"])]
@@ -159,7 +159,7 @@ def test_many_rows_are_one_line_with_their_number_and_ten_keys(crm, mcp, ann):
     )
 
 
-def test_many_rows_of_which_one_is_refused_are_one_line_and_no_row(crm, mcp, ann):
+def test_refused_bulk_create_is_one_audit_line_without_rows(crm, mcp, ann):
     Company.objects.create(name="Acme")
     mcp("companies__create", {"objects": [{"name": "North"}, {"name": "Acme"}]})
     facts = {"codes": ["invalid"], "count": 2, "rows": [], "fields": ["name"]}
@@ -294,7 +294,7 @@ class Failing(viewsets.GenericViewSet):
         ("no JSON", "created", [], 1),
     ],
 )
-def test_what_failed_and_what_only_has_no_answer(
+def test_audit_line_separates_failed_calls_from_unreadable_responses(
     settings_of, lines, mcp, ann, sent, outcome, codes, kept
 ):
     settings_of(ROOT_URLCONF=urls(failing=Failing))
@@ -429,7 +429,9 @@ def test_the_last_value_of_a_url_is_the_row_unless_it_is_a_secret(settings_of, l
     assert "hunter2" not in str(lines.texts)
 
 
-def test_a_function_is_a_write_unless_it_says_otherwise(settings_of, lines, mcp, ann, monkeypatch):
+def test_function_is_audited_as_a_write_unless_marked_read_only(
+    settings_of, lines, mcp, ann, monkeypatch
+):
     monkeypatch.setattr(decorators, "declared", {})
 
     @mcp_tool
@@ -481,7 +483,7 @@ SENT = VALUES | st.dictionaries(
 )
 
 
-def test_whatever_is_sent_is_one_line_without_a_value(crm, mcp):
+def test_any_call_is_one_audit_line_without_values(crm, mcp):
     @settings(deadline=None)
     @given(tool=st.sampled_from(["companies__create", "companies__partial_update"]), sent=SENT)
     def holds(tool, sent):

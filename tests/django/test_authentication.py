@@ -194,7 +194,7 @@ def test_a_token_without_the_delete_scope_deletes_nothing(call):
     assert Log.objects.count() == 0
 
 
-def test_the_key_of_one_area_opens_no_other(call):
+def test_api_key_of_one_area_is_refused_in_another(call):
     assert is_refused(call("key-a", "areab__create", {"line": "x"}))
     assert is_refused(call("key-b", "areaa__create", {"line": "x"}))
     assert is_refused(call(None, "areaa__create", {"line": "x"}))
@@ -210,14 +210,12 @@ def test_an_authenticator_that_needs_the_url_kwargs_decides_in_the_call(call):
     assert b"salary of bob" not in other.content
 
 
-def test_a_refused_call_through_an_authenticator_that_needs_the_url_kwargs_is_explained(call):
+def test_refusal_is_explained_with_an_authenticator_that_reads_url_kwargs(call):
     reply = call("t-ann", "strictnote__list", {"tenant": "ann", "tennant": "ann"})
     assert 'there is no field "tennant"' in reply.json()["result"]["content"][0]["text"]
 
 
-def test_a_long_list_behind_an_authenticator_that_needs_the_url_kwargs_is_not_lost(
-    users, settings_of
-):
+def test_long_list_can_be_paged_if_an_authenticator_reads_url_kwargs(users, settings_of):
     settings_of(ROOT_URLCONF=__name__, TOOLBOOTH={"MAX_RESULT": 500})
     Secret.objects.bulk_create(
         [Secret(owner=users["ann"], body=f"row {number}") for number in range(100)]
@@ -310,9 +308,7 @@ class NotHere(BaseAuthentication):
         return User.objects.get(username="ann"), None
 
 
-def test_a_hand_written_tool_is_authenticated_at_the_endpoint_in_lists_and_calls(
-    users, settings_of, monkeypatch
-):
+def test_own_tool_is_authenticated_by_the_endpoint(users, settings_of, monkeypatch):
     monkeypatch.setattr(decorators, "declared", {})
     monkeypatch.setattr(NotHere, "seen", [])
 

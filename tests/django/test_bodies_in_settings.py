@@ -81,13 +81,13 @@ def test_the_settings_declare_a_body(serve, kind, tool):
     assert check_entries() == []
 
 
-def test_the_settings_declare_that_there_is_no_body(serve):
+def test_bodies_setting_can_declare_that_there_is_no_body(serve):
     agent = serve(rows=Rows, toolbooth={"BODIES": {"rows__own": None, "rows__cancel": None}})
     assert fields_of(agent, "rows__own") == (["id"], ["id"])
     assert "Takes no fields" not in agent.tools()["rows__cancel"]["description"]
 
 
-def test_a_view_gets_the_json_that_a_model_accepted_and_no_defaults_of_the_model(serve):
+def test_view_gets_the_sent_json_without_defaults_of_the_pydantic_model(serve):
     """`_polite` changes the value in the model; the view gets it as it was sent."""
     agent = serve(rows=Rows, toolbooth={"BODIES": {"rows__cancel": ConfirmModel}})
     for tool in ("rows__cancel", "rows__modelled"):
@@ -101,7 +101,7 @@ def test_a_view_gets_the_json_that_a_model_accepted_and_no_defaults_of_the_model
         Log.objects.all().delete()
 
 
-def test_a_json_schema_is_held_to_all_that_it_says(serve):
+def test_every_keyword_of_a_json_schema_body_is_enforced(serve):
     schema = {
         "type": "object",
         "properties": {
@@ -172,7 +172,7 @@ def test_a_view_that_takes_only_forms_gets_the_fields_as_a_form(serve):
 
 
 @pytest.mark.parametrize("pattern", ["rows__cancel", "rows__c*", "*"])
-def test_a_project_that_has_checked_its_actions_publishes_their_views_serializer(serve, pattern):
+def test_inherited_bodies_setting_publishes_the_serializer_of_the_view(serve, pattern):
     agent = serve(rows=Rows, toolbooth={"INHERITED_BODIES": [pattern]})
     assert fields_of(agent, "rows__cancel") == (["id", "line", "help"], ["id", "line"])
     assert agent.call("rows__cancel", id=1, line="x").value == {"ran": True}
@@ -246,10 +246,10 @@ def test_a_pattern_that_fits_no_tool_is_a_warning_with_the_nearest_name(serve):
     assert told(check_tools()) == [
         (
             "toolbooth.W003",
-            "TOOLBOOTH['INHERITED_BODIES']: 'rows__cancle': it fits no tool; "
+            "TOOLBOOTH['INHERITED_BODIES']: 'rows__cancle': it matches no tool; "
             "'rows__cancel' may be meant.",
         ),
-        ("toolbooth.W003", "TOOLBOOTH['INHERITED_BODIES']: 'zzz*': it fits no tool."),
+        ("toolbooth.W003", "TOOLBOOTH['INHERITED_BODIES']: 'zzz*': it matches no tool."),
     ]
 
 
@@ -307,7 +307,7 @@ def test_the_doctor_lists_each_action_without_a_body_with_the_line_to_write(serv
     assert catalogue().undeclared_bodies == ("rows__inherits", "rows__nothing", "rows__reads")
 
 
-def test_the_lines_that_the_doctor_names_settle_it(serve):
+def test_settings_suggested_by_the_doctor_remove_its_findings(serve):
     bodies = {"rows__reads": ReasonSerializer, "rows__nothing": None}
     serve(rows=Doctored, toolbooth={"BODIES": bodies, "INHERITED_BODIES": ["rows__inherits"]})
     assert [level for level, _, _ in findings()] == ["ok"]

@@ -40,7 +40,7 @@ class Tags(HTMLParser):
         self.found.append((tag, dict(attrs)))
 
 
-def test_a_browser_is_told_what_this_is_and_how_to_connect(db):
+def test_browser_gets_a_page_that_explains_how_to_connect(db):
     reply = page()
     text = reply.content.decode()
     assert (reply.status_code, reply["Content-Type"]) == (200, "text/html; charset=utf-8")
@@ -59,7 +59,7 @@ def test_a_browser_is_told_what_this_is_and_how_to_connect(db):
         assert words in text
 
 
-def test_the_page_is_the_same_for_everybody_and_for_every_project(ann, settings_of):
+def test_browser_page_is_the_same_for_every_user_and_project(ann, settings_of):
     settings_of(ROOT_URLCONF="crm.urls", TOOLBOOTH={"NAME": "secretname"})
     logged_in = Client()
     logged_in.force_login(User.objects.create_superuser("boss", password="pw"))

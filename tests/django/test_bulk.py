@@ -273,12 +273,12 @@ def test_verify_gives_the_rows_whole(call):
     }
 
 
-def test_what_a_client_adds_is_no_second_key(call):
+def test_key_added_by_the_client_is_dropped_beside_objects(call):
     result = call("companies__create", {"objects": [{"name": "Acme"}], "toolCallId": "c1"})
     assert (result.value["created"], [each.code for each in result.repairs]) == (1, ["client-key"])
 
 
-def test_a_url_kwarg_stands_beside_the_rows(call):
+def test_url_kwarg_is_sent_beside_the_rows(call):
     rows = [{"slug": "hq", "name": "HQ"}, {"slug": "lab", "name": "Lab"}]
     assert call("sites__create", {"area": "north", "objects": rows}).value["created"] == 2
     assert sorted(Site.objects.values_list("slug", "name")) == [
@@ -344,7 +344,7 @@ def test_a_declared_field_of_that_name_wins(call):
     }.values(),
     ids=lambda each: None,
 )
-def test_anything_else_is_refused_and_makes_no_row(call_few, sent, problems):
+def test_invalid_bulk_body_is_refused_and_makes_no_row(call_few, sent, problems):
     result = call_few("contacts__create", sent)
     assert [(each.code, each.where) for each in result.problems] == problems
     assert contacts() == []
@@ -362,7 +362,7 @@ def test_more_rows_than_the_limit_are_refused_with_the_limit(settings_of, call):
     assert Company.objects.count() == 0
 
 
-def test_the_description_says_it_in_one_sentence(call, ann):
+def test_bulk_create_is_described_in_one_sentence(call, ann):
     tools = acting_as(ann).tools()
     assert tools["contacts__create"]["description"] == (
         'Create a contact. Many: {"objects": [{…}]}, all or none.'
@@ -440,12 +440,12 @@ def test_a_list_is_handed_over_only_if_the_view_is_marked_or_declares_one(call, 
     assert Company.objects.count() == 2, "all rows or none"
 
 
-def test_one_row_of_a_marked_view_is_sent_as_an_object(call):
+def test_single_row_for_a_marked_view_is_sent_as_an_object(call):
     assert call("method__create", name="a").value["name"] == "a"
     assert [each.line for each in Log.objects.all()] == ["dict"]
 
 
-def test_a_marked_view_that_takes_no_list_says_so_itself(call):
+def test_bulk_refusal_of_a_marked_view_without_many_comes_from_the_view(call):
     refused = call("mistake__create", objects=[{"name": "a"}])
     assert [(each.where, each.message) for each in refused.problems] == [
         ("$.objects", "Invalid data. Expected a dictionary, but got list.")

@@ -118,7 +118,7 @@ def test_relations_are_named_by_object_in_rows_and_nested_rows(call):
 @pytest.mark.parametrize(
     ("last", "told"),
     {
-        "taken": "- $.objects[1].detail: taken",
+        "taken": "- $.objects[1]: taken",
         "forbidden": "Tool 'words__create' failed: not this word",
         "breaks": "Tool 'words__create' failed unexpectedly.",
     }.items(),
@@ -130,7 +130,7 @@ def test_a_row_that_fails_in_any_way_undoes_the_others(call, atomic, last, told)
     assert Log.objects.count() == 0
 
 
-def test_what_is_done_on_commit_is_done_once_all_rows_are_made(call, monkeypatch):
+def test_on_commit_hooks_run_once_all_rows_are_created(call, monkeypatch):
     done = []
     monkeypatch.setattr(
         CompanyViewSet,
@@ -146,9 +146,7 @@ def test_what_is_done_on_commit_is_done_once_all_rows_are_made(call, monkeypatch
     assert done == ["a", "b"]
 
 
-def test_rows_in_other_databases_are_undone_too_and_one_out_of_reach_is_no_hindrance(
-    call, monkeypatch, tmp_path
-):
+def test_rows_in_other_databases_are_rolled_back_where_reachable(call, monkeypatch, tmp_path):
     for alias, place in {
         "other": tmp_path / "other.sqlite3",
         "gone": tmp_path / "no" / "folder.sqlite3",
@@ -202,7 +200,7 @@ ALONE = [
 
 
 @pytest.mark.parametrize("errors", ["result", "protocol"])
-def test_a_row_in_a_list_means_what_it_means_alone(settings_of, call, errors):
+def test_row_in_a_list_is_handled_as_the_same_row_alone(settings_of, call, errors):
     settings_of(TOOLBOOTH={"ERRORS": errors})
     Company.objects.create(name="Acme")
     Tag.objects.create(slug="vip", title="V")

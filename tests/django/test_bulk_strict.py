@@ -107,7 +107,7 @@ EXPECTED = {
     "objects optional, nothing required": {"validates", "Anthropic strict"},
     "objects optional as JSON text, nothing required": {"validates", "Anthropic strict"},
 }
-"""The same table is in docs/django.md."""
+"""The same table is in docs/guides/django.md."""
 
 
 @pytest.mark.parametrize("client", CLIENTS)

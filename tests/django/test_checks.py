@@ -27,6 +27,7 @@ DATABASES = {{
 }}
 REST_FRAMEWORK = {{"UNAUTHENTICATED_USER": None, "DEFAULT_AUTHENTICATION_CLASSES": []}}
 USE_TZ = True
+TOOLBOOTH = {{"WARM_FILE": "tools.json"}}
 """
 
 URLS = """
@@ -71,6 +72,21 @@ def {name}() -> int:
     return 1
 '''
 
+LOADED = """
+import threading
+from django.core.wsgi import get_wsgi_application
+from django.urls import get_resolver
+get_wsgi_application()
+get_resolver().url_patterns
+"""
+
+LIST = """
+from django.test import Client
+message = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
+reply = Client().post("/mcp", message, content_type="application/json").json()
+print({tool["name"]: list(tool["inputSchema"]["properties"]) for tool in reply["result"]["tools"]})
+"""
+
 APPS = ["django.contrib.auth", "django.contrib.contenttypes", "rest_framework", "toolbooth.django"]
 
 
@@ -107,6 +123,18 @@ class Project:
             capture_output=True,
             text=True,
         )
+
+    def run(self, program):
+        """What a program prints that has loaded the project as a server does."""
+        done = subprocess.run(
+            [sys.executable, "-c", f"{LOADED}\n{program}"],
+            cwd=self.folder,
+            env=self.environment("db.sqlite3"),
+            capture_output=True,
+            text=True,
+        )
+        assert done.returncode == 0, done.stderr
+        return done
 
     @property
     def is_described(self):
@@ -164,7 +192,7 @@ def test_check_with_deploy_looks_at_the_tools_without_a_traceback(project):
     plain = project.manage("check")
     assert (plain.returncode, "toolbooth" in plain.stderr) == (0, False)
     done = project.manage("check", "--deploy")
-    assert "(toolbooth.W003) TOOLBOOTH['EXCLUDE']: 'x__*': it fits no tool." in done.stderr
+    assert "(toolbooth.W003) TOOLBOOTH['EXCLUDE']: 'x__*': it matches no tool." in done.stderr
     assert "Traceback" not in done.stdout + done.stderr
     assert project.is_described
 
@@ -229,7 +257,7 @@ def test_check_with_deploy_shows_the_line_too(project):
         (TOOLS.format(name="same"), "a tool named 'same' is registered already"),
         (
             TOOLS.format(name="odd").replace("@mcp_tool", "@mcp_tool(name='a b')"),
-            "'a b' is no tool name",
+            "'a b' is not a valid tool name",
         ),
     ],
     ids=["a name that is taken", "no name of a tool"],
@@ -245,3 +273,32 @@ def test_a_tool_with_a_name_that_cannot_be_used_is_left_out_alone(project, tools
     words = " ".join(done.stdout.split())
     assert (done.returncode, mistake in words) == (1, True), words
     assert "(second/mcp_tools.py:4)" in words
+
+
+# --- what a server process does ---
+
+
+def test_no_thread_is_started_before_the_first_request(project):
+    program = "from toolbooth.django import warm; warm(); print(threading.active_count())"
+    assert project.run("print(threading.active_count())").stdout == "1\n"
+    assert not project.is_described
+    assert project.run(program).stdout == "1\n"
+    assert project.is_described
+
+
+def test_new_process_lists_the_warm_file_without_describing_views(project):
+    assert project.manage("mcp_warm").stdout.startswith("tools.json written: 1 tool, ")
+    (project.folder / "described").unlink()
+    listed = project.run(LIST)
+    assert listed.stdout == "{'named__post': ['name', 'help']}\n"
+    assert "tools.json" not in listed.stderr
+    assert not project.is_described
+
+
+def test_removed_field_is_not_listed_from_a_stale_warm_file(project):
+    project.manage("mcp_warm")
+    project.write("urls.py", URLS.replace("name = CharField()", "title = CharField()"))
+    listed = project.run(LIST)
+    assert listed.stdout == "{'named__post': ['title', 'help']}\n"
+    reason = "it was written with different code: urls; run manage.py mcp_warm"
+    assert f"tools.json is not used: {reason}\n" in listed.stderr

@@ -2,12 +2,14 @@
 first.
 """
 
+import sqlite3
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from time import monotonic
 
 import pytest
-from django.db import DatabaseError, connections, transaction
+from django.db import DatabaseError, OperationalError, connections, transaction
 from django.test import override_settings
 
 from odd.models import Log
@@ -31,10 +33,13 @@ class ToFile:
 @pytest.fixture(params=["delete", "wal"])
 def file(request, _database, monkeypatch, tmp_path):
     """A database in a file, by the mode of its journal."""
+    path = tmp_path / "file.sqlite3"
+    with closing(sqlite3.connect(path)) as made:
+        made.execute(f"PRAGMA journal_mode={request.param}")  # the file keeps it
     own = {
         "ENGINE": "django.db.backends.sqlite3",
-        "NAME": str(tmp_path / "file.sqlite3"),
-        "OPTIONS": {"timeout": 3, "init_command": f"PRAGMA journal_mode={request.param}"},
+        "NAME": str(path),
+        "OPTIONS": {"timeout": 3},
     }
     monkeypatch.setitem(connections.settings, "file", {**connections.settings["default"], **own})
     with connections["file"].schema_editor() as editor:
@@ -123,7 +128,7 @@ def test_the_wait_is_bounded_and_nothing_is_run_then(file):
 
 
 @pytest.mark.parametrize("outcome", ["claimed", "in flight", "used"])
-def test_the_wait_of_the_connection_is_as_before_when_the_view_runs_and_afterwards(file, outcome):
+def test_lock_wait_of_the_connection_is_restored_before_the_view_runs(file, outcome):
     def wait():
         with connections["file"].cursor() as cursor:
             return cursor.execute("PRAGMA busy_timeout").fetchone()[0]
@@ -228,3 +233,21 @@ def test_an_error_of_the_view_is_not_taken_for_another_call(file):
     with pytest.raises(DatabaseError, match="no such table"):
         run_once(STORE, USE, broken)
     assert UsedKey.objects.count() == 0
+
+
+def test_a_hook_that_waits_for_the_database_is_not_taken_for_another_call(file):
+    """The write is committed by then: that it was not made would be wrong."""
+    busy = sqlite3.OperationalError("database is locked")
+    busy.sqlite_errorcode = sqlite3.SQLITE_BUSY
+
+    def hook():
+        raise OperationalError from busy
+
+    def write_with_hook():
+        transaction.on_commit(hook, using="file")
+        return write("a")
+
+    with pytest.raises(OperationalError):
+        run_once(STORE, USE, write_with_hook)
+    assert b'"repeated":true' in run_once(STORE, USE, lambda: write("again"))
+    assert list(Log.objects.values_list("line", flat=True)) == ["a"]

@@ -86,14 +86,14 @@ def reported(found):
     return [(each.what, each.why) for each in (*found.unused_patterns, *found.wrong_entries)]
 
 
-def test_the_segment_before_the_resource_tells_two_apart(serve):
+def test_preceding_path_segment_distinguishes_two_resources(serve):
     assert sorted(serve(ONE).actions) == [f"orders__{each}" for each in ACTIONS]
     both = [f"{start}_orders__{each}" for start in ("event", "organizer") for each in ACTIONS]
     assert sorted(serve(BOTH).actions) == both
     assert sorted(serve(BOTH[::-1]).actions) == both
 
 
-def test_as_many_segments_are_used_as_are_needed(serve):
+def test_names_use_only_as_many_path_segments_as_needed(serve):
     found = serve((("v1/shop/", Orders), ("v2/shop/", Orders), ("", Orders)))
     assert sorted(name for name in found.actions if name.endswith("list")) == [
         "tests_orders__list",
@@ -102,7 +102,7 @@ def test_as_many_segments_are_used_as_are_needed(serve):
     ]
 
 
-def test_a_url_kwarg_tells_two_apart_where_there_is_no_other_segment(serve):
+def test_url_kwarg_distinguishes_resources_without_another_segment(serve):
     found = serve((("<tenant>/", Orders), ("<team_pk>/", Orders)))
     assert sorted(name for name in found.actions if name.endswith("list")) == [
         "team_orders__list",
@@ -146,7 +146,7 @@ def test_include_does_not_publish_a_tool_that_shares_the_name(serve):
     assert reported(found) == [
         (
             "TOOLBOOTH['INCLUDE']: 'orders__list'",
-            'it fits no tool; use the full name: "event_orders__list", "organizer_orders__list"',
+            'it matches no tool; use the full name: "event_orders__list", "organizer_orders__list"',
         )
     ]
     found = serve(BOTH, INCLUDE=["event_orders__list"])
@@ -169,7 +169,7 @@ def test_dispatch_groups_no_resource_that_shares_the_name(serve):
     assert reported(found) == [
         (
             "TOOLBOOTH['DISPATCH']['sales']: 'orders'",
-            'it fits no resource; use the full name: "event_orders", "organizer_orders"',
+            'it matches no resource; use the full name: "event_orders", "organizer_orders"',
         )
     ]
     names = ("cancel", "create", "list", "retrieve")
@@ -222,7 +222,7 @@ def test_inherited_bodies_fit_no_tool_that_shares_the_name(serve):
     assert reported(found) == [
         (
             "TOOLBOOTH['INHERITED_BODIES']: 'orders__cancel'",
-            f"it fits no tool; use the full name: {full}",
+            f"it matches no tool; use the full name: {full}",
         )
     ]
     lock = locked("orders__cancel", "POST", end="orders/{pk}/cancel/")

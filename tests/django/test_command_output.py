@@ -50,9 +50,26 @@ def test_a_reader_that_has_seen_enough_ends_a_command_quietly(crm_environment, c
             stderr=subprocess.PIPE,
             check=False,
         )
-    own = ("# ", "This came from nobody")
+    own = ("# ", "This call was anonymous")
     told = [line for line in ran.stderr.decode().splitlines() if not line.startswith(own)]
     assert (told, ran.returncode) == ([], 1)
+
+
+def test_a_database_without_tables_is_reported_without_a_traceback(crm_environment, tmp_path):
+    env = {**crm_environment, "CRM_DATABASE": str(tmp_path / "empty.sqlite3"), "NO_COLOR": "1"}
+    ran = subprocess.run(
+        [sys.executable, str(CRM), "mcp_call", "tags__list", "--as", "ann"],
+        env=env,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (ran.stdout, ran.stderr, ran.returncode) == (
+        "",
+        "CommandError: a query failed: no such table: auth_user. "
+        "Is the database running, and did you run manage.py migrate?\n",
+        2,
+    )
 
 
 def test_a_broken_pipe_of_something_else_is_not_hidden(monkeypatch):

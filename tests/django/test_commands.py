@@ -14,7 +14,11 @@ from django.core.management import CommandError, call_command
 from django.db import connection, models
 from django.urls import include, path
 from rest_framework import permissions, serializers
-from rest_framework.authentication import SessionAuthentication, TokenAuthentication
+from rest_framework.authentication import (
+    BasicAuthentication,
+    SessionAuthentication,
+    TokenAuthentication,
+)
 from rest_framework.routers import SimpleRouter
 
 from odd.models import Device, Log, Site, Thing
@@ -94,7 +98,7 @@ def test_the_blank_rows_of_the_incident_are_listed_and_then_deleted(crm):
     assert run("blank_rows", "sales.Contact", "--delete")[0].startswith("sales.Contact: 0 rows")
 
 
-def test_what_the_project_sets_itself_does_not_make_a_row_less_blank(crm, ann):
+def test_columns_set_by_the_project_do_not_make_a_row_non_blank(crm, ann):
     note = Note.objects.create(owner=ann)
     Note.objects.create(owner=ann, pinned=True)
     assert run("blank_rows", "note") == (
@@ -132,7 +136,7 @@ def test_a_model_without_tools_is_judged_by_its_own_fields(crm):
 
 
 @pytest.mark.skipif(django.VERSION < (5, 0), reason="db_default is new in Django 5.0")
-def test_defaults_of_the_database_count_as_such(crm):
+def test_database_defaults_count_as_defaults(crm):
     class Row(models.Model):
         word = models.CharField(db_default="none", max_length=9)
         made = models.DateTimeField(db_default=models.functions.Now())
@@ -168,7 +172,7 @@ def test_a_model_that_is_not_there_is_a_mistake(crm):
 # --- mcp_tools ---
 
 
-def test_tools_are_a_tree_with_what_they_cost(crm):
+def test_mcp_tools_prints_a_tree_with_the_token_cost(crm):
     printed, code = run("mcp_tools")
     lines = printed.splitlines()
     assert code == 0
@@ -199,11 +203,14 @@ def test_tools_of_one_user_and_one_tool_whole(settings_of, ann):
     assert "12 tools" in run("mcp_tools")[0]
     assert "8 tools" in mine, "DjangoModelPermissions lets everybody read"
     assert json.loads(run("mcp_tools", "companies__retrieve")[0])["name"] == "companies__retrieve"
-    assert run("mcp_tools", "nope") == ("there is no tool 'nope'; without a name all are listed", 2)
+    assert run("mcp_tools", "nope") == (
+        "there is no tool 'nope'; `manage.py mcp_tools` lists them all",
+        2,
+    )
     assert run("mcp_tools", "--as", "bob") == ("there is no user 'bob'", 2)
 
 
-def test_without_an_endpoint_nobody_can_be_acted_as(settings_of, ann):
+def test_as_option_without_an_endpoint_exits_with_2(settings_of, ann):
     settings_of(ROOT_URLCONF=urls(mcp=False))
     assert run("mcp_tools", "--as", "ann") == (
         'the project has no MCP endpoint; add path("mcp", include("toolbooth.django.urls")) to its urlpatterns',
@@ -211,7 +218,7 @@ def test_without_an_endpoint_nobody_can_be_acted_as(settings_of, ann):
     )
 
 
-def test_dispatchers_are_listed_with_what_is_behind_them(settings_of, ann):
+def test_dispatchers_are_listed_with_the_tools_behind_them(settings_of, ann):
     class Guarded(CompanyViewSet):
         permission_classes = [permissions.DjangoModelPermissions]
 
@@ -275,10 +282,23 @@ def test_a_call_runs_as_the_user_through_the_boundary(crm, ann):
     assert Contact.objects.count() == 0
 
 
-def test_what_a_call_came_to_is_its_exit_code(crm, settings_of):
+def test_an_anonymous_call_that_a_view_denies_shows_how_to_act_as_a_user(settings_of, ann):
+    class ByLogin(ContactViewSet):
+        authentication_classes = [SessionAuthentication, BasicAuthentication]
+        permission_classes = [permissions.IsAuthenticated]
+
+    settings_of(ROOT_URLCONF=urls(contacts=ByLogin))
     assert run("mcp_call", "contacts__create", '{"email": "a@x.io"}') == (
-        "who calls? send credentials as for the REST API\n"
-        "This came from nobody in particular; --as USERNAME acts as a user.\n",
+        "Tool 'contacts__create' failed: Authentication credentials were not provided.\n"
+        "This call was anonymous; --as USERNAME calls as a user.\n",
+        1,
+    )
+
+
+def test_exit_code_of_mcp_call_shows_the_outcome(crm, settings_of):
+    assert run("mcp_call", "contacts__create", '{"email": "a@x.io"}') == (
+        "authentication required: send the same credentials as for the REST API\n"
+        "This call was anonymous; --as USERNAME calls as a user.\n",
         1,
     )
     assert run("mcp_call", "contacts__create", '{"email": "no"}', "--as", "ann")[1] == 1
@@ -289,7 +309,7 @@ def test_what_a_call_came_to_is_its_exit_code(crm, settings_of):
     )
     assert (code, "the same key is sent twice" in printed) == (1, True)
     assert run("mcp_call", "contacts__creat", "--as", "ann") == (
-        "there is no tool 'contacts__creat'; did you mean 'contacts__create'?; `manage.py mcp_tools` lists them all",
+        "there is no tool 'contacts__creat'; did you mean 'contacts__create'? `manage.py mcp_tools` lists them all",
         2,
     )
     assert run("mcp_call", "contacts__create", "--as", "bob")[1] == 2
@@ -336,7 +356,7 @@ def configured(*arguments):
     return notes, json.loads("\n".join(lines[len(notes) :]))
 
 
-def test_every_client_gets_what_it_reads(crm):
+def test_every_client_gets_its_own_configuration_format(crm):
     at = "http://localhost:8000/mcp"
     headers = {"Authorization": "Bearer s3"}
     bridge = ["-y", "mcp-remote", at, "--allow-http", "--header", "Authorization:${AUTHORIZATION}"]

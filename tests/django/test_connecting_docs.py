@@ -29,7 +29,7 @@ from toolbooth.django.testing import acting_as
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 CREDENTIALS = (DOCS / "guides" / "credentials.md").read_text(encoding="utf-8")
-AUDIT = (DOCS / "django.md").read_text(encoding="utf-8").split("\n## Audit log\n")[1]
+AUDIT = (DOCS / "guides" / "django.md").read_text(encoding="utf-8").split("\n## Audit log\n")[1]
 AUDIT = AUDIT.split("\n## ")[0]
 
 
@@ -69,7 +69,7 @@ def test_the_user_of_the_page_can_do_its_work_and_not_log_in(db, guarded):
     assert writes == {"contacts__create", "contacts__update", "contacts__partial_update"}
 
 
-def test_the_command_of_the_page_prints_what_it_shows(db, guarded):
+def test_command_in_the_docs_prints_the_shown_output(db, guarded):
     agent = agent_of_the_page()
     ((command, shown),) = re.findall(
         r"^\$ manage.py (.+)\n((?:.*\n)*)", blocks("console", section("Into the client"))[0]
@@ -85,7 +85,7 @@ def test_the_command_of_the_page_prints_what_it_shows(db, guarded):
     assert "contacts__create" in {tool["name"] for tool in reply.json()["result"]["tools"]}
 
 
-def test_the_settings_for_drf_tokens_name_what_there_is():
+def test_drf_token_settings_in_the_docs_can_be_imported():
     found = {"INSTALLED_APPS": []}
     exec(blocks("python skip", section("DRF tokens"))[0], found)
     assert found["INSTALLED_APPS"] == ["rest_framework.authtoken"]

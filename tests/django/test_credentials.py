@@ -136,7 +136,7 @@ def test_a_new_knox_token_is_created_each_time(taking, ann):
     assert printed("--token", "s3") == ([], {"headers": {"Authorization": "Token s3"}})
 
 
-def test_of_two_apps_the_one_whose_tokens_are_taken_is_used(taking):
+def test_token_app_of_the_accepted_authenticator_is_used(taking):
     taking(BasicAuthentication, KnoxAuthentication)
     printed("--as", "ann")
     taking(BasicAuthentication, TokenAuthentication)
@@ -147,7 +147,7 @@ def test_of_two_apps_the_one_whose_tokens_are_taken_is_used(taking):
 # --- what is refused ---
 
 
-def test_a_user_must_exist_and_be_active(taking, ann):
+def test_token_user_must_exist_and_be_active(taking, ann):
     taking(TokenAuthentication)
     assert refused("--as", "bob") == "there is no user 'bob'"
     User.objects.filter(pk=ann.pk).update(is_active=False)
@@ -170,10 +170,10 @@ def test_without_a_token_app_the_other_credentials_are_named(taking):
     taking(BasicAuthentication, SessionAuthentication, ByHeader)
     with modify_settings(INSTALLED_APPS={"remove": TOKEN_APPS}):
         assert refused("--as", "ann") == (
-            "no token can be made: neither rest_framework.authtoken nor knox is in INSTALLED_APPS; "
-            'for tokens, add "rest_framework.authtoken" there, run migrate, and add '
-            "TokenAuthentication to DEFAULT_AUTHENTICATION_CLASSES; the REST API takes a user's name "
-            "and password (--token 'Basic ' and the base64 of NAME:PASSWORD), session cookies "
+            "no token can be made: neither rest_framework.authtoken nor knox is in INSTALLED_APPS. "
+            'For tokens, add "rest_framework.authtoken" there, run migrate, and add '
+            "TokenAuthentication to DEFAULT_AUTHENTICATION_CLASSES. Add --token instead: the REST API "
+            "takes a user's name and password (--token 'Basic ' and the base64 of NAME:PASSWORD), session cookies "
             "(agents have none), ByHeader"
         )
 
@@ -218,7 +218,7 @@ def test_a_missing_table_is_reported(taking):
 # --- without credentials ---
 
 
-def test_without_credentials_the_command_says_how_to_add_them(taking):
+def test_client_command_without_credentials_explains_how_to_add_them(taking):
     taking(TokenAuthentication)
     missing = "There are no credentials in it, so the API will refuse what needs a login."
     assert printed() == (

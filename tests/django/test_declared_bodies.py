@@ -97,7 +97,7 @@ def test_the_body_of_another_packages_view_is_declared_from_outside(serve, setti
         "PUT {'line': 'a'}",
         "DELETE {'current_password': 'pw'}",
     ]
-    assert findings() == [("ok", "every body that is sent is one that its view declares", "")]
+    assert findings() == [("ok", "every view declares the bodies that it gets", "")]
 
 
 @extend_schema(request=PasswordSerializer)
@@ -219,9 +219,7 @@ def test_a_delete_takes_the_body_that_it_declares(serve, ann, view):
         (ReadsNothing, True),
     ],
 )
-def test_a_delete_that_declares_no_body_takes_none_whatever_its_code_does(
-    serve, ann, view, deletes
-):
+def test_delete_declared_without_a_body_takes_no_fields(serve, ann, view, deletes):
     serve(row=view)
     agent = acting_as(ann)
     assert set(agent.tools()["row__destroy"]["inputSchema"]["properties"]) == {"id"}
@@ -244,7 +242,7 @@ class CreatesInItsOwnWay(CreateAPIView):
         return Response({}, 201)
 
 
-def test_a_generic_view_without_a_serializer_is_published_if_its_body_is_declared(serve, ann):
+def test_generic_view_without_a_serializer_is_published_with_a_body(serve, ann):
     serve(row=CreatesInItsOwnWay)
     assert not acting_as(ann).call("row__create", current_password="pw").is_error
     assert [row.line for row in Log.objects.all()] == ["pw"]
@@ -375,7 +373,7 @@ def test_the_doctor_is_content_with_declared_bodies(serve, ann, monkeypatch):
         return many
 
     serve(declared=Declared, marked=MarkedSet)
-    assert findings() == [("ok", "every body that is sent is one that its view declares", "")]
+    assert findings() == [("ok", "every view declares the bodies that it gets", "")]
 
 
 @pytest.mark.parametrize(
@@ -387,7 +385,7 @@ def test_the_doctor_is_content_with_declared_bodies(serve, ann, monkeypatch):
         (TakesLists, mcp_bulk),
     ],
 )
-def test_the_line_that_the_doctor_names_settles_it(serve, ann, view, remedy):
+def test_declaration_suggested_by_the_doctor_removes_its_finding(serve, ann, view, remedy):
     class Remedied(view):
         pass
 

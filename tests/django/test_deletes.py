@@ -90,7 +90,7 @@ def description(user, tool):
 # --- before -------------------------------------------------------------------------------------
 
 
-def test_a_delete_says_what_goes_with_the_row_what_stays_and_what_prevents_it(every_kind, staff):
+def test_delete_description_lists_cascades_unlinked_rows_and_blockers(every_kind, staff):
     assert description(staff, "estates__destroy").endswith(
         "Delete an estate. Also deletes its houses and marks and their rooms and memberships."
         " Tenants stay, without an estate. Guests and visitors stay, with another estate or none."
@@ -98,7 +98,7 @@ def test_a_delete_says_what_goes_with_the_row_what_stays_and_what_prevents_it(ev
     )
 
 
-def test_a_delete_names_only_what_the_api_shows(settings_of, staff):
+def test_delete_description_names_only_published_resources(settings_of, staff):
     settings_of(ROOT_URLCONF=urls(ESTATES, view_for(Tenant)))
     assert description(staff, "estates__destroy").endswith("Tenants stay, without an estate.")
     settings_of(ROOT_URLCONF=urls(ESTATES))
@@ -115,7 +115,7 @@ def test_nothing_is_promised_where_the_project_deletes_in_its_own_way(settings_o
     assert "lso deletes" not in description(staff, "archives__destroy")
 
 
-def test_the_example_says_it_in_its_own_words(ann):
+def test_delete_description_of_the_example_project(ann):
     assert description(ann, "companies__destroy").endswith(
         "Delete a company. Also deletes its deals and their lines. Contacts stay, without a company."
     )
@@ -124,7 +124,7 @@ def test_the_example_says_it_in_its_own_words(ann):
 # --- after --------------------------------------------------------------------------------------
 
 
-def test_the_receipt_counts_what_went_with_the_row(ann):
+def test_delete_receipt_counts_cascaded_and_unlinked_rows(ann):
     company = Company.objects.create(name="Acme")
     deal = Deal.objects.create(title="A", company=company)
     Line.objects.bulk_create(Line(deal=deal, product=name, price=1) for name in "ab")
@@ -227,7 +227,7 @@ def test_a_custom_destroy_is_counted_as_it_happens_and_keeps_its_answer(settings
     assert Room.objects.count() == 1
 
 
-def test_an_answer_that_says_itself_what_was_deleted_stays_as_it_is(settings_of, staff):
+def test_custom_delete_response_is_returned_unchanged(settings_of, staff):
     def destroy(self, request, pk=None):
         Tenant.objects.filter(estate=pk).delete()
         return Response({"deleted": 1})
@@ -257,7 +257,7 @@ def test_a_part_that_is_rolled_back_is_not_counted_within_a_transaction(settings
     assert value == {"deleted": {"estates": 1}}
 
 
-def test_a_delete_that_touches_no_row_says_so(settings_of, staff):
+def test_delete_that_removes_no_row_has_a_note(settings_of, staff):
     view = view_for(Estate, perform_destroy=lambda self, instance: None)
     settings_of(ROOT_URLCONF=urls(view))
     estate = Estate.objects.create()
@@ -330,7 +330,7 @@ def test_a_blocked_delete_names_the_rows_that_prevent_it(every_kind, staff, ann)
     assert "Barn" not in for_ann
     bob = User.objects.create_user("bob")
     for_bob = refusal_for(bob)
-    assert "It cannot be deleted: other records, which you cannot list refer to it." in for_bob
+    assert "It cannot be deleted: other records, which you cannot list, refer to it." in for_bob
     assert Estate.objects.count() == 1
 
 

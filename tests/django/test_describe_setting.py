@@ -102,7 +102,7 @@ def fields(tool="things__create"):
 
 
 @pytest.mark.parametrize("name", ["event_of", "by_request"])
-def test_what_the_function_gives_is_in_the_context_of_serializers(serve, name):
+def test_describe_function_fills_the_serializer_context(serve, name):
     serve(name)
     assert fields() == ["event", "title", "kind", "size", "help"]
     assert catalogue().faults == catalogue().describe_mistakes == ()
@@ -135,7 +135,7 @@ MISTAKES = {
 
 
 @pytest.mark.parametrize("name", MISTAKES)
-def test_a_function_that_fails_is_told_and_loses_no_tool(serve, mcp, name):
+def test_failing_describe_function_is_reported_and_loses_no_tool(serve, mcp, name):
     serve("")
     without = fields(), sorted(catalogue().registry.tools)
     serve(name)
@@ -150,7 +150,7 @@ def test_a_function_that_fails_is_told_and_loses_no_tool(serve, mcp, name):
     assert mcp("things__create", {"event": "open", "title": "a"})["isError"] is False
 
 
-def test_the_same_mistake_is_told_once(serve):
+def test_repeated_describe_mistake_is_reported_once(serve):
     serve("wrong")
     [told] = [
         each for each in run_checks(include_deployment_checks=True) if each.id == "toolbooth.W004"

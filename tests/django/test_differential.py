@@ -198,7 +198,7 @@ def clients(ann):
     max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(call=calls(), who=st.sampled_from(["ann", "ann", "bob", None]))
-def test_rest_and_mcp_come_to_the_same(clients, call, who):
+def test_rest_and_mcp_have_the_same_outcome(clients, call, who):
     name, key, sent = call
     status, kept = undone(lambda: over_rest(clients[who], name, key, sent))
     told, there = undone(lambda: over_mcp(clients[who], name, key, sent))

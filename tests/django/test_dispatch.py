@@ -66,7 +66,7 @@ def test_without_the_setting_every_tool_is_listed(project, off):
     assert (len(found), set(found.values())) == (25, {None})
 
 
-def test_one_for_each_resource(project):
+def test_resource_setting_makes_one_dispatcher_for_each_resource(project):
     assert project(*CRM, DISPATCH="resource") == {
         "companies": CRUD,
         "contacts": CRUD,
@@ -75,14 +75,14 @@ def test_one_for_each_resource(project):
     }
 
 
-def test_one_for_each_app_and_no_resource_where_there_is_only_one(project):
+def test_app_setting_makes_one_dispatcher_for_each_app(project):
     assert project(*CRM, DISPATCH="app") == {
         "sales": {"companies": CRUD, "contacts": CRUD, "deals": [*CRUD, "close"]},
         "odd": CRUD,
     }
 
 
-def test_groups_of_resources_by_name_and_the_first_that_fits_has_it(project):
+def test_resource_joins_the_first_matching_group(project):
     groups = {"people": ["contacts", "comp*"], "rest": ["c*", "deals"]}
     found = project(*CRM, DISPATCH=groups)
     flat = {f"sites__{name}": None for name in CRUD}
@@ -93,7 +93,7 @@ def test_groups_of_resources_by_name_and_the_first_that_fits_has_it(project):
     }
 
 
-def test_what_is_left_out_is_behind_no_dispatcher(project):
+def test_excluded_tools_are_in_no_dispatcher(project):
     found = project(
         *CRM, DISPATCH="resource", INCLUDE=["deals__*", "sites__list"], EXCLUDE=["deals__[lucp]*"]
     )
@@ -137,7 +137,7 @@ def test_a_name_that_is_taken_gets_a_number(project):
     assert found == {"contacts": None, "contacts_2": CRUD}
 
 
-def test_a_function_joins_the_resource_that_its_name_says(project):
+def test_function_joins_the_dispatcher_of_its_name_prefix(project):
     @mcp_tool(name="contacts__merge")
     def merge(first: str, second: str) -> str:
         """Merge two."""
@@ -167,14 +167,14 @@ def test_an_action_of_the_hosts_own_that_is_called_help_is_not_lost(project, mcp
     assert "help" in mcp("tags", {"action": "tool_help"})["content"][0]["text"]
 
 
-def test_a_dispatcher_of_one_resource_says_what_its_view_says(project):
+def test_dispatcher_of_one_resource_has_the_description_of_its_view(project):
     project(*CRM, DISPATCH="resource")
     said = {name: tool.contract.description for name, tool in catalogue().registry.tools.items()}
     assert said["contacts"].startswith("People to write to.")
     assert said["companies"].startswith("Companies.")
 
 
-def test_an_app_says_what_it_calls_itself(project, monkeypatch):
+def test_app_dispatcher_has_the_verbose_name_of_the_app_as_title(project, monkeypatch):
     monkeypatch.setattr(apps.get_app_config("sales"), "verbose_name", "Sales and marketing")
     project(*CRM, DISPATCH="app")
     assert {name: tool.title for name, tool in catalogue().registry.tools.items()} == {
@@ -193,7 +193,7 @@ def test_an_app_says_what_it_calls_itself(project, monkeypatch):
     ["apps", True, ["contacts"], {"a b": ["x"]}, {"a": "x"}, {"a": []}, {"a": [1]}, {1: ["x"]}],
     ids=repr,
 )
-def test_a_setting_that_is_wrong_is_told_and_counts_as_not_set(settings_of, given):
+def test_wrong_dispatch_setting_is_reported_and_ignored(settings_of, given):
     settings_of(TOOLBOOTH={"DISPATCH": given})
     found = [
         each
@@ -207,7 +207,7 @@ def test_a_setting_that_is_wrong_is_told_and_counts_as_not_set(settings_of, give
     assert configuration() == Configuration()
 
 
-def test_a_pattern_that_brings_nothing_into_its_group_is_told(project):
+def test_dispatch_pattern_that_adds_nothing_is_reported(project):
     @mcp_tool
     def greet() -> str:
         """Of no resource."""
@@ -215,8 +215,11 @@ def test_a_pattern_that_brings_nothing_into_its_group_is_told(project):
 
     project(*CRM, DISPATCH={"a": ["contacts", "invoice*"], "b": ["con*"], "c": ["deals"]})
     assert [(each.what, each.why) for each in catalogue().unused_patterns] == [
-        ("TOOLBOOTH['DISPATCH']['a']: 'invoice*'", "it fits no resource"),
-        ("TOOLBOOTH['DISPATCH']['b']: 'con*'", "all that it fits is taken by an earlier pattern"),
+        ("TOOLBOOTH['DISPATCH']['a']: 'invoice*'", "it matches no resource"),
+        (
+            "TOOLBOOTH['DISPATCH']['b']: 'con*'",
+            "everything that it matches is taken by an earlier pattern",
+        ),
     ]
     told = [
         each.msg

@@ -224,7 +224,7 @@ def test_a_tool_behind_a_dispatcher_is_called_by_its_own_name_as_ever(mcp, dispa
     assert Contact.objects.get().email == "a@example.org"
 
 
-def test_observers_see_the_tool_that_was_meant(mcp, dispatched, monkeypatch):
+def test_observers_see_the_tool_behind_the_dispatcher(mcp, dispatched, monkeypatch):
     seen = []
     monkeypatch.setattr(catalogue().registry, "observers", [(seen.append, "whole")])
     name, way = leads("contacts__create")
@@ -295,7 +295,7 @@ def test_who_may_not_call_an_action_does_not_see_it(mcp_as, bob, dispatched):
     ],
     ids=repr,
 )
-def test_who_calls_it_all_the_same_is_told_as_by_the_tool_itself(mcp_as, bob, dispatched, sent):
+def test_denied_dispatched_call_gets_the_refusal_of_the_tool(mcp_as, bob, dispatched, sent):
     name, way = leads("permitted__create")
     denied = mcp_as("bob")("permitted__create", {"line": "x"})
     words = denied["content"][0]["text"]
@@ -306,7 +306,7 @@ def test_who_calls_it_all_the_same_is_told_as_by_the_tool_itself(mcp_as, bob, di
     assert Log.objects.count() == 0
 
 
-def test_help_on_an_action_that_the_caller_is_not_shown_tells_no_field(mcp_as, bob, dispatched):
+def test_help_on_a_hidden_action_reveals_no_field(mcp_as, bob, dispatched):
     name, way = leads("permitted__create")
     resource = {key: each for key, each in way.items() if key != "action"}
     told = mcp_as("bob")(name, {**resource, "action": "help", "params": {"action": "create"}})
@@ -335,7 +335,7 @@ def test_a_dispatcher_with_nothing_for_the_caller_is_not_listed(mcp_as, bob, set
 KEPT = ["staff__*", "open__*", "contacts__*"]
 
 
-def test_of_one_dispatcher_each_caller_sees_their_own_part(bob, settings_of):
+def test_dispatcher_lists_each_caller_only_their_resources(bob, settings_of):
     settings_of(TOOLBOOTH={"DISPATCH": {"all": ["*"]}, "INCLUDE": KEPT})
     assert values(listed("bob")["all"], "resource") == ["contacts", "open"]
     # Nobody in particular sees one resource; the argument stays, since calls of it say which.
@@ -354,7 +354,7 @@ def test_of_one_dispatcher_each_caller_sees_their_own_part(bob, settings_of):
     ],
     ids=repr,
 )
-def test_nobody_in_particular_is_asked_who_they_are(mcp_as, settings_of, sent):
+def test_anonymous_dispatcher_calls_get_401(mcp_as, settings_of, sent):
     settings_of(TOOLBOOTH={"DISPATCH": {"people": ["contacts", "companies"], "notes": ["notes"]}})
     for name, way in [("people", {"resource": "contacts"}), ("notes", {})]:
         reply = mcp_as(None)(name, {**way, **sent}, raw=True)
@@ -362,7 +362,7 @@ def test_nobody_in_particular_is_asked_who_they_are(mcp_as, settings_of, sent):
     assert Contact.objects.count() == 0
 
 
-def test_who_may_call_nothing_behind_a_dispatcher_is_told_so(mcp, settings_of):
+def test_caller_without_any_permitted_action_is_denied_by_the_dispatcher(mcp, settings_of):
     settings_of(TOOLBOOTH={"DISPATCH": {"staff": ["staff"]}})
     words = mcp("staff__get", {})["content"][0]["text"]
     assert words.startswith("Tool 'staff__get' failed: You do not have permission to")
@@ -398,7 +398,7 @@ def test_throttles_count_calls_and_not_help(mcp, dispatched):
     assert [mcp(name, way)["isError"] for _ in range(4)] == [False, False, False, True]
 
 
-def test_what_a_refused_call_wrote_is_rolled_back(mcp, dispatched):
+def test_writes_of_a_refused_dispatched_call_are_rolled_back(mcp, dispatched):
     name, way = leads("writes__then_refuses")
     assert mcp(name, way)["isError"] is True
     assert Log.objects.count() == 0

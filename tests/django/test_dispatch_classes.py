@@ -71,7 +71,7 @@ def actions(tool):
     return tool["inputSchema"]["properties"]["action"]["enum"]
 
 
-def test_a_class_is_one_tool(ann, leads):
+def test_dispatcher_class_is_listed_as_one_tool(ann, leads):
     tools = listed("ann")
     assert [name for name in tools if name.startswith("leads")] == ["leads"]
     assert tools["leads"]["description"].startswith("People who may become customers.")
@@ -116,7 +116,7 @@ LOST = {
 
 
 @pytest.mark.parametrize("sent", LOST.values(), ids=list(LOST))
-def test_what_was_lost_elsewhere_is_refused_and_then_made_right(mcp, leads, sent):
+def test_arguments_outside_params_are_refused_with_a_correct_call(mcp, leads, sent):
     refused = mcp("leads", sent)
     assert (refused["isError"], Contact.objects.count()) == (True, 0)
     corrected = refused["_meta"]["toolbooth"]["corrected"]
@@ -137,7 +137,7 @@ def test_a_typo_in_params_is_refused_with_the_call_to_send(mcp, leads):
     assert Contact.objects.get().email == "a@x.io"
 
 
-def test_what_stands_beside_params_is_not_lost(mcp, leads):
+def test_arguments_beside_params_are_kept(mcp, leads):
     assert (
         mcp("leads", {"action": "create", "params": {"email": "a@x.io"}, "first_name": "KEPT"})[
             "isError"
@@ -211,7 +211,7 @@ def guarded():
             return "dark"
 
 
-def test_the_class_says_who_may_call_unless_the_action_does(mcp, ann, guarded):
+def test_class_permissions_apply_unless_the_action_has_its_own(mcp, ann, guarded):
     assert actions(listed("ann")["vault"]) == ["knock"]
     assert "cellar" not in listed("ann")
     denied = mcp("vault__wipe", {"confirm": True})
@@ -239,12 +239,14 @@ def test_actions_are_included_and_left_out_by_name(ann, leads, settings_of):
 
 
 @pytest.mark.parametrize("chosen", ["resource", "app", {"leads": ["leads"]}])
-def test_it_stays_by_itself_whatever_is_dispatched(ann, leads, settings_of, chosen):
+def test_dispatcher_class_stays_separate_under_every_dispatch_setting(
+    ann, leads, settings_of, chosen
+):
     settings_of(TOOLBOOTH={"DISPATCH": chosen})
     assert actions(listed("ann")["leads"]) == ["create", "find"]
 
 
-def test_an_inherited_action_is_one_and_an_unmarked_override_is_none(ann):
+def test_inherited_action_counts_and_an_unmarked_override_does_not(ann):
     class Base:
         @mcp_action
         def first(self) -> str:
@@ -274,7 +276,7 @@ def test_an_inherited_action_is_one_and_an_unmarked_override_is_none(ann):
 # --- mistakes ---
 
 
-def test_every_mistake_is_told_at_once():
+def test_all_mistakes_in_a_dispatcher_class_are_reported_at_once():
     with pytest.raises(ContractError) as told:
 
         @mcp_dispatcher

@@ -1,4 +1,4 @@
-"""The section "Dispatchers" of docs/django.md shows what its calls print, and a class that works."""
+"""The section "Dispatchers" of docs/guides/django.md shows what its calls print, and a class that works."""
 
 import contextlib
 import io
@@ -13,7 +13,7 @@ from django.core.management import call_command
 from sales.models import Contact
 from toolbooth.django import decorators
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "django.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "guides" / "django.md"
 SECTION = PAGE.read_text(encoding="utf-8").split("\n## Dispatchers\n")[1].split("\n## ")[0]
 
 
@@ -32,9 +32,9 @@ def printed(command):
     )  # the first row, in a database of its own
 
 
-def test_the_page_shows_what_its_calls_print():
+def test_docs_show_the_output_of_their_dispatch_commands():
     blocks = re.findall(
-        r"^<!-- tested -->\n```console\n(.*?)^```$", SECTION, re.MULTILINE | re.DOTALL
+        r"^<!-- tested by [^\n]+ -->\n```console\n(.*?)^```$", SECTION, re.MULTILINE | re.DOTALL
     )
     shown = [
         call

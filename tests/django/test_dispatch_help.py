@@ -85,19 +85,19 @@ def test_the_first_page_of_help_has_a_line_for_each_action_of_each_resource(sale
             ],
         },
         "next_step": '{"resource": "…", "help": true} '
-        "tells what the actions of one do, with all their fields.",
+        "lists the actions and fields of one resource.",
     }
 
 
-def test_an_action_alone_is_told_for_the_resources_that_have_it(sales):
+def test_help_on_an_action_lists_the_resources_that_have_it(sales):
     assert sales("sales", help=True, action="close").value == {
         "resources": {"deals": ["close(id, won, reason?)"]},
         "next_step": '{"resource": "…", "action": "close", "help": true} '
-        "tells the types of one action's fields, with an example.",
+        "returns the types of one action's fields, with an example.",
     }
 
 
-def test_one_resource_is_told_with_what_its_actions_do(sales):
+def test_help_on_a_resource_describes_each_action(sales):
     assert sales("sales", help=True, resource="tags").value == {
         "resource": "tags",
         "actions": {
@@ -118,7 +118,7 @@ def test_one_resource_is_told_with_what_its_actions_do(sales):
             "destroy": {"signature": "destroy(slug)", "description": "Delete a tag."},
         },
         "next_step": '{"resource": "tags", "action": "…", "help": true} '
-        "tells the types of one action's fields, with an example.",
+        "returns the types of one action's fields, with an example.",
     }
 
 
@@ -215,7 +215,7 @@ def test_a_placeholder_for_a_key_in_a_relation_is_looked_up_if_it_is_a_text(sale
     assert not sales("sales", resource="contacts", action="create", tags=["<slug>"]).is_error
 
 
-def test_a_missing_row_is_told_in_the_names_that_the_client_sees(sales):
+def test_missing_row_error_uses_the_dispatcher_names(sales):
     missing = sales("sales", resource="tags", action="destroy", slug="nosuch")
     assert missing.text == (
         "Tool 'sales' (tags, destroy) failed: No Tag matches the given query. "
@@ -252,17 +252,17 @@ def test_no_text_names_a_tool_that_the_client_does_not_have(settings_of, ann, wa
     assert (len(calls) > 100, wrong) == (True, [])
 
 
-def test_an_unknown_tool_is_answered_with_the_call_that_may_be_meant(settings_of, ann, mcp_as):
+def test_unknown_tool_error_suggests_the_dispatcher_call(settings_of, ann, mcp_as):
     settings_of(ROOT_URLCONF="crm.urls", TOOLBOOTH={"DISPATCH": "app"})
     said = mcp_as("ann")("deals__creat")["error"]["message"]
     assert said == "there is no tool 'deals__creat'; did you mean 'sales' (deals, create)?"
 
 
-def test_the_list_says_which_actions_only_few_resources_have(sales, ann):
+def test_listing_names_the_actions_that_few_resources_have(sales, ann):
     (listed,) = acting_as(ann).tools()
     description = catalogue().registry.tools["sales"].listing()["description"]
     assert (listed, description) == (
         "sales",
-        "Fields go beside action, or in params; help=true tells them. close: only deals.",
+        "Fields go beside action, or in params; help=true lists them. close: only deals.",
     )
     assert "destroy" in json.dumps(catalogue().registry.tools["sales"].listing())

@@ -62,10 +62,12 @@ def test_the_report_of_a_sound_project(crm):
     printed, code = doctor()
     versions, answer, _, *rest = printed.splitlines()
     assert versions.startswith("toolbooth ")
-    assert answer.startswith("without credentials, the tools were not listed: HTTP 401, who calls?")
+    assert answer.startswith(
+        "without credentials, the tools were not listed: HTTP 401, authentication required"
+    )
     for line in (
         "       ok  an agent reaches /mcp",
-        "       ok  every tool wants to know who calls",
+        "       ok  every tool requires a login",
         "       ok  every view and every field is published",
     ):
         assert line in rest
@@ -190,7 +192,7 @@ def test_without_a_database_no_user_is_found(crm):
 # --- who gets what ---
 
 
-def test_one_real_list_is_asked_for_as_a_user(crm):
+def test_doctor_lists_the_tools_once_as_the_given_user(crm):
     printed, code = doctor("--as", "ann")
     assert code == 0
     assert re.match(r"tools/list as 'ann' returned \d+ tools, ", printed.splitlines()[1])
@@ -226,7 +228,7 @@ class Chatty(viewsets.ReadOnlyModelViewSet):
 def test_open_tools_are_named_until_a_login_is_required(settings_of, ann):
     settings_of(ROOT_URLCONF=urls(open=Open))
     words, _ = words_of_doctor()
-    assert "warning callers are known by session cookie alone" in words
+    assert "warning the API accepts only session cookies" in words
     assert "4 tools that write are open to anonymous callers - anybody may write: open__cr" in words
     assert "2 tools that read are open to anonymous callers - anybody may read: open__list" in words
     assert "-> if agents should log in, TOOLBOOTH['LOGIN_REQUIRED'] = True asks them to" in words
@@ -263,7 +265,7 @@ def test_every_fault_is_named_with_its_remedy(settings_of, ann):
     assert code == 1
     for line in (
         "error TOOLBOOTH['PAGE']: there is no such setting",
-        "warning TOOLBOOTH['EXCLUDE']: 'nothing__*' adds nothing: it fits no tool ->",
+        "warning TOOLBOOTH['EXCLUDE']: 'nothing__*' adds nothing: it matches no tool ->",
         "note 6 actions are left out as their authors want it",
         "- GET /api/kept/: @mcp_ignore",
         "Mystery.post declares no body, so the tool takes no fields -> if that is right, write "
@@ -289,7 +291,7 @@ class PlainClass(View):
         return HttpResponse()
 
 
-def test_pages_and_plain_views_are_notes_with_what_to_do(settings_of, ann):
+def test_html_pages_and_plain_views_are_notes_with_a_remedy(settings_of, ann):
     settings_of(
         ROOT_URLCONF=urls(
             path("page/", Page.as_view()),
@@ -329,12 +331,12 @@ def test_views_of_django_ninja_are_named_by_their_addresses(settings_of, ann):
     words, _ = words_of_doctor()
     assert (
         "note 2 addresses of Django Ninja are not covered: only REST framework views are tools "
-        "- /ninja/add is Django Ninja's, and not covered: only REST framework views are tools "
-        "- /ninja/items/<int:pk> is Django Ninja's"
+        "- /ninja/add is a Django Ninja view, and not covered: only REST framework views are tools "
+        "- /ninja/items/<int:pk> is a Django Ninja view"
     ) in words, words
 
 
-def test_dispatchers_are_looked_at(crm, settings_of):
+def test_doctor_reports_dispatch_patterns_that_add_nothing(crm, settings_of):
     settings_of(
         TOOLBOOTH={"DISPATCH": {"people": ["contacts"], "money": ["invoices"], "late": ["con*"]}}
     )
@@ -342,8 +344,8 @@ def test_dispatchers_are_looked_at(crm, settings_of):
     assert code == 0
     for line in (
         "warning 2 patterns in TOOLBOOTH add nothing",
-        "- TOOLBOOTH['DISPATCH']['money']: 'invoices' adds nothing: it fits no resource",
-        "- TOOLBOOTH['DISPATCH']['late']: 'con*' adds nothing: all that it fits is taken by an",
+        "- TOOLBOOTH['DISPATCH']['money']: 'invoices' adds nothing: it matches no resource",
+        "- TOOLBOOTH['DISPATCH']['late']: 'con*' adds nothing: everything that it",
         "-> correct or delete them; `mcp_tools` lists the names of tools and resources",
         " tools with 6 more behind them cost every agent ",
     ):
@@ -354,10 +356,10 @@ def test_many_tools_are_better_behind_dispatchers(crm, monkeypatch):
     monkeypatch.setattr(examinations, "MANY_TOKENS", 100)
     words, _ = words_of_doctor()
     assert re.search(r"warning \d+ tools cost every agent ", words)
-    assert "-> TOOLBOOTH['DISPATCH'] = 'app' makes a few tools of them" in words
+    assert "-> TOOLBOOTH['DISPATCH'] = 'app' groups them behind a few tools" in words
 
 
-def test_what_drf_spectacular_could_not_make_out_is_told(settings_of, ann):
+def test_warnings_of_drf_spectacular_are_notes(settings_of, ann):
     class Untyped(serializers.Field):
         def to_internal_value(self, data):
             return data
@@ -402,7 +404,7 @@ KEEPS_OUT = {
                 f"{__name__}.all_to_login",
             ],
         },
-        "error an agent does not reach /mcp: something before it answers HTTP 302 -> look through",
+        "error an agent does not reach /mcp: something before it answers HTTP 302 -> find the",
     ),
     "a pattern before it": (
         {"ROOT_URLCONF": urls(path("<slug:any>", APIView.as_view()), companies=CompanyViewSet)},
@@ -410,24 +412,24 @@ KEEPS_OUT = {
     ),
     "a URLconf that fails": (
         {"ROOT_URLCONF": "nowhere.urls"},
-        "error this could not be looked at: ModuleNotF",
+        "error this check failed: ModuleNotF",
     ),
 }
 
 
 @pytest.mark.parametrize(("changes", "told"), KEEPS_OUT.values(), ids=KEEPS_OUT)
-def test_what_keeps_agents_out_is_an_error(settings_of, ann, changes, told):
+def test_settings_that_keep_agents_out_are_errors(settings_of, ann, changes, told):
     settings_of(**changes)
     words, code = words_of_doctor()
     assert (code, told in words) == (1, True), words
-    assert words.count("this could not be looked at") <= 1
+    assert words.count("this check failed") <= 1
 
 
 def all_to_login(get_response):
     return lambda request: HttpResponseRedirect("/login/")
 
 
-def test_without_atomic_requests_the_doctor_says_what_that_means(crm, monkeypatch):
+def test_doctor_notes_that_atomic_requests_is_off(crm, monkeypatch):
     monkeypatch.setitem(connection.settings_dict, "ATOMIC_REQUESTS", False)
     words, code = words_of_doctor()
     assert (code, "note ATOMIC_REQUESTS is off for default" in words) == (0, True)
@@ -439,21 +441,23 @@ def cache(kind, location):
 
 
 CACHES = {
-    "LocMemCache": "note workers do not share the cache 'kept': the rest of a large result may not",
-    "DummyCache": "note the cache 'kept' keeps nothing: results that cannot be asked for again come",
+    "LocMemCache": "note workers do not share the cache 'kept': agents may not get the rest",
+    "DummyCache": "note the cache 'kept' keeps nothing: large results that cannot",
     "FileBasedCache": "ok large results are kept in the cache 'kept'",
 }
 
 
 @pytest.mark.parametrize(("backend", "told"), CACHES.items(), ids=CACHES)
-def test_the_doctor_says_who_finds_a_large_result_again(crm, settings_of, tmp_path, backend, told):
+def test_doctor_reports_whether_the_cache_shares_large_results(
+    crm, settings_of, tmp_path, backend, told
+):
     kept = cache(backend, tmp_path)
     settings_of(CACHES={"default": kept, "kept": kept}, TOOLBOOTH={"CACHE": "kept"})
     words, code = words_of_doctor()
     assert (code, told in words) == (0, True), words
 
 
-def test_the_doctor_names_what_protocol_arguments_clash_with(settings_of, ann):
+def test_doctor_names_the_field_that_replaces_a_protocol_argument(settings_of, ann):
     class Asking(serializers.Serializer):
         help = serializers.CharField()
 
@@ -468,7 +472,7 @@ def test_the_doctor_names_what_protocol_arguments_clash_with(settings_of, ann):
     words, code = words_of_doctor()
     assert code == 0
     assert (
-        "note ask__post goes without the protocol argument 'help': it has an argument of that name "
+        "note ask__post does not offer the protocol argument 'help': it has its own argument of that name "
         "-> to have both, rename the former: TOOLBOOTH['ARGUMENTS'] = {'help': 'mcp_help'}"
     ) in words
 
@@ -476,7 +480,7 @@ def test_the_doctor_names_what_protocol_arguments_clash_with(settings_of, ann):
 # --- before a deployment ---
 
 
-def test_what_a_server_needs_is_looked_at_before_a_deployment(crm, settings_of, monkeypatch):
+def test_doctor_deploy_checks_production_settings(crm, settings_of, monkeypatch):
     settings_of(ALLOWED_HOSTS=["*"], DEBUG=True)
     monkeypatch.setitem(connection.settings_dict, "ATOMIC_REQUESTS", False)
     words, code = words_of_doctor("--deploy")
@@ -484,7 +488,7 @@ def test_what_a_server_needs_is_looked_at_before_a_deployment(crm, settings_of, 
     for line in (
         "error DEBUG is on: failures show your code and settings to callers -> DEBUG = False",
         "warning workers do not share the cache 'default'",
-        "warning what a view wrote before it failed stays in default -> "
+        "warning a view that fails does not undo its writes in default -> "
         "DATABASES['default']['ATOMIC_REQUESTS'] = True",
         "warning agents send credentials with each request, and nothing in the settings asks for "
         "HTTPS -> SECURE_SSL_REDIRECT = True; behind a proxy",

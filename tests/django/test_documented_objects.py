@@ -2,9 +2,11 @@
 
 import json
 import uuid
+from copy import deepcopy
 
 import pytest
 from django.urls import include, path
+from drf_spectacular.drainage import get_override, has_override
 from drf_spectacular.extensions import OpenApiSerializerFieldExtension
 from drf_spectacular.utils import extend_schema, extend_schema_field
 from rest_framework import serializers
@@ -14,7 +16,7 @@ from rest_framework.views import APIView
 
 from odd.models import Device, Part, Rack, Site, Vendor, Zone
 from odd.views import Echo
-from toolbooth.django.describe.catalogue import catalogue
+from toolbooth.django.describe.catalogue import catalogue, forget
 
 RACK = "6b7e67eb-0000-4000-8000-000000000000"
 
@@ -267,7 +269,7 @@ TAKEN = [
 
 
 @pytest.mark.parametrize("sent", TAKEN, ids=json.dumps)
-def test_what_rest_takes_arrives_as_over_rest(served, mcp, rest, sent):
+def test_values_accepted_by_rest_arrive_as_over_rest(served, mcp, rest, sent):
     answer = over_rest(rest, sent)
     assert answer.status_code == 200, answer.content
     result = mcp("posted__post", sent)
@@ -292,7 +294,7 @@ REFUSED = [
 
 
 @pytest.mark.parametrize("sent", REFUSED, ids=json.dumps)
-def test_what_rest_refuses_is_refused(served, mcp, rest, sent):
+def test_values_refused_by_rest_are_refused(served, mcp, rest, sent):
     assert over_rest(rest, sent).status_code == 400
     result = mcp("posted__post", sent)
     [name] = sent
@@ -311,7 +313,7 @@ DROPPED = [
 
 
 @pytest.mark.parametrize("sent", DROPPED, ids=json.dumps)
-def test_what_a_serializer_would_drop_is_refused(served, mcp, sent):
+def test_keys_that_a_serializer_would_drop_are_refused(served, mcp, sent):
     assert mcp("posted__post", sent)["isError"] is True
 
 
@@ -346,3 +348,15 @@ def test_an_object_that_is_documented_as_closed_is_closed(served, mcp):
 def test_json_text_of_a_documented_object_is_read(served, mcp):
     result = mcp("posted__post", {"data": '{"title": "t", "more": 1}'})
     assert result["structuredContent"] == {"read": {"data": {"title": "t", "more": 1}}}
+
+
+def test_describing_leaves_the_documentation_of_an_author_as_it_is(served):
+    declared = Everything().fields
+    names = [name for name, each in declared.items() if has_override(each, "field")]
+    before = {name: deepcopy(get_override(declared[name], "field")) for name in names}
+    for _ in range(2):
+        forget()
+        assert catalogue().left_out == ()
+    after = Everything().fields
+    assert {name: get_override(after[name], "field") for name in names} == before
+    assert DocumentedJson._spectacular_annotation["field"]["type"] == "object"

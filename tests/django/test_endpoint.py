@@ -95,7 +95,7 @@ def test_where_every_host_is_allowed_an_origin_must_be_named(ann, settings_of):
 def test_a_body_has_a_limit(ann, settings_of):
     settings_of(TOOLBOOTH={"MAX_BODY": 500})
     reply = post(call("open__create", line="x" * 600), RIGHT)
-    assert (reply.status_code, reply.content) == (413, b"a request may have 500 bytes")
+    assert (reply.status_code, reply.content) == (413, b"a request may have at most 500 bytes")
     settings_of(DATA_UPLOAD_MAX_MEMORY_SIZE=100)
     assert post(call("open__create", line="x" * 200), RIGHT).status_code == 413
 
@@ -128,7 +128,7 @@ def test_a_chunked_body_that_is_too_long_or_broken_is_refused(ann, settings_of):
     settings_of(TOOLBOOTH={"MAX_BODY": 500})
     sent = chunked(call("open__create", line="x" * 600), is_terminated=True)
     reply = post(b" ", RIGHT, **sent)
-    assert (reply.status_code, reply.content) == (413, b"a request may have 500 bytes")
+    assert (reply.status_code, reply.content) == (413, b"a request may have at most 500 bytes")
     assert sent["wsgi.input"].read() == b""  # the client can read the answer
     reply = post(b" ", RIGHT, **{**sent, "wsgi.input": Broken()})
     assert (reply.status_code, reply.content) == (400, b"the request could not be read")
@@ -152,7 +152,7 @@ def test_a_chunked_body_is_read_although_a_middleware_has_asked_for_it(ann, sett
 
 
 @pytest.mark.parametrize("body", [b" ", b"{", b"[]", b'{"jsonrpc": "2.0"}', b"\xff"])
-def test_what_is_no_message_is_answered_as_such(ann, body):
+def test_invalid_message_gets_400_and_a_protocol_error(ann, body):
     reply = post(body, RIGHT)
     assert reply.status_code == 400
     assert reply.json()["error"]["code"] in (-32700, -32600)
@@ -168,7 +168,7 @@ def test_a_notification_is_accepted(ann):
     ("route", "served", "not_served"),
     [("mcp/", ["/mcp/"], "/mcp"), ("mcp", ["/mcp", "/mcp/"], "/mcpx"), ("", ["/"], "/x")],
 )
-def test_it_is_served_where_it_is_mounted(ann, settings_of, debug, route, served, not_served):
+def test_endpoint_answers_only_at_its_route(ann, settings_of, debug, route, served, not_served):
     settings_of(ROOT_URLCONF=urlconf(path(route, include("toolbooth.django.urls"))), DEBUG=debug)
     for address in served:
         assert post(HELLO, RIGHT, at=address).status_code == 200
@@ -239,21 +239,21 @@ CHALLENGE = 'Basic realm="api"'
     [HELLO, LIST, {**LIST, "method": "ping"}, call("closed__list")],
     ids=lambda m: m["method"],
 )
-def test_nobody_in_particular_is_asked_where_nothing_is_open(ann, settings_of, message):
+def test_anonymous_caller_gets_401_when_every_view_needs_a_login(ann, settings_of, message):
     settings_of(ROOT_URLCONF=served(closed=ClosedViewSet))
     reply = post(message)
     assert (reply.status_code, reply["WWW-Authenticate"]) == (401, CHALLENGE)
     assert post(message, RIGHT).status_code == 200
 
 
-def test_a_refused_call_asks_nobody_in_particular_who_they_are(ann, settings_of):
+def test_anonymous_refused_call_gets_401_without_field_names(ann, settings_of):
     settings_of(ROOT_URLCONF=served(closed=ClosedViewSet))
     reply = post(call("closed__create", data={"line": "x"}))
     assert (reply.status_code, reply["WWW-Authenticate"]) == (401, CHALLENGE)
     assert b"line" not in reply.content
 
 
-def test_nobody_in_particular_is_served_where_something_is_open(ann, settings_of):
+def test_anonymous_caller_is_served_the_open_views(ann, settings_of):
     settings_of(ROOT_URLCONF=served(closed=ClosedViewSet, open=OpenViewSet))
     assert post(HELLO).status_code == 200
     assert {tool["name"].partition("__")[0] for tool in post(LIST).json()["result"]["tools"]} == {
@@ -264,12 +264,12 @@ def test_nobody_in_particular_is_served_where_something_is_open(ann, settings_of
 
 
 @pytest.mark.parametrize("message", [HELLO, LIST, call("open__list")], ids=lambda m: m["method"])
-def test_where_a_login_is_required_everybody_is_asked(ann, settings_of, message):
+def test_login_required_makes_every_anonymous_request_401(ann, settings_of, message):
     settings_of(ROOT_URLCONF=served(open=OpenViewSet), TOOLBOOTH={"LOGIN_REQUIRED": True})
     assert (post(message).status_code, post(message, RIGHT).status_code) == (401, 200)
 
 
-def test_where_no_login_is_required_nobody_is_asked_but_by_the_view(ann, settings_of):
+def test_without_login_required_only_the_view_asks_for_a_login(ann, settings_of):
     settings_of(ROOT_URLCONF=served(closed=ClosedViewSet), TOOLBOOTH={"LOGIN_REQUIRED": False})
     assert post(HELLO).status_code == 200
     assert post(LIST).json()["result"]["tools"] == []
@@ -284,7 +284,7 @@ def test_wrong_credentials_are_always_refused(ann, settings_of, login, message):
     assert (reply.status_code, reply["WWW-Authenticate"]) == (401, CHALLENGE)
 
 
-def test_where_there_is_no_header_to_answer_with_it_is_403_as_over_rest(ann, settings_of):
+def test_anonymous_request_gets_403_without_an_authenticate_header(ann, settings_of):
     settings_of(ROOT_URLCONF=served(session=SessionViewSet))
     assert post(LIST).status_code == 403
     assert "WWW-Authenticate" not in post(LIST)
@@ -317,7 +317,7 @@ def test_a_session_reads_without_a_csrf_token_and_writes_only_with_one(ann, sett
     assert Log.objects.count() == 1
 
 
-def test_a_session_is_shown_what_it_may_call(ann, settings_of):
+def test_session_is_shown_writing_tools_only_with_a_csrf_token(ann, settings_of):
     settings_of(ROOT_URLCONF=served(session=SessionViewSet))
     client = logged_in()
     shown = {tool["name"] for tool in post(LIST, client=client).json()["result"]["tools"]}
@@ -333,14 +333,14 @@ def test_a_session_is_shown_what_it_may_call(ann, settings_of):
 # --- the host ---
 
 
-def test_what_middleware_found_out_reaches_the_view(ann, settings_of):
+def test_attributes_set_by_middleware_reach_the_view(ann, settings_of):
     settings_of(MIDDLEWARE=[*settings.MIDDLEWARE, "odd.views.marking"])
     reply = post(call("who__get"), {**RIGHT, "Accept-Language": "de", "Mcp-Method": "tools/call"})
     told = reply.json()["result"]["structuredContent"]
     assert (told["language"], told["mcp"], told["marked"]) == ("de", [], "by middleware")
 
 
-def test_rest_answers_as_it_did(ann, rest):
+def test_rest_api_is_unchanged_by_the_endpoint(ann, rest):
     post(LIST, RIGHT)
     reply = rest.post("/api/contacts/", {"email": "a@example.com"}, content_type="application/json")
     assert (reply.status_code, Contact.objects.count()) == (201, 1)
@@ -355,7 +355,7 @@ def test_a_login_that_middleware_requires_is_left_to_the_views(ann, settings_of)
     assert post(call("open__list")).json()["result"]["isError"] is False
 
 
-def test_errors_may_be_told_by_protocol(ann, settings_of):
+def test_errors_can_be_sent_as_protocol_errors(ann, settings_of):
     settings_of(TOOLBOOTH={"ERRORS": "protocol"})
     error = post(call("contacts__create", data={"email": "a@example.com"}), RIGHT).json()["error"]
     assert error["code"] == -32602
@@ -364,7 +364,7 @@ def test_errors_may_be_told_by_protocol(ann, settings_of):
     assert (error["code"], error["data"]["toolbooth"]["problems"][0]["path"]) == (-32602, "$.email")
 
 
-def test_only_what_is_included_is_published(ann, settings_of):
+def test_include_and_exclude_limit_the_published_tools(ann, settings_of):
     settings_of(TOOLBOOTH={"INCLUDE": ["contacts__*", "tags__list"], "EXCLUDE": ["*__destroy"]})
     shown = {tool["name"] for tool in post(LIST, RIGHT).json()["result"]["tools"]}
     assert shown == {
@@ -373,7 +373,7 @@ def test_only_what_is_included_is_published(ann, settings_of):
     assert post(call("contacts__destroy", id="x"), RIGHT).json()["error"]["code"] == -32602
 
 
-def test_one_user_is_never_taken_for_another(ann):
+def test_requests_of_two_users_on_one_connection_are_never_mixed_up(ann):
     User.objects.create_user("bob", password="pw")
     client = Client()
     for header, name in [

@@ -5,10 +5,15 @@ from django.urls import include, path
 from drf_spectacular.utils import extend_schema
 from rest_framework.permissions import AllowAny
 from rest_framework.response import Response
+from rest_framework.routers import SimpleRouter
 from rest_framework.serializers import CharField, Serializer
 from rest_framework.views import APIView
+from rest_framework.viewsets import ModelViewSet
 
+from odd.models import Site
+from odd.serializers import SiteSerializer
 from toolbooth.django.conf import mistakes
+from toolbooth.django.decorators import mcp_bulk
 
 
 class Label(Serializer):
@@ -50,7 +55,7 @@ def told(settings_of, mcp):
 ABOUT = {"id": "916f216b-0000", "status_code": 400, "version": "1.23.2"}
 
 
-def test_what_is_about_the_answer_is_no_problem(told):
+def test_keys_about_the_response_are_not_problems(told):
     data = {**ABOUT, "detail": "Validation error", "validation_errors": {"config": ["unclosed"]}}
     assert told(data) == [("$.config", "unclosed")]
     assert told({**ABOUT, "detail": "No upload matches"}) == [("$", "No upload matches")]
@@ -72,7 +77,7 @@ def test_errors_by_field_are_found_wherever_they_are(told, data):
     assert told(data) == [("$.config", "unclosed")]
 
 
-def test_a_sentence_about_the_whole_call_is_told(told):
+def test_error_about_the_whole_call_has_the_root_path(told):
     assert told({"error": "no credit", "code": 7}) == [("$", "no credit")]
     assert told({"message": "no credit", "timestamp": "2026"}) == [("$", "no credit")]
 
@@ -97,3 +102,136 @@ def test_a_function_of_the_project_finds_the_errors(told):
 def test_a_wrong_path_of_a_function_is_a_mistake(settings_of, value):
     settings_of(TOOLBOOTH={"ERROR_ENVELOPE": value})
     assert [key for key, _ in mistakes()] == ["ERROR_ENVELOPE"]
+
+
+def fields_in_a_list(data):
+    return {each["field"]: [each["says"]] for each in data} if isinstance(data, list) else None
+
+
+def fields_in_attr(data):
+    return {each["attr"]: [f"{each['code']}!"] for each in data["errors"]}
+
+
+def test_a_function_of_the_project_is_asked_first_and_about_any_answer(told):
+    data = [{"field": "config", "says": "unclosed"}]
+    assert told(data, ERROR_ENVELOPE=f"{__name__}.fields_in_a_list") == [("$.config", "unclosed")]
+    data = {"errors": [{"attr": "config", "detail": "unclosed", "code": "bad"}]}
+    assert told(data, ERROR_ENVELOPE=f"{__name__}.fields_in_attr") == [("$.config", "bad!")]
+
+
+def failing(data):
+    raise KeyError("secret words")
+
+
+def a_list(data):
+    return [data]
+
+
+@pytest.mark.parametrize("name", ["failing", "a_list"])
+def test_a_function_that_fails_hides_no_answer(told, caplog, name):
+    data = {"config": ["unclosed"]}
+    assert told(data, ERROR_ENVELOPE=f"{__name__}.{name}") == [("$.config", "unclosed")]
+    assert caplog.messages[0].startswith("TOOLBOOTH['ERROR_ENVELOPE'] ")
+
+
+# --- rows ---
+
+
+def in_envelope(errors):
+    return {**ABOUT, "detail": "Validation error", "validation_errors": errors}
+
+
+def by_row(errors):
+    """The errors of each row by its index, or those of one row; REST framework's form of the former
+    depends on its version.
+    """
+    return dict(enumerate(errors)) if isinstance(errors, list) else errors
+
+
+def standardized(errors):
+    found = [
+        {"attr": f"{key}.{name}", "detail": each[0], "code": "invalid"}
+        for key, row in by_row(errors).items()
+        if isinstance(row, dict)
+        for name, each in row.items()
+    ]
+    found += [
+        {"attr": key, "detail": each[0], "code": "invalid"}
+        for key, each in by_row(errors).items()
+        if isinstance(each, list)
+    ]
+    return {"type": "validation_error", "errors": found}
+
+
+class Wrapped(ModelViewSet):
+    """Its errors are in the form that a test has put here."""
+
+    queryset = Site.objects.order_by("id")
+    serializer_class = SiteSerializer
+    permission_classes = (AllowAny,)
+    form = staticmethod(in_envelope)
+
+    def handle_exception(self, exc):
+        response = super().handle_exception(exc)
+        response.data = type(self).form(response.data)
+        return response
+
+
+@mcp_bulk
+class WrappedLists(Wrapped):
+    """Takes lists."""
+
+    def get_serializer(self, *args, **kwargs):
+        many = isinstance(kwargs.get("data"), list)
+        return super().get_serializer(*args, **({"many": True} if many else {}), **kwargs)
+
+
+def of_project(data):
+    return data.get("odd") if isinstance(data, dict) else None
+
+
+FORMS = {
+    "as REST framework has them": lambda errors: errors,
+    "envelope": in_envelope,
+    "standardized": standardized,
+    "another envelope": lambda errors: {"result": errors, "code": 17},
+    "found by the project": lambda errors: {"odd": by_row(errors)},
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("view", [Wrapped, WrappedLists])
+@pytest.mark.parametrize("key", ["objects", "items"])
+def test_errors_of_rows_are_found_in_every_form(settings_of, mcp, monkeypatch, form, view, key):
+    monkeypatch.setattr(view, "form", staticmethod(FORMS[form]))
+    router = SimpleRouter()
+    router.register("sites", view, basename="sites")
+    patterns = [path("mcp/", include("toolbooth.django.urls")), *router.urls]
+    settings_of(
+        ROOT_URLCONF=type("Urls", (), {"urlpatterns": patterns}),
+        TOOLBOOTH={"ERROR_ENVELOPE": f"{__name__}.of_project"},
+    )
+    Site.objects.create(name="hq", slug="hq")
+    rows = [{"name": "a", "slug": "a"}, {"name": "b", "slug": "hq"}]
+    [problem] = mcp("sites__create", {key: rows})["_meta"]["toolbooth"]["problems"]
+    assert problem["path"] == f"$.{key}[1].slug"
+    assert problem["message"].startswith("site with this slug already exists")
+    assert Site.objects.count() == 1
+
+
+@pytest.mark.parametrize("view", [Wrapped, WrappedLists])
+def test_a_sentence_about_all_rows_names_none_of_their_fields(settings_of, mcp, monkeypatch, view):
+    def form(errors):
+        return {**ABOUT, "detail": "No credit"}
+
+    monkeypatch.setattr(view, "form", staticmethod(form))
+    router = SimpleRouter()
+    router.register("sites", view, basename="sites")
+    patterns = [path("mcp/", include("toolbooth.django.urls")), *router.urls]
+    settings_of(ROOT_URLCONF=type("Urls", (), {"urlpatterns": patterns}))
+    Site.objects.create(name="hq", slug="hq")
+    [problem] = mcp("sites__create", {"objects": [{"name": "b", "slug": "hq"}]})["_meta"][
+        "toolbooth"
+    ]["problems"]
+    place = "$.objects[0]" if view is Wrapped else "$.objects"
+    assert (problem["path"], problem["message"]) == (place, "No credit")

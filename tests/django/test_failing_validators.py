@@ -102,7 +102,7 @@ def test_a_tool_error_in_a_validator_keeps_its_words(mcp):
     assert mcp("write", {"line": "x"})["content"][0]["text"] == "Tool 'write' failed: not today"
 
 
-def test_it_is_a_protocol_error_where_refusals_are(mcp, settings_of):
+def test_failing_validator_is_a_protocol_error_with_errors_protocol(mcp, settings_of):
     @mcp_tool
     def write(line: Annotated[str, BeforeValidator(fails)]) -> str:
         return "written"

@@ -19,7 +19,7 @@ def listed(client, name):
 
 
 @pytest.mark.parametrize("profile", [NullableProfile, NullableProfile()], ids=["class", "instance"])
-def test_a_third_profile_is_listed(settings_of, rest: Client, profile):
+def test_custom_profile_is_used_in_the_list(settings_of, rest: Client, profile):
     settings_of(TOOLBOOTH={"PROFILE": profile})
     assert listed(rest, "contacts__create") == {
         "type": "object",

@@ -6,13 +6,14 @@ import logging
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from django.contrib.auth.models import User
+from django.contrib.auth.models import AnonymousUser, User
 from django.db import connection, connections
 from django.test import Client, override_settings
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from rest_framework import authentication
 
-from keyed_api import Urls, let_in
+from keyed_api import Open, Urls, let_in
 from odd.models import Log
 from sales.models import Company
 from toolbooth.django.call import used_keys
@@ -116,7 +117,7 @@ def test_the_arguments_are_compared_after_repair_and_without_protocol_arguments(
     assert Company.objects.count() == 1
 
 
-def test_keys_are_compared_exactly(call):
+def test_idempotency_keys_are_compared_exactly(call):
     for key in ("k", "K", " k", "k ", "ḱ", "k\u0301", "1", "x" * 128):
         assert "repeated" not in value(call("lines__create", {"line": "a", "idempotency_key": key}))
     assert len(lines()) == 8
@@ -131,7 +132,7 @@ def test_a_key_counts_for_one_caller_and_one_tool(call, mcp_as):
     assert len(lines()) == 4
 
 
-def test_the_key_of_a_caller_is_found_by_whatever_credentials(call, ann):
+def test_idempotency_key_is_found_with_other_credentials_of_the_user(call, ann):
     call("lines__create", {"line": "a", "idempotency_key": "k"})
     client = Client(enforce_csrf_checks=False)
     client.force_login(ann)
@@ -314,6 +315,39 @@ def test_anonymous_callers_cannot_use_keys(call, mcp_as):
     assert lines() == ["a", "b"]
 
 
+class UnnamedCaller(authentication.BaseAuthentication):
+    """Knows callers by a header of its own, and does not say which one it is."""
+
+    def authenticate(self, request):
+        return (AnonymousUser(), None) if request.headers.get("X-Api-Key") else None
+
+
+class NamedCaller(UnnamedCaller):
+    def authenticate(self, request):
+        key = request.headers.get("X-Api-Key")
+        return (AnonymousUser(), key) if key else None
+
+
+def by_api_key(key):
+    params = {"name": "open__create", "arguments": {"line": "a", "idempotency_key": "k"}}
+    message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+    client = Client(headers={"X-Api-Key": key})
+    reply = client.post("/mcp/", json.dumps(message), content_type="application/json")
+    return reply.json()["result"]
+
+
+def test_keys_of_callers_without_a_user_depend_on_their_credentials(call, monkeypatch):
+    monkeypatch.setattr(Open, "authentication_classes", [UnnamedCaller])
+    words = "cannot be used here: the server cannot tell this caller from others"
+    for key in ("one", "two"):
+        assert problems(by_api_key(key)) == [("invalid", "$.idempotency_key", words)]
+    assert lines() == []
+    monkeypatch.setattr(Open, "authentication_classes", [NamedCaller])
+    made = [value(by_api_key(key)) for key in ("one", "two", "one")]
+    assert ["repeated" in each for each in made] == [False, False, True]
+    assert lines() == ["a", "a"]
+
+
 @pytest.mark.parametrize(
     ("tool", "reason"),
     [
@@ -398,7 +432,7 @@ def test_a_key_that_has_expired_is_free_again(call):
     assert (lines(), UsedKey.objects.count()) == (["a", "a"], 1)
 
 
-def test_the_setting_says_for_how_long(settings_of, ann, mcp_as):
+def test_key_age_setting_limits_the_retry_period(settings_of, ann, mcp_as):
     settings_of(ROOT_URLCONF=Urls, TOOLBOOTH={"KEY_AGE": 60})
     first = value(mcp_as("ann")("lines__create", {"line": "a", "idempotency_key": "k"}))
     left = datetime.fromisoformat(first["retry_until"]) - datetime.now(UTC)

@@ -1,10 +1,10 @@
 """The host's middleware runs around each call, with the request of the call."""
 
 import pytest
+from django.core.signals import request_finished, request_started
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
-from django.urls import include, path
-from django.utils import timezone, translation
+from django.urls import include, path, set_urlconf
 from rest_framework import serializers, viewsets
 from rest_framework.permissions import AllowAny
 from rest_framework.response import Response
@@ -13,8 +13,9 @@ from rest_framework.routers import SimpleRouter
 import middleware
 from doctor_report import words_of_doctor
 from odd.models import Log, Site
-from toolbooth.django.call.inner_middleware import OUTER_ONLY, inner_middleware
+from toolbooth.django.call.inner_middleware import OUTER_ONLY, chain_of, inner_middleware
 from toolbooth.django.conf import mistakes
+from toolbooth.django.describe.catalogue import catalogue, started_catalogue
 from toolbooth.django.testing import acting_as
 
 HOST = ["django.contrib.sessions.middleware.SessionMiddleware"]
@@ -158,7 +159,7 @@ def test_the_view_itself_finds_its_own_match(serve, mcp, rest):
 
 
 @pytest.mark.parametrize("chosen", ["none", []])
-def test_none_runs_if_the_setting_says_so(serve, mcp, chosen):
+def test_inner_middleware_can_be_switched_off(serve, mcp, chosen):
     serve("Counting", INNER_MIDDLEWARE=chosen)
     mcp("plain__create", ROW)
     assert [each[2] for each in middleware.seen if each[0] == "in"] == ["/mcp/"]
@@ -171,7 +172,7 @@ def test_only_those_run_that_the_setting_names(serve, mcp):
     assert [each[2] for each in middleware.seen if each[0] == "in"] == ["/mcp/"]
 
 
-def test_what_middleware_does_by_the_path_is_there_for_every_kind_of_call(serve, mcp):
+def test_path_based_middleware_runs_for_every_kind_of_call(serve, mcp):
     serve("Scoped")
     assert mcp("sites__create", {"site_pk": "5", **ROW})["isError"] is False
     assert mcp("sites__list", {"site_pk": "7"})["structuredContent"]["site"] == "7"
@@ -209,13 +210,77 @@ def test_async_middleware_runs_too(serve, mcp):
     assert Site.objects.get().name == "hq"
 
 
-def test_the_language_the_time_zone_and_the_connection_stay_as_they_were(serve, mcp):
-    serve("Foreign", INNER_MIDDLEWARE=["middleware.Foreign"])
-    with translation.override("en"), timezone.override("UTC"):
-        before = connection.connection
+def test_the_language_the_time_zone_and_the_urlconf_stay_as_they_were(serve, mcp):
+    serve("noting_place", INNER_MIDDLEWARE=["middleware.Foreign"])
+    mcp("plain__create", ROW)
+    assert Site.objects.get().name == "hq"
+    before, inside, after = middleware.seen
+    assert inside == ("nl", "Asia/Tokyo", "middleware_urls")
+    assert before == after
+    assert inside[0] != before[0]
+
+
+def test_a_call_begins_and_ends_no_request_of_its_own(serve, mcp):
+    """Django closes connections to databases when a request begins or ends."""
+    serve("Counting")
+    told = []
+
+    def note(signal, **_):
+        told.append(signal)
+
+    both = (request_started, request_finished)
+    for each in both:
+        each.connect(note)
+    try:
         mcp("plain__create", ROW)
-        assert Site.objects.get().name == "hq"
-        assert connection.connection is before
+        mcp("plain__list")
+    finally:
+        for each in both:
+            each.disconnect(note)
+    assert told == [*both, *both]
+    assert ("in", "GET", "/plain/") in middleware.seen
+
+
+def test_the_chain_is_made_once(serve, mcp):
+    serve(INNER_MIDDLEWARE=["middleware.Made"])
+    chain_of.cache_clear()
+    made = middleware.Made.times
+    for _ in range(3):
+        assert mcp("plain__list")["isError"] is False
+    assert middleware.Made.times == made + 1
+
+
+def test_template_hooks_run_before_the_response_is_rendered_the_innermost_first(serve, mcp, rest):
+    serve("Hooked", "HookedToo")
+    by_rest = rest.get("/plain/").json()
+    over_rest, middleware.seen[:] = list(middleware.seen), []
+    assert mcp("plain__list")["structuredContent"] == by_rest
+    assert middleware.seen == over_rest
+    assert over_rest == [
+        ("HookedToo", "template", "/plain/", False),
+        ("Hooked", "template", "/plain/", False),
+    ]
+
+
+def test_template_response_hook_changes_the_result(serve, mcp):
+    serve("ChangesTemplates")
+    Site.objects.create(id=7, **ROW)
+    row = mcp("plain__retrieve", {"id": 7})["structuredContent"]
+    assert row == {"id": 7, **ROW, "added": True}
+
+
+def test_an_answer_of_a_view_hook_comes_before_the_view(serve, mcp):
+    serve("AnswersForView")
+    problems = mcp("plain__create", ROW)["_meta"]["toolbooth"]["problems"]
+    assert [(each["path"], each["message"]) for each in problems] == [("$.name", "is closed")]
+    assert not Site.objects.exists()
+
+
+def test_an_answer_to_an_exception_is_the_answer_of_the_call(serve, mcp):
+    serve("AnswersExceptions")
+    result = mcp("broken__list")
+    assert result["isError"] is True
+    assert "no LookupError today" in result["content"][0]["text"]
 
 
 @pytest.mark.parametrize("name", ["redirecting", "page", "forbidding", "denying", "breaking"])
@@ -257,12 +322,30 @@ def test_middleware_sees_the_exception_of_a_view(serve, mcp):
     assert ("exception", "LookupError") in middleware.seen
 
 
+OUTER = (
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.gzip.GZipMiddleware",
+    "django.middleware.cache.UpdateCacheMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "allauth.account.middleware.AccountMiddleware",
+    "axes.middleware.AxesMiddleware",
+    "corsheaders.middleware.CorsMiddleware",
+    "debug_toolbar.middleware.DebugToolbarMiddleware",
+    "django_prometheus.middleware.PrometheusBeforeMiddleware",
+    "django_ratelimit.middleware.RatelimitMiddleware",
+    "opentelemetry.instrumentation.django.middleware.otel_middleware._DjangoMiddleware",
+    "sentry_sdk.integrations.django.middleware.SentryMiddleware",
+    "silk.middleware.SilkyMiddleware",
+    "user_sessions.middleware.SessionMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "middleware.OwnSessions",  # derived from Django's
+)
+"""What is about the message as a whole."""
+
+
 def test_django_and_packages_about_the_message_do_not_run_twice(settings_of):
-    every = ["django.middleware.common.CommonMiddleware", "corsheaders.middleware.CorsMiddleware"]
-    every += ["middleware.OwnSessions", "middleware.Old", "middleware.Counting", "middleware.page"]
-    every += ["middleware.Common"]
-    settings_of(MIDDLEWARE=every)
     left = ("middleware.Old", "middleware.Counting", "middleware.page", "middleware.Common")
+    settings_of(MIDDLEWARE=[*OUTER, *left])
     assert inner_middleware("auto") == left
     assert inner_middleware("none") == ()
     assert inner_middleware(("a.B",)) == ("a.B",)
@@ -286,13 +369,40 @@ def test_a_urlconf_that_the_host_sets_has_tools_of_its_own(serve, ann, mcp_as):
     assert Site.objects.get().name == "hq"
 
 
-def test_nobody_can_act_in_a_project_without_sessions(serve, settings_of):
+def test_at_most_eight_urlconfs_are_kept_and_each_has_its_own_tools(settings_of, db):
+    def site(number):
+        router = SimpleRouter()
+        router.register(f"site{number}", Plain, basename=f"site{number}")
+        patterns = [path("mcp/", include("toolbooth.django.urls")), *router.urls]
+        return type(f"Urls{number}", (), {"urlpatterns": patterns})
+
+    urlconfs = [site(number) for number in range(10)]
+    settings_of(ROOT_URLCONF=urlconfs[0])
+    first = {}
+    try:
+        for number, urlconf in enumerate(urlconfs):
+            set_urlconf(urlconf)
+            first[number] = catalogue()
+            assert f"site{number}__list" in first[number].actions
+            assert len(first[number].actions) == 6
+            assert catalogue() is first[number]
+        kept = []
+        for number in range(9, -1, -1):  # the last one first: those that are kept drop none
+            set_urlconf(urlconfs[number])
+            kept.append(started_catalogue() is first[number])
+            assert f"site{number}__list" in started_catalogue().actions
+        assert kept == [True] * 8 + [False] * 2
+    finally:
+        set_urlconf(None)
+
+
+def test_anonymous_call_works_in_a_project_without_sessions(serve, settings_of):
     serve()
     settings_of(SESSION_ENGINE="nowhere", MIDDLEWARE=[])
     assert acting_as(None).call("plain__list").is_error is False
 
 
-def test_the_doctor_says_what_runs_around_each_call(serve):
+def test_doctor_lists_the_middleware_around_each_call(serve):
     serve("Scoped")
     printed, _ = words_of_doctor()
     assert "runs around each call: middleware.Scoped" in printed

@@ -128,7 +128,7 @@ def sloppy(letter: str, employees: int | None = 45) -> tuple[Any, ...]:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_eleven_jobs_take_few_calls_and_every_refusal_is_followed_by_a_right_one(connect, kind):
+def test_jobs_need_few_calls_and_no_goal_is_refused_twice(connect, kind):
     connection, agent = connect(kind)
     work(connection, agent, kind)
     assert refused_twice(connection.calls) == []
@@ -138,7 +138,7 @@ def test_eleven_jobs_take_few_calls_and_every_refusal_is_followed_by_a_right_one
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_before_the_company_is_deleted_all_its_rows_are_as_meant(connect, kind):
+def test_before_the_delete_the_database_has_exactly_the_expected_rows(connect, kind):
     connection, agent = connect(kind)
     before = tables()
     work(connection, agent, kind, before="delete the company")
@@ -157,7 +157,7 @@ def test_before_the_company_is_deleted_all_its_rows_are_as_meant(connect, kind):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_after_the_jobs_the_database_has_the_rows_that_were_meant_and_no_other(connect, kind):
+def test_after_the_jobs_the_database_has_exactly_the_expected_rows(connect, kind):
     connection, agent = connect(kind)
     before = tables()
     work(connection, agent, kind)
@@ -167,7 +167,7 @@ def test_after_the_jobs_the_database_has_the_rows_that_were_meant_and_no_other(c
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_the_replies_answer_what_was_asked(connect, kind):
+def test_results_of_the_jobs_contain_the_expected_rows(connect, kind):
     connection, agent = connect(kind)
     done = work(connection, agent, kind)
     (found,), company = done["find Ada"][0][0]["results"], done["find Ada"][0][1]
@@ -214,7 +214,7 @@ def test_the_replies_answer_what_was_asked(connect, kind):
     ],
     ids=KINDS,
 )
-def test_what_else_the_agents_tried_is_right_after_one_refusal(connect, kind, more):
+def test_further_agent_attempts_succeed_after_one_refusal(connect, kind, more):
     connection, agent = connect(kind)
     work(connection, agent, kind)
     before, start = tables(), len(connection.calls)
@@ -225,7 +225,7 @@ def test_what_else_the_agents_tried_is_right_after_one_refusal(connect, kind, mo
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_the_page_has_these_counts(connect, kind):
+def test_docs_show_the_measured_call_counts(connect, kind):
     connection, agent = connect(kind)
     done = work(connection, agent, kind)
     all_eleven = list(connection.calls)

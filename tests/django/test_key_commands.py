@@ -59,7 +59,7 @@ def test_mcp_clean_removes_the_keys_that_have_expired(db):
     assert printed("mcp_clean") == "Removed 1 expired idempotency key.\n"
 
 
-def test_mcp_clean_without_a_table_says_to_migrate(no_table):
+def test_mcp_clean_without_its_table_asks_to_migrate(no_table):
     with pytest.raises(CommandError, match=r"run manage\.py migrate"):
         call_command("mcp_clean")
 
@@ -100,11 +100,11 @@ def test_the_doctor_lists_the_tools_that_take_no_key(settings_of, ann):
         ("CALL change()", False),
     ],
 )
-def test_statements_that_write_are_told_from_those_that_read(sql, reads):
+def test_reading_and_writing_statements_are_distinguished(sql, reads):
     assert bool(key_limits._READS.match(sql)) is reads
 
 
-def test_the_doctor_says_that_all_take_keys(settings_of, ann):
+def test_doctor_reports_that_every_write_takes_a_key(settings_of, ann):
     class Plain:
         urlpatterns = [each for each in Urls.urlpatterns if str(each.pattern) == "mcp/"]
 
@@ -112,10 +112,10 @@ def test_the_doctor_says_that_all_take_keys(settings_of, ann):
     assert "ok every write takes an idempotency key" in words_of_doctor()[0]
 
 
-def test_the_doctor_says_that_the_table_is_missing(settings_of, ann, no_table):
+def test_doctor_warns_that_the_key_table_is_missing(settings_of, ann, no_table):
     settings_of(ROOT_URLCONF=Urls)
     told, _ = words_of_doctor()
-    assert "warning the table of idempotency keys is missing; run manage.py migrate" in told
+    assert "warning the table of idempotency keys is missing -> run manage.py migrate" in told
 
 
 # --- hand-written tools ---
@@ -189,7 +189,7 @@ def test_a_function_that_takes_no_key_refuses_one_in_meta(hand_written):
         {
             "code": "invalid",
             "path": "$._meta.toolbooth.idempotency_key",
-            "message": "is not taken by this tool",
+            "message": "is not accepted by this tool",
         }
     ]
     assert call("count_lines", {}, meta)["structuredContent"] == {"count": 0}

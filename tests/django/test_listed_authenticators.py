@@ -171,7 +171,7 @@ def test_oauth2_is_asked_by_each_view_if_it_binds_tokens_to_urls(installed, list
     assert set(asked) == EACH
 
 
-def test_one_class_of_ones_own_beside_a_listed_one_is_asked_by_each_view(listed):
+def test_own_authenticator_beside_a_listed_one_is_called_for_each_view(listed):
     assert listed(TokenAuthentication, ByHeader) == ALL
     assert set(asked) == EACH
 
@@ -186,7 +186,9 @@ class Csrf(SessionAuthentication):
 
 @pytest.mark.parametrize("cls", [SessionAuthentication, Csrf])
 @pytest.mark.parametrize("has_token", [True, False])
-def test_a_session_without_its_csrf_token_is_shown_what_reads(settings_of, listed, cls, has_token):
+def test_session_without_csrf_token_is_listed_only_reading_tools(
+    settings_of, listed, cls, has_token
+):
     listed(cls, permission=permissions.IsAuthenticatedOrReadOnly)
     client = Client(enforce_csrf_checks=True)
     client.force_login(User.objects.get(username="ann"))
@@ -234,5 +236,5 @@ class ByScope(permissions.BasePermission):
         return request.user.scope == "write"
 
 
-def test_what_an_authenticator_notes_on_a_user_counts_for_its_own_view(listed):
+def test_attribute_set_by_an_authenticator_counts_only_for_its_own_view(listed):
     assert listed(Scoped, permission=ByScope) == {name for name in ALL if name.startswith("one")}

@@ -207,7 +207,7 @@ def test_a_function_view_is_in_the_file_by_its_name(settings_of, serve, lock):
 # --- the file ---
 
 
-def test_the_file_is_where_the_setting_says(serve, tmp_path, lock):
+def test_names_lock_setting_sets_the_path_of_the_file(serve, tmp_path, lock):
     serve({"NAMES_LOCK": "names/tools.txt"}, events=Orders)
     (tmp_path / "names").mkdir()
     run("--lock")
@@ -223,10 +223,10 @@ def test_without_a_place_for_the_file_the_command_asks_for_one(serve, settings_o
     serve(events=Orders)
     settings_of(BASE_DIR=None)
     assert run("--lock") == (
-        "where is mcp_names.lock? Set BASE_DIR, or TOOLBOOTH['NAMES_LOCK'].\n",
+        "the folder of mcp_names.lock is not known. Set BASE_DIR, or TOOLBOOTH['NAMES_LOCK'].\n",
         2,
     )
-    assert run("--check") == ("--check goes with --lock\n", 2)
+    assert run("--check") == ("--check needs --lock\n", 2)
 
 
 WRONG = "must be a tool's name, a method, a path and a view, with spaces between"

@@ -52,7 +52,7 @@ class OwnLogin(ObtainAuthToken):
     """Derived, as projects do."""
 
 
-def test_a_token_view_is_left_out_and_the_doctor_says_why(serving, ann):
+def test_token_view_is_left_out_and_the_doctor_gives_the_reason(serving, ann):
     routes = [path("token/", obtain_auth_token), path("own/", OwnLogin.as_view())]
     assert serving(*routes) == LOGS
     found, code = words_of_doctor()

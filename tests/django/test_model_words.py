@@ -36,5 +36,5 @@ def test_a_model_without_a_plural_of_its_own_gets_an_english_one():
 @pytest.mark.parametrize(
     ("nouns", "words"), [(("a",), "a"), (("a", "b"), "a and b"), (("a", "b", "c"), "a, b and c")]
 )
-def test_nouns_are_joined(nouns, words):
+def test_nouns_are_joined_with_commas_and_and(nouns, words):
     assert joined(nouns) == words

@@ -59,7 +59,9 @@ def endpoint_findings():
 @pytest.mark.parametrize("append_slash", [True, False])
 @pytest.mark.parametrize("debug", [True, False])
 @pytest.mark.parametrize("middleware", [[], [COMMON]], ids=["none", "common"])
-def test_without_a_slash_it_answers_at_both(mounted, append_slash, debug, middleware):
+def test_route_without_a_slash_answers_with_and_without_it(
+    mounted, append_slash, debug, middleware
+):
     mounted(path("mcp", ENDPOINT), APPEND_SLASH=append_slash, DEBUG=debug, MIDDLEWARE=middleware)
     assert [created("/mcp", "a"), created("/mcp/", "b")] == [200, 200]
     assert [created("/mcpx", "c"), created("/mcp//", "d"), created("/mcp/x", "e")] == [404] * 3
@@ -69,7 +71,7 @@ def test_without_a_slash_it_answers_at_both(mounted, append_slash, debug, middle
 @pytest.mark.parametrize("append_slash", [True, False])
 @pytest.mark.parametrize("debug", [True, False])
 @pytest.mark.parametrize("middleware", [[], [COMMON]], ids=["none", "common"])
-def test_with_a_slash_it_answers_there_and_redirects_no_post(
+def test_route_with_a_slash_answers_only_there_and_does_not_redirect(
     mounted, append_slash, debug, middleware
 ):
     mounted(path("mcp/", ENDPOINT), APPEND_SLASH=append_slash, DEBUG=debug, MIDDLEWARE=middleware)
@@ -80,20 +82,20 @@ def test_with_a_slash_it_answers_there_and_redirects_no_post(
 @pytest.mark.parametrize(
     ("route", "path_of_it"), [("mcp", "/agents/mcp"), ("mcp/", "/agents/mcp/")]
 )
-def test_below_a_prefix_of_the_urlconf(mounted, ann, route, path_of_it):
+def test_endpoint_can_be_mounted_below_a_prefix(mounted, ann, route, path_of_it):
     mounted(path("agents/", include([path(route, ENDPOINT)])))
     assert reverse("toolbooth:mcp") == path_of_it
     assert created(path_of_it, "a") == 200
     assert "companies__create" in acting_as(ann).tools()
 
 
-def test_at_the_root_of_a_host(mounted):
+def test_endpoint_can_be_mounted_at_the_root(mounted):
     mounted(path("", ENDPOINT))
     assert (created("/", "a"), reverse("toolbooth:mcp")) == (200, "/")
     assert endpoint_findings() == ["ok an agent reaches /"]
 
 
-def test_below_a_language(mounted, settings_of):
+def test_endpoint_can_be_mounted_below_a_language_prefix(mounted, settings_of):
     module = type(sys)("urls_with_languages")
     module.urlpatterns = [
         path("api/", include(router.urls)),
@@ -114,12 +116,12 @@ def test_below_a_language(mounted, settings_of):
 # --- the doctor ---
 
 
-def test_the_doctor_says_that_the_form_without_a_slash_does_not_answer(mounted):
+def test_doctor_notes_that_the_url_without_a_slash_does_not_answer(mounted):
     mounted(path("mcp/", ENDPOINT))
     assert endpoint_findings() == [
         "ok an agent reaches /mcp/",
         "note /mcp does not answer, only /mcp/: without the slash, clients get a 404",
-        '-> path("mcp", include("toolbooth.django.urls")) answers at both',
+        '-> path("mcp", include("toolbooth.django.urls")) answers with and without the slash',
     ]
 
 
@@ -130,7 +132,7 @@ def test_the_doctor_has_nothing_to_say_where_both_answer(mounted):
     assert len(endpoint_findings()) == 1
 
 
-def test_below_a_script_name_the_commands_reach_the_endpoint(mounted, ann):
+def test_commands_reach_the_endpoint_below_a_script_name(mounted, ann):
     mounted(path("mcp", ENDPOINT), FORCE_SCRIPT_NAME="/app")
     before = get_script_prefix()
     set_script_prefix("/app/")  # as Django does when a command begins

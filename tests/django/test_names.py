@@ -132,7 +132,7 @@ def test_a_long_resource_is_cut_and_its_actions_stay_whole(settings_of):
     ]
 
 
-def test_long_resources_with_the_same_beginning_are_told_apart(settings_of):
+def test_long_resources_with_the_same_beginning_stay_distinct(settings_of):
     start = "controllermanageddevicegroup"
     settings_of(ROOT_URLCONF=urls(f"{start}radioassignment", f"{start}wirelessassignment"))
     assert len(catalogue().actions) == 6

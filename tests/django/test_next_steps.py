@@ -28,7 +28,7 @@ def urls(**views):
 # --- rows that do not exist -----------------------------------------------------------------------
 
 
-def test_a_missing_row_is_answered_with_those_that_exist_and_the_tool_that_creates_one(ann):
+def test_missing_related_row_lists_the_existing_ones_and_the_create_tool(ann):
     for slug in ("newsletter", "vip"):
         Tag.objects.create(slug=slug, title=slug)
     result = acting_as(ann).call("contacts__create", email="a@example.org", tags=["nosuchtag"])
@@ -49,7 +49,7 @@ def test_a_missing_key_of_one_row_is_answered_in_the_same_way(ann):
     ) in text
 
 
-def test_a_row_that_is_looked_up_by_a_wrong_name_is_answered_in_the_same_way(ann):
+def test_failed_lookup_by_name_lists_the_existing_rows(ann):
     company = Company.objects.create(name="Acme")
     text = acting_as(ann).call("deals__create", title="A", company={"name": "Acne"}).text
     assert f'existing: {company.pk} ("Acme"); create one with companies__create' in text
@@ -64,7 +64,7 @@ def test_only_the_first_rows_are_named_and_the_tool_that_lists_the_others(ann):
     assert ", …; all with companies__list; create one with companies__create" in text
 
 
-def test_if_there_are_no_rows_yet_the_refusal_says_so(ann):
+def test_missing_related_row_in_an_empty_table_names_the_create_tool(ann):
     text = acting_as(ann).call("contacts__create", email="a@example.org", tags=["vip"]).text
     assert 'no tag "vip"; none exist that you can list; create one with tags__create' in text
 
@@ -146,6 +146,19 @@ class Busy(CompanyViewSet):
     def lock(self, request):
         return Response({"detail": "Somebody changed it"}, status=status.HTTP_409_CONFLICT)
 
+    @action(detail=False, methods=["post"])
+    def match(self, request):
+        return Response({"detail": "Send the version"}, status=status.HTTP_412_PRECONDITION_FAILED)
+
+    @action(detail=False, methods=["post"])
+    def rest(self, request):
+        pause = {"Retry-After": "Wed, 21 Oct 2026 07:28:00 GMT"}
+        return Response({"detail": "Locked"}, status=status.HTTP_423_LOCKED, headers=pause)
+
+    @action(detail=False, methods=["post"])
+    def find(self, request):
+        return Response({"detail": "It was removed"}, status=status.HTTP_410_GONE)
+
 
 class Closed(CompanyViewSet):
     def check_permissions(self, request):
@@ -158,6 +171,9 @@ class Closed(CompanyViewSet):
     [
         ("rows__list", Busy, 2, "Try again in 86400 s."),
         ("rows__lock", Busy, 1, "Somebody changed it. Read the row as it is now before you"),
+        ("rows__match", Busy, 1, "Send the version. Read the row as it is now before you"),
+        ("rows__rest", Busy, 1, "Locked. Try again after Wed, 21 Oct 2026 07:28:00 GMT."),
+        ("rows__find", Busy, 1, "It was removed. It does not exist, or you may not see it;"),
         (
             "rows__create",
             Closed,
@@ -172,7 +188,7 @@ def test_a_refusal_by_status_names_the_next_step(settings_of, ann, tool, view, c
     assert told in results[-1].text
 
 
-def test_an_answer_without_content_is_said_in_words(settings_of, ann):
+def test_response_without_content_becomes_a_sentence(settings_of, ann):
     class Quiet(CompanyViewSet):
         @action(detail=False, methods=["post"])
         def ring(self, request):

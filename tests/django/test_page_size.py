@@ -85,7 +85,7 @@ def test_the_numbers_lead_to_every_row_once(call, tool, count, rows, size):
     size=st.integers(1, 12),
 )
 @FEW
-def test_long_rows_are_not_lost_either(serve, tool, lengths, rows, size):
+def test_long_rows_are_returned_on_later_pages(serve, tool, lengths, rows, size):
     call = serve(MAX_RESULT=4_000)
     rows_of_view["rows"] = rows
     names = companies(len(lengths))
@@ -180,7 +180,7 @@ def test_as_few_pages_of_the_view_are_read_as_have_the_rows(
     assert read == queries
 
 
-def test_no_more_pages_are_read_than_fit(serve, read):
+def test_only_the_pages_that_fit_are_read(serve, read):
     companies(100)
     page = serve(MAX_RESULT=4_000)("numbers__list", page_size=100).value
     assert len(read) < 12
@@ -245,11 +245,11 @@ def test_answers_from_a_cache_are_paged_too(call):
 @pytest.mark.parametrize(
     ("tool", "said"),
     [
-        ("unknown__list", "The view may have more: send sheet for its other pages."),
-        ("unknown_hidden__list", "The view may have more, but does not say how to ask for it."),
+        ("unknown__list", "There may be more: send sheet for other pages."),
+        ("unknown_hidden__list", "There may be more, but the API does not say how to get it."),
     ],
 )
-def test_where_nothing_is_known_of_the_other_pages_the_note_says_so(call, tool, said):
+def test_page_note_of_an_unknown_paginator_mentions_other_pages(call, tool, said):
     names = companies(23)
     page = call(tool, page_size=12).value
     assert names_on(page) == names[:5]
@@ -324,7 +324,7 @@ def test_where_nothing_is_known_of_the_other_pages_the_note_says_so(call, tool, 
             "offsets",
             {"limit": 2, "page_size": 2},
             "$.page_size",
-            "says the same as limit; send one of them",
+            "has the same meaning as limit; send one of them",
         ),
         ("offsets", {"limit": 10**30}, "$.limit", f"must be 1 to 7; got {10**30}"),
         ("if_asked", {"limit": 10**30}, "$.limit", f"must be 1 to {2**31 - 1}; got {10**30}"),
@@ -332,13 +332,13 @@ def test_where_nothing_is_known_of_the_other_pages_the_note_says_so(call, tool, 
             "offsets",
             {"offset": 2, "page": 2},
             "$.page",
-            "says the same as offset; send one of them",
+            "has the same meaning as offset; send one of them",
         ),
         (
             "cursors",
             {"cursor": "x", "page": 2},
             "$.page",
-            "says the same as cursor; send one of them",
+            "has the same meaning as cursor; send one of them",
         ),
         ("own", {"page": 0, "page_size": 2}, "$.page", "must be 1 or more"),
         (
@@ -387,13 +387,13 @@ def test_a_list_that_is_only_read_forward_is_not_read_for_ever(call):
     )
 
 
-def test_an_answer_that_is_no_list_has_no_pages(call):
+def test_response_without_rows_refuses_page_arguments(call):
     for sent in ({"page_size": 2}, {"page": 2}):
         [problem] = call("actions__one", sent).problems
         assert problem.message.startswith("the answer has no rows")
 
 
-def test_where_the_list_is_missing_the_view_says_so(call):
+def test_page_without_a_list_passes_on_the_error_of_the_view(call):
     refused = call("cursors__list", cursor="x", page_size=2)
     assert refused.is_error
     assert "Invalid cursor" in refused.text
@@ -448,9 +448,9 @@ def test_a_summary_may_be_sent_beside_a_token(call):
     assert names_on(call("unpaged__list", continuation_token=token).value) == names[7:14]
 
 
-def test_a_list_that_has_changed_says_so(call):
+def test_pages_note_that_the_list_has_changed(call):
     companies(23)
-    changed = "The result has changed since the page before"
+    changed = "The result has changed since the previous page"
     token = call("numbers__list", page_size=5).value["continuation"]["continuation_token"]
     page = call("numbers__list", continuation_token=token).value
     assert changed not in page["continuation"]["note"]
@@ -515,12 +515,12 @@ def test_the_links_are_those_around_the_rows(call):
         "http://testserver/api/numbers/?page=5",
         "http://testserver/api/numbers/?page=2",
     )
-    assert page["continuation"]["note"].startswith("The links are about the view's own pages. ")
+    assert page["continuation"]["note"].startswith("Links in it use the API's own pages. ")
     page = call("numbers__list", page=2, page_size=5).value
     assert "links" not in page["continuation"]["note"]
 
 
-def test_what_each_page_of_the_view_says_is_not_lost(call):
+def test_fields_beside_the_rows_of_each_page_are_kept(call):
     companies(23)
     page = call("words__list", page=2, page_size=8).value
     assert list(page) == ["page_number", "tags", "items", "total", "continuation"]
@@ -543,7 +543,7 @@ def test_rows_may_be_one_level_further_down(call):
         },
     }
     assert told["view_pages"] == [{"page.number": 2}, {"page.number": 3}, {"page.number": 4}]
-    assert told["note"].startswith("The links are about the view's own pages. 7 more in page.rows.")
+    assert told["note"].startswith("Links in it use the API's own pages. 7 more in page.rows.")
 
 
 def test_the_answer_is_that_of_rest_where_it_is_one_page(call, rest):
@@ -560,7 +560,7 @@ def test_a_filter_that_is_called_page_stays_a_filter(call):
     assert [name for page in pages for name in names_on(page)] == names[9:]
 
 
-def test_an_argument_says_it_once_under_any_name(call):
+def test_each_paging_argument_works_under_every_alias(call):
     names = companies(23)
     for sent in ({"p": 3, "page_size": 6}, {"page": 3, "page_size": 6}, {"page": 3, "per": 6}):
         assert names_on(call("names__list", sent).value) == names[12:18]
@@ -574,7 +574,7 @@ def test_a_page_without_a_size_has_that_of_the_view(call):
         assert names_on(call(tool, page=3).value) == names[10:15]
 
 
-def test_it_works_behind_a_dispatcher(serve):
+def test_page_arguments_work_behind_a_dispatcher(serve):
     names = companies(23)
     call = serve(DISPATCH="resource")
     page = call("numbers", action="list", page=2, page_size=12).value

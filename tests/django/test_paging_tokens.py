@@ -21,12 +21,12 @@ def call(serve):
 # --- results that change ---
 
 
-def test_a_result_that_changed_between_pages_says_so(call):
+def test_continuation_notes_a_result_that_changed_between_pages(call):
     companies(200)
     token = call("companies__list").value["continuation"]["continuation_token"]
     Company.objects.get(name="company 0000").delete()
     page = call("companies__list", continuation_token=token).value
-    assert page["continuation"]["note"].startswith("The result has changed since the page before")
+    assert page["continuation"]["note"].startswith("The result has changed since the previous page")
     assert page["continuation"]["count"] == 199
     token = page["continuation"]["continuation_token"]
     again = call("companies__list", continuation_token=token).value
@@ -45,7 +45,7 @@ def test_a_result_that_has_become_shorter_ends(call):
     assert page["continuation"]["count"] == 10
 
 
-def test_a_result_that_can_no_longer_be_cut_by_rows_begins_anew(call):
+def test_rows_continuation_starts_again_as_text_after_a_too_large_row(call):
     companies(100)
     first = call("companies__list").value["continuation"]
     Company.objects.create(name="zzz", website="https://" + "x" * 10_000)
@@ -58,13 +58,13 @@ def test_a_result_that_can_no_longer_be_cut_by_rows_begins_anew(call):
     assert (second["from"], third["from"], third["to"]) == (first["to"] + 1, second["to"] + 1, 100)
     page = call("companies__list", continuation_token=third["continuation_token"])
     assert page.value["continuation"]["from"] == 1
-    assert "this is its beginning" in page.value["continuation"]["note"]
+    assert "this is the beginning" in page.value["continuation"]["note"]
     assert (
         joined(pages_of(call, "companies__list", page)) == call("companies__list", mode="full").text
     )
 
 
-def test_text_that_could_be_cut_by_rows_by_now_goes_on_as_text(call):
+def test_text_continuation_stays_text_after_the_large_row_is_gone(call):
     companies(200)
     Company.objects.create(name="zzz", website="https://" + "x" * 10_000)
     first = call("companies__list")
@@ -83,11 +83,11 @@ def test_the_token_has_the_name_that_the_project_gives_it(serve):
     companies(200)
     call = serve(ARGUMENTS={"continuation_token": "more", "mode": "how"})
     first = call("companies__list").value["continuation"]
-    assert "the same call with more instead of its fields" in first["note"]
+    assert "call the same tool with only more" in first["note"]
     assert (
         call("companies__list", more=first["more"], how="full").value["continuation"]["to"] == 200
     )
-    assert "$.more: is no token" in call("companies__list", more="x").text
+    assert "$.more: is not a token" in call("companies__list", more="x").text
 
 
 def test_where_tokens_are_switched_off_results_are_whole(serve):

@@ -238,7 +238,7 @@ def for_sessions(request):
 @pytest.mark.parametrize(
     ("change", "status"), [(as_nobody, 401), (as_bob, 403), (for_sessions, 403)]
 )
-def test_what_a_decorator_does_to_the_request_counts_although_the_view_was_asked_before(
+def test_decorator_that_changes_the_request_still_decides_permissions(
     settings_of, rows, change, status
 ):
     class Guarded(Logs):

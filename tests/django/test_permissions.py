@@ -83,7 +83,7 @@ def test_model_permissions_hold_in_list_and_call(mcp_as, bob):
     assert mcp_as("bob")("permitted__create", {"line": "x"})["isError"] is False
 
 
-def test_who_may_not_call_a_tool_is_not_told_its_fields(mcp_as, bob):
+def test_denied_caller_learns_no_field_of_the_tool(mcp_as, bob):
     result = mcp_as("bob")("permitted__create", {"data": {"lyne": "x"}})
     assert result["content"][0]["text"] == (
         "Tool 'permitted__create' failed: You do not have permission to perform this action."
@@ -100,7 +100,7 @@ def test_throttles_count_calls_and_nothing_else(mcp):
     assert status(mcp("throttled__list")) == 429
 
 
-def test_only_staff_sees_and_calls_what_is_for_staff(mcp, ann):
+def test_staff_tool_is_listed_and_callable_only_for_staff(mcp, ann):
     assert "staff__get" not in listed(BASIC["ann"])
     assert status(mcp("staff__get")) == 403
     User.objects.filter(pk=ann.pk).update(is_staff=True)
@@ -117,7 +117,7 @@ def test_a_permission_that_looks_at_the_address_is_decided_by_the_call(mcp, ann)
     assert status(mcp("sitelogs__list", {"site_pk": other.pk})) == 403
 
 
-def test_nobody_in_particular_sees_what_is_open(mcp_as):
+def test_anonymous_caller_sees_and_calls_the_open_tools(mcp_as):
     assert listed(None) == {"open__list", "open__create"}
     assert mcp_as(None)("open__create", {"line": "hello"})["isError"] is False
 
@@ -190,7 +190,7 @@ def test_a_misspelt_name_names_no_tool_that_is_not_shown(mcp, mcp_as):
     )
 
 
-def test_where_every_tool_is_open_everybody_is_shown_all_of_them(settings_of):
+def test_open_project_lists_all_tools_to_every_caller(settings_of):
     assert catalogue().open is False
     everything = [name for name in catalogue().registry.tools if name.startswith("open__")]
     settings_of(TOOLBOOTH={"INCLUDE": everything})

@@ -59,12 +59,19 @@ def test_a_row_that_is_gone_is_not_named(call):
     assert "possible_duplicate_of" not in created(call("lines__create", {"line": "a"}))
 
 
-def test_a_create_with_a_key_is_no_duplicate_but_later_ones_are(call):
+def test_create_with_a_key_is_not_marked_as_a_duplicate_but_a_later_one_is(call):
     created(call("lines__create", {"line": "a"}))
     keyed = created(call("lines__create", {"line": "a", "idempotency_key": "k"}))
     assert "possible_duplicate_of" not in keyed
     later = created(call("lines__create", {"line": "a"}))
     assert later["possible_duplicate_of"]["id"] == keyed["id"]
+
+
+def test_a_create_that_is_answered_with_the_row_is_remembered_too(call):
+    first = created(call("lines__create", {"line": "a", "verify": True}))
+    assert "possible_duplicate_of" not in first
+    again = created(call("lines__create", {"line": "a"}))
+    assert again["possible_duplicate_of"]["id"] == first["id"]
 
 
 def test_a_create_that_fails_or_is_previewed_is_not_remembered(call):

@@ -12,7 +12,7 @@ from toolbooth.django.testing import acting_as
 PAGE = Path(__file__).parents[2] / "docs" / "guides" / "preview-and-retry.md"
 
 
-def test_the_page_shows_what_previews_are_answered_with(settings_of: Any, ann: User) -> None:
+def test_docs_show_the_answers_to_their_previews(settings_of: Any, ann: User) -> None:
     settings_of(ROOT_URLCONF="crm.urls")
     acme = Company.objects.create(pk=1, name="Acme")
     Contact.objects.create(email="bob@example.org", company=acme)

@@ -207,7 +207,7 @@ def test_a_preview_leaves_the_connection_as_it_was(call: Any) -> None:
     assert connection.run_on_commit == []
 
 
-def test_a_refused_preview_says_that_nothing_was_done(call: Any) -> None:
+def test_refused_preview_states_that_nothing_was_done(call: Any) -> None:
     text = call("companies__create", name="", preview=True).text
     assert text.startswith(
         "Refused: 1 problem in the arguments of 'companies__create'. Nothing was done."

@@ -51,11 +51,11 @@ VENDOR = {"name": "new", "code": "1"}
         ("owndispatch__create", COMPANY, "its view has its own dispatch()"),
         ("decorated__create", COMPANY, "its view has its own dispatch()"),
         ("ownserializer__create", COMPANY, "its serializer has its own save()"),
-        ("nomodel__create", COMPANY, "no serializer of a model writes its rows"),
+        ("nomodel__create", COMPANY, "its rows are not written by a model serializer"),
         ("ownmodel__create", VENDOR, "its model has its own save()"),
         ("ownmanager__create", VENDOR, "its manager has its own create()"),
         ("filed__create", {"title": "x"}, "it can write files"),
-        ("promised__drop", {"id": 1}, "it is an action of the project's own"),
+        ("promised__drop", {"id": 1}, "it is a custom action"),
     ],
 )
 def test_code_of_the_projects_own_has_no_preview(
@@ -78,7 +78,7 @@ def test_a_query_has_no_preview(call: Any) -> None:
     )
 
 
-def test_other_actions_of_such_a_view_have_one(call: Any) -> None:
+def test_standard_actions_of_a_view_with_own_code_take_a_preview(call: Any) -> None:
     own = ("ownperform__partial_update", "owncreate__destroy", "ownserializer__destroy")
     assert all(map(takes_preview, own))
 
@@ -97,7 +97,7 @@ def test_a_view_wrapped_by_a_decorator_in_the_urls_has_no_preview(
     call = acting_as(ann).call
     assert takes_preview("plain__create")
     [problem] = call("wrapped__create", name="New", preview=True).problems
-    assert problem.message.endswith("its view has a decorator of the project's own")
+    assert problem.message.endswith("its view has a custom decorator")
     assert Company.objects.count() == 0
 
 
@@ -133,7 +133,7 @@ def noting(**_: Any) -> None:
         "after any delete",
     ],
 )
-def test_a_receiver_of_the_projects_own_has_no_preview_also_if_it_is_connected_later(
+def test_own_signal_receiver_prevents_previews_even_when_connected_later(
     call: Any, signal: Any, sender: Any, tool: str, sent: dict[str, Any]
 ) -> None:
     Tag.objects.create(slug="vip", title="VIP")
@@ -200,7 +200,7 @@ def test_middleware_must_be_named_as_harmless(settings_of: Any, ann: User) -> No
 # --- promises ---
 
 
-def test_an_author_can_promise_that_a_view_writes_to_the_database_alone(call: Any) -> None:
+def test_view_declared_as_database_only_takes_a_preview(call: Any) -> None:
     Company.objects.create(pk=1, name="Acme")
     sent = {"title": "Deal", "company": 1, "lines": [{"product": "p", "price": 1}]}
     value = call("promised__create", **sent, preview=True).value
@@ -251,20 +251,20 @@ def test_similar_names_are_refused(call: Any, name: str) -> None:
     assert Company.objects.count() == 0
 
 
-def test_it_is_not_a_field_of_a_row(call: Any) -> None:
+def test_preview_inside_a_row_is_an_unknown_key(call: Any) -> None:
     result = call("companies__create", objects=[{**COMPANY, "preview": True}])
     assert [each.where for each in result.problems] == ["$.objects[0].preview"]
     assert Company.objects.count() == 0
 
 
 @pytest.mark.parametrize("tool", ["companies__create", "ownperform__create"])
-def test_it_is_not_removed_with_a_key_of_the_client(call: Any, tool: str) -> None:
+def test_preview_inside_meta_is_refused(call: Any, tool: str) -> None:
     for key in ("preview", "dry_run"):
         assert call(tool, **COMPANY, _meta={key: True}).is_error
     assert Company.objects.count() == 0
 
 
-def test_in_the_meta_of_the_message_it_is_refused(call: Any) -> None:
+def test_preview_in_the_message_meta_is_refused(call: Any) -> None:
     client = Client(headers={"Authorization": "Basic " + b64encode(b"ann:pw").decode()})
     for own in ({"preview": True}, {"dryRun": True}, {"idempotencyKey": "k"}):
         params = {"name": "companies__create", "arguments": COMPANY, "_meta": {"toolbooth": own}}
@@ -277,7 +277,9 @@ def test_in_the_meta_of_the_message_it_is_refused(call: Any) -> None:
     assert Company.objects.count() == 0
 
 
-def test_behind_a_dispatcher_it_is_sent_flat_or_in_params(settings_of: Any, ann: User) -> None:
+def test_preview_of_a_dispatched_call_is_sent_flat_or_in_params(
+    settings_of: Any, ann: User
+) -> None:
     settings_of(ROOT_URLCONF=Others, TOOLBOOTH={"DISPATCH": "resource"})
     call = acting_as(ann).call
     flat = {"action": "create", **COMPANY}
@@ -300,7 +302,7 @@ def test_behind_a_dispatcher_it_is_sent_flat_or_in_params(settings_of: Any, ann:
     assert Company.objects.count() == 0
 
 
-def test_it_can_be_renamed_and_switched_off(settings_of: Any, ann: User) -> None:
+def test_preview_argument_can_be_renamed_and_switched_off(settings_of: Any, ann: User) -> None:
     settings_of(ROOT_URLCONF=Others, TOOLBOOTH={"ARGUMENTS": {"preview": "rehearse"}})
     call = acting_as(ann).call
     assert call("companies__create", **COMPANY, rehearse=True).value["preview"] is True

@@ -54,7 +54,7 @@ def text_of(reply: Any) -> str:
 
 
 @pytest.mark.parametrize("engine", ["db", "cache", "cached_db", "signed_cookies"])
-def test_what_a_view_puts_into_the_session_is_forgotten(
+def test_session_changes_of_a_preview_are_discarded(
     settings_of: Any, ann: User, engine: str
 ) -> None:
     settings_of(
@@ -97,7 +97,7 @@ def test_what_a_view_puts_into_the_session_is_forgotten(
 # --- what a commit refuses ---
 
 
-def test_what_the_commit_would_refuse_is_reported(call: Any) -> None:
+def test_constraint_that_fails_on_commit_is_reported_by_a_preview(call: Any) -> None:
     result = call("dangling__post", line="x", preview=True)
     assert result.text == (
         "Tool 'dangling__post' failed: The database would refuse this write: a constraint does not hold at the end of it. "
@@ -276,7 +276,7 @@ def test_the_audit_log_marks_previews(call: Any, lines: Lines) -> None:
     assert "preview" not in texts[4]
 
 
-def test_observers_are_told_of_previews(
+def test_observers_receive_previews_with_a_mark(
     settings_of: Any, ann: User, caplog: pytest.LogCaptureFixture
 ) -> None:
     settings_of(ROOT_URLCONF=Others, TOOLBOOTH={"DISPATCH": "resource"})

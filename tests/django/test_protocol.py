@@ -20,7 +20,7 @@ from toolbooth.django.testing import acting_as
 from toolbooth.publish import input_schema
 from toolbooth.server.controls import CONTROL_ARGUMENTS
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "django.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "guides" / "django.md"
 
 
 @pytest.fixture
@@ -154,7 +154,7 @@ ODD = st.dictionaries(
 @settings(
     max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
-def test_whatever_they_hold_is_understood_or_refused(call, companies, tool, sent):
+def test_odd_protocol_arguments_are_understood_or_refused(call, companies, tool, sent):
     beside = {"id": companies[0].pk} if tool.endswith("retrieve") else {}
     before = Company.objects.count()
     found = call(tool, {**sent, **beside})
@@ -200,7 +200,7 @@ def test_a_check_names_each_clash_and_its_remedy(settings_of):
     ]
 
 
-def test_once_renamed_both_are_there(settings_of, ann):
+def test_renamed_protocol_argument_works_beside_the_own_field(settings_of, ann):
     renamed = {"help": "mcp_help", "verify": "mcp_verify", "mode": None}
     settings_of(ROOT_URLCONF=Urls, TOOLBOOTH={"ARGUMENTS": renamed})
     call = acting_as(ann).call
@@ -235,7 +235,7 @@ def test_once_renamed_both_are_there(settings_of, ann):
     assert Company.objects.count() == 0
 
 
-def test_each_can_be_renamed(settings_of, ann, companies):
+def test_each_protocol_argument_can_be_renamed(settings_of, ann, companies):
     renamed = {name: f"x_{name}" for name in CONTROL_ARGUMENTS}
     settings_of(ROOT_URLCONF=Urls, TOOLBOOTH={"ARGUMENTS": renamed})
     call = acting_as(ann).call
@@ -299,13 +299,13 @@ def test_none_of_them_is_an_ordinary_listing(settings_of, ann):
     ],
     ids=str,
 )
-def test_names_that_cannot_be_are_mistakes_of_the_setting(settings_of, given, said):
+def test_invalid_protocol_argument_names_are_mistakes_of_the_setting(settings_of, given, said):
     settings_of(TOOLBOOTH={"ARGUMENTS": given})
     assert list(mistakes()) == [("ARGUMENTS", said)]
     assert configuration().arguments == {}
 
 
-def test_names_may_change_places(settings_of):
+def test_two_protocol_arguments_may_swap_names(settings_of):
     settings_of(TOOLBOOTH={"ARGUMENTS": {"page": "page_size", "page_size": "page"}})
     assert list(mistakes()) == []
 
@@ -319,7 +319,7 @@ def test_tools_that_cannot_be_compiled_are_a_warning(settings_of):
 # --- the page about it ---
 
 
-def test_the_page_shows_what_calls_are_answered_with(settings_of, ann):
+def test_docs_show_the_answers_to_their_protocol_calls(settings_of, ann):
     settings_of(ROOT_URLCONF="crm.urls")
     Contact.objects.create(email="ann@example.org", first_name="Ann", subscribed=True)
     Contact.objects.create(email="bob@example.org", first_name="Bob")

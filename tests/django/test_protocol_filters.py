@@ -102,18 +102,18 @@ def test_filters_in_one_object_are_the_same_filters(call, things, filters, insid
     ],
     ids=json.dumps,
 )
-def test_a_filter_that_is_none_is_refused_where_it_stands(call, sent, code, where):
+def test_invalid_filter_is_refused_at_its_path(call, sent, code, where):
     Contact.objects.create(email="a@x.io")
     refused = call("contacts__list", sent)
     assert [(each.code, each.where) for each in refused.problems] == [(code, where)]
 
 
-def test_a_misspelt_filter_is_told_with_the_one_that_is_meant(call):
+def test_misspelt_filter_gets_a_suggestion(call):
     refused = call("contacts__list", filters={"emial__icontains": "x"})
     assert 'did you mean "email__icontains"?' in refused.text
 
 
-def test_filters_that_hold_nothing_filter_nothing(call, companies):
+def test_empty_filters_do_not_limit_the_list(call, companies):
     for empty in ({}, None, "", {"search": None}, {"ordering": None}):
         assert len(names(call("companies__list", filters=empty))) == 5
 
@@ -172,11 +172,11 @@ def test_an_empty_number_is_as_ever_one_that_was_not_sent(settings_of, ann, thin
     assert len(told.value["results"]) == 3
 
 
-def test_a_comma_is_something_to_look_for_where_it_parts_no_words(call):
+def test_single_comma_is_searched_for_literally(call):
     assert call("contacts__list", email__icontains=",").value["count"] == 0
 
 
-def test_what_must_be_sent_may_be_empty(call, companies):
+def test_required_query_parameter_may_be_empty(call, companies):
     assert len(names(call("regional__list", region=""))) == 5
 
 
@@ -192,11 +192,11 @@ def test_what_must_be_sent_may_be_empty(call, companies):
     ],
     ids=str,
 )
-def test_what_is_no_choice_is_told_once(call, ordering, said):
+def test_invalid_ordering_is_reported_once(call, ordering, said):
     assert problems(call("companies__list", ordering=ordering)) == [("invalid", "$.ordering", said)]
 
 
-def test_a_parameter_that_must_be_sent_is_no_filter(call, companies):
+def test_required_parameter_is_refused_inside_filters(call, companies):
     assert [each.where for each in call("regional__list", filters={"region": "A"}).problems] == [
         "$.filters.region"
     ]
@@ -219,11 +219,11 @@ def test_a_parameter_that_must_be_sent_is_no_filter(call, companies):
             "limits__list",
             {"offset": 1},
             "$.offset",
-            "counts for nothing without limit: send both; got 1",
+            "has no effect without limit: send both; got 1",
         ),
         ("cursor__list", {"size": 4}, "$.size", "must be 1 to 3; got 4"),
         ("sizes__list", {"per": 0}, "$.per", "must be 1 or more; got 0"),
-        ("sizes__list", {"page": 2}, "$.page", "counts for nothing without per: send both; got 2"),
+        ("sizes__list", {"page": 2}, "$.page", "has no effect without per: send both; got 2"),
         ("whole__list", {"page": 0}, "$.page", "must be 1 or more; got 0"),
         ("whole__list", {"page_size": 1001}, "$.page_size", "must be 1 to 1000; got 1001"),
         ("nevers__list", {"page_size": 0}, "$.page_size", "must be 1 to 1000; got 0"),
@@ -255,7 +255,7 @@ def test_a_page_that_would_be_clamped_or_ignored_is_refused_with_the_limit(
 @settings(
     max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
-def test_a_page_has_as_many_rows_as_were_asked_for_or_is_refused(
+def test_page_has_the_requested_number_of_rows_or_is_refused(
     call, companies, tool, parameter, size
 ):
     found = call(f"{tool}__list", {parameter: size})
@@ -328,7 +328,7 @@ def test_the_fields_are_those_of_the_callers_own_serializer(call, people, ann):
     assert call("asked__list", filters={"show": "email"}, filter_keys=["email"]).value["count"] == 2
 
 
-def test_fields_in_another_case_come_with_the_call_that_was_meant(call, people):
+def test_miscased_filter_keys_get_a_corrected_call(call, people):
     sent = {"filters": {"search": "a"}, "filter_keys": ["Email", "id", "firstName", "email"]}
     told = call("contacts__list", sent)
     assert told.corrected == {
@@ -351,7 +351,7 @@ def test_fields_in_another_case_come_with_the_call_that_was_meant(call, people):
 
 def test_no_field_at_all_is_refused(call):
     assert problems(call("people__list", filter_keys=[])) == [
-        ("invalid", "$.filter_keys", "names no field; leave it out to be shown all")
+        ("invalid", "$.filter_keys", "names no field; leave it out to get all fields")
     ]
 
 

@@ -23,7 +23,7 @@ def call(settings_of, ann):
     return acting_as(ann).call
 
 
-def test_help_tells_all_that_a_tool_takes_and_calls_nothing(call):
+def test_help_describes_all_fields_and_does_not_call_the_tool(call):
     told = call("contacts__create", help=True).value
     assert (told["tool"], told["required"]) == ("contacts__create", [])
     assert told["fields"]["email"] == {
@@ -58,7 +58,7 @@ def test_help_tells_all_that_a_tool_takes_and_calls_nothing(call):
     assert Contact.objects.count() == 0
 
 
-def test_help_tells_the_filters_whole(call):
+def test_help_lists_all_filters(call):
     told = call("contacts__list", help=True).value
     flat = ["company", "subscribed", "email", "email__icontains", "search"]
     assert told["filters"] == flat
@@ -75,16 +75,16 @@ def test_help_tells_the_filters_whole(call):
     ],
     ids=json.dumps,
 )
-def test_what_stands_beside_help_is_not_called_and_the_answer_says_so(call, sent):
+def test_arguments_beside_help_are_not_used_and_the_result_notes_it(call, sent):
     told = call("contacts__create", sent)
-    assert (told.is_error, told.value["called"]) == (False, "nothing: help was asked for")
+    assert (told.is_error, told.value["called"]) == (False, "nothing: help was requested")
     assert Contact.objects.count() == 0
 
 
 @pytest.mark.parametrize("tool", ["contacts__create", "contacts__list"])
-def test_help_says_that_a_wrapper_beside_it_was_ignored(call, tool):
+def test_help_notes_that_a_wrapper_beside_it_was_ignored(call, tool):
     told = call(tool, help=True, data={"email": "a@x.io", "nonsense": 1}).value
-    assert told["called"] == 'nothing: help was asked for, so "data" was ignored'
+    assert told["called"] == 'nothing: help was requested, so "data" was ignored'
     advice = wrapper("data", send=["email"], undeclared=["nonsense"])
     assert told["ignored"] == {"$.data": advice}
     assert Contact.objects.count() == 0
@@ -104,13 +104,13 @@ def test_help_that_is_neither_is_refused(call):
     assert Contact.objects.count() == 0
 
 
-def test_help_in_text_that_is_no_json_is_refused(call):
+def test_help_in_malformed_json_text_is_refused(call):
     assert [each.code for each in call("contacts__create", '{"help": true').problems] == [
         "not-json"
     ]
 
 
-def test_who_may_not_call_a_tool_is_not_told_of_it(call, ann):
+def test_help_is_denied_to_callers_without_permission(call, ann):
     told = call("forstaff__create", help=True)
     assert (told.is_error, "website" in told.text) == (True, False)
     ann.is_staff = True
@@ -126,7 +126,7 @@ def written(settings_of, ann, monkeypatch):
     return acting_as(ann).call
 
 
-def test_hand_written_tools_tell_of_themselves_too(written):
+def test_help_describes_own_tools(written):
     ran = []
 
     @mcp_tool
@@ -139,7 +139,7 @@ def test_hand_written_tools_tell_of_themselves_too(written):
     assert (told["description"], told["required"], told["called"]) == (
         "Write something down.",
         ["text"],
-        "nothing: help was asked for",
+        "nothing: help was requested",
     )
     assert told["fields"]["loud"] == {"type": "boolean", "default": False}
     assert ran == []
@@ -150,7 +150,7 @@ def test_hand_written_tools_tell_of_themselves_too(written):
     assert ran == [("a", False), ("b", False)]
 
 
-def test_help_of_a_hand_written_tool_tells_what_can_be_asked_of_its_answer(written):
+def test_help_of_an_own_tool_lists_the_protocol_arguments_for_results(written):
     @mcp_tool(annotations={"readOnlyHint": True})
     def everything() -> dict:
         return {"rows": ["x" * 100] * 1000}
@@ -166,7 +166,7 @@ def test_help_of_a_hand_written_tool_tells_what_can_be_asked_of_its_answer(writt
     ] == ["$.help"]
 
 
-def test_tools_for_many_rows_tell_of_themselves_too(settings_of, ann):
+def test_help_describes_bulk_tools(settings_of, ann):
     settings_of(ROOT_URLCONF=Urls, TOOLBOOTH={"BULK_TOOLS": True})
     told = (
         acting_as(ann).call("companies__bulk_create", help=True, objects=[{"name": "Acme"}]).value
@@ -174,7 +174,7 @@ def test_tools_for_many_rows_tell_of_themselves_too(settings_of, ann):
     assert (told["tool"], told["required"], told["called"]) == (
         "companies__bulk_create",
         ["objects"],
-        "nothing: help was asked for",
+        "nothing: help was requested",
     )
     assert Company.objects.count() == 0
     made = (
@@ -204,7 +204,7 @@ def test_a_hand_written_tool_keeps_an_argument_called_help(written):
     ]
 
 
-def test_help_of_a_tool_that_declares_its_answer_is_no_such_answer(written):
+def test_help_of_a_tool_with_an_output_schema_is_sent_as_an_error(written):
     """A client refuses an answer that is not of the declared form, and shows the agent nothing of
     it.
     """

@@ -179,7 +179,7 @@ def call(settings_of, ann):
 # --- create ---
 
 
-def test_a_create_says_what_was_set_and_what_was_defaulted(call):
+def test_create_receipt_lists_set_and_defaulted_fields(call):
     value = call("contacts__create", email="ann@x.io", subscribed=True).value
     made = Contact.objects.get()
     assert value == {
@@ -190,15 +190,15 @@ def test_a_create_says_what_was_set_and_what_was_defaulted(call):
     assert (made.email, made.subscribed, made.first_name) == ("ann@x.io", True, "")
 
 
-def test_a_create_with_nothing_sent_says_so(call):
+def test_create_receipt_of_an_empty_call_has_a_note(call):
     value = call("contacts__create", {}).value
     assert (value["set"], value["note"]) == (
         [],
-        "No field was sent: the row has nothing but defaults.",
+        "No field was sent: the row has only default values.",
     )
 
 
-def test_what_was_stored_otherwise_than_sent_is_shown(call):
+def test_value_changed_when_stored_is_shown_in_the_receipt(call):
     value = call("overruling__create", name="  Acme ", employees=5).value
     made = Company.objects.get()
     assert (made.name, made.employees) == ("Acme", 0)
@@ -232,7 +232,7 @@ def test_what_was_stored_otherwise_than_sent_is_shown(call):
     ],
     ids=json.dumps,
 )
-def test_the_same_value_in_another_form_is_what_was_sent(call, sent):
+def test_same_value_in_another_form_counts_as_set(call, sent):
     value = call("things__create", title="t", **sent).value
     assert value["set"] == ["title", *sent], value
     assert "stored_as" not in value
@@ -249,7 +249,7 @@ def test_relations_are_the_same_by_key_and_by_object(call):
         assert (made.company, {each.slug for each in made.tags.all()}) == (acme, {"a", "b"})
 
 
-def test_nested_rows_are_what_was_sent(call):
+def test_nested_rows_stored_as_sent_count_as_set(call):
     acme = Company.objects.create(name="Acme").pk
     value = call(
         "deals__create", title="t", company=acme, lines=[{"product": "tea", "price": 2.5}]
@@ -268,7 +268,7 @@ def test_nested_rows_are_what_was_sent(call):
     assert value["stored_as"] == {"lines": [{"product": "tea", "quantity": 1, "price": "2.50"}]}
 
 
-def test_identity_is_the_key_what_it_is_looked_up_by_and_what_people_call_it(call):
+def test_receipt_identifies_the_row_by_key_lookup_field_and_name(call):
     value = call("sites__create", name="HQ").value
     made = Site.objects.get()
     assert value == {
@@ -292,7 +292,7 @@ def test_a_row_shown_by_another_serializer_is_still_compared(call):
         "devices__partial_update", serial=str(made.pk), label="d", site=site.pk, parts=["1"]
     ).value
     assert same["unchanged"] == ["label", "site", "parts"]
-    assert same["note"] == "Nothing changed: the row held all this already."
+    assert same["note"] == "Nothing changed: the row already had these values."
 
 
 def test_a_long_value_does_not_make_a_long_receipt(call):
@@ -321,7 +321,7 @@ def contact():
 
 
 @pytest.mark.parametrize("tool", ["contacts__update", "contacts__partial_update"])
-def test_an_update_says_what_it_changed_and_what_was_so_already(call, contact, tool):
+def test_update_receipt_lists_changed_and_unchanged_fields(call, contact, tool):
     value = call(tool, id=str(contact.pk), email="ann@x.io", first_name="Anna").value
     assert value == {
         "id": str(contact.pk),
@@ -334,7 +334,7 @@ def test_an_update_says_what_it_changed_and_what_was_so_already(call, contact, t
 
 
 @pytest.mark.parametrize("tool", ["contacts__update", "contacts__partial_update"])
-def test_an_update_that_changed_nothing_says_so(call, contact, tool):
+def test_update_receipt_without_changes_has_a_note(call, contact, tool):
     value = call(
         tool, id=str(contact.pk), first_name="Ann", tags=[], profile={}, company=None
     ).value
@@ -342,12 +342,12 @@ def test_an_update_that_changed_nothing_says_so(call, contact, tool):
         "id": str(contact.pk),
         "set": [],
         "unchanged": ["first_name", "company", "tags", "profile"],
-        "note": "Nothing changed: the row held all this already.",
+        "note": "Nothing changed: the row already had these values.",
     }
     assert call(tool, id=str(contact.pk)).value["note"] == "Nothing changed: no field was sent."
 
 
-def test_relations_and_nested_rows_are_compared_with_what_they_were(call, contact):
+def test_relations_and_nested_rows_are_compared_with_their_old_values(call, contact):
     acme = Company.objects.create(name="Acme").pk
     Tag.objects.create(slug="vip", title="V")
     sent = {"id": str(contact.pk), "company": {"name": "Acme"}, "tags": ["vip"]}
@@ -377,7 +377,7 @@ def test_a_view_that_stores_nothing_cannot_look_like_success(call):
     }
 
 
-def test_a_default_that_a_put_brings_is_told(call):
+def test_default_set_by_a_put_is_reported_as_assigned(call):
     thing = Thing.objects.create(title="t", kind="large")
     value = call("put__update", id=thing.pk, title="t").value
     thing.refresh_from_db()
@@ -450,7 +450,7 @@ def test_a_hosts_own_field_called_verify_is_its_own(call):
     assert Contact.objects.get(email="b@x.io").notes == "too"
 
 
-def test_what_is_no_row_is_answered_as_the_view_answers(call):
+def test_response_that_is_not_a_row_is_returned_unchanged(call):
     assert call("own__create", name="Acme").value == {"token": "shown once"}
     company = Company.objects.get()
     assert call("own__rename", id=company.pk, name="Zenith").value == {

@@ -112,7 +112,7 @@ def test_the_exact_schema_has_all_that_is_taken(agent):
     assert exact["zones"]["items"]["anyOf"][1]["properties"].keys() == {"id", "code", "pk"}
 
 
-def test_a_description_is_told_once_beside_both_forms(settings_of, ann):
+def test_description_appears_once_beside_both_relation_forms(settings_of, ann):
     class Described(serializers.Serializer):
         zone = serializers.PrimaryKeyRelatedField(
             queryset=Zone.objects.all(), help_text="Where it is", default=None, allow_null=True
@@ -233,7 +233,7 @@ SENT = st.fixed_dictionaries(
 )
 
 
-def test_the_exact_schema_allows_what_passes_and_portable_is_never_narrower(agent):
+def test_exact_schema_matches_validation_and_portable_is_never_narrower(agent):
     contract = catalogue().registry.tools["ports__create"].contract
     listed, exact = schemas().values()
 

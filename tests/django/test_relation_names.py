@@ -98,7 +98,7 @@ def test_the_call_is_corrected_inside_wrappers_rows_and_nested_rows(agent, rows)
             assert agent.call(tool, corrected).is_error is False
 
 
-def test_with_several_unique_texts_all_are_told_and_none_is_chosen(agent, rows):
+def test_text_for_several_unique_fields_lists_all_forms(agent, rows):
     refused = agent.call("ports__create", label="p", vendor="Acme")
     assert told(refused) == [
         (
@@ -110,7 +110,7 @@ def test_with_several_unique_texts_all_are_told_and_none_is_chosen(agent, rows):
     assert refused.corrected is None
 
 
-def test_a_name_that_is_not_unique_is_told_and_not_chosen(agent, rows):
+def test_name_that_is_not_unique_is_suggested_without_a_corrected_call(agent, rows):
     refused = agent.call("ports__create", label="p", team="Blue")
     assert told(refused) == [
         (
@@ -161,7 +161,7 @@ def test_a_uuid_in_any_form_that_django_reads_is_a_key(agent, rows, key):
     assert Port.objects.get().rack == rows["rack"]
 
 
-def test_empty_text_for_a_uuid_is_no_row_as_in_rest(agent, rows):
+def test_empty_text_for_a_uuid_relation_is_null_as_in_rest(agent, rows):
     assert agent.call("ports__create", label="p", rack="").is_error is False
     assert Port.objects.get().rack is None
 
@@ -185,7 +185,7 @@ def test_a_caller_that_is_not_let_in_gets_no_advice(settings_of, db, rows):
     assert "code" not in refused.text
 
 
-def test_a_dispatcher_is_told_its_own_corrected_call(settings_of, ann, rows):
+def test_dispatcher_refusal_contains_a_corrected_dispatcher_call(settings_of, ann, rows):
     settings_of(ROOT_URLCONF=Urls, TOOLBOOTH={"DISPATCH": "resource"})
     sent = {"action": "create", "label": "p", "zone": "z-1", "zones": ["z-1"]}
     refused = acting_as(ann).call("ports", sent)
@@ -195,7 +195,7 @@ def test_a_dispatcher_is_told_its_own_corrected_call(settings_of, ann, rows):
     assert Port.objects.get().zone == rows["zone"]
 
 
-def test_the_edit_says_where_the_text_goes(agent, rows):
+def test_edit_moves_the_text_into_the_lookup_object(agent, rows):
     refused = agent.call("ports__create", label="p", zone="z-1")
     assert refused.raw["_meta"]["toolbooth"]["edits"] == ["move $.zone to $.zone.code"]
 

@@ -62,7 +62,7 @@ def test_a_row_is_named_by_no_other_field(mcp, hq, key):
     assert Device.objects.count() == 0
 
 
-def test_null_is_no_row(mcp, hq):
+def test_null_clears_a_relation(mcp, hq):
     device = Device.objects.create(site=hq)
     assert mcp(
         "sitedevices__partial_update",
@@ -141,7 +141,7 @@ def test_rows_are_looked_for_where_the_field_looks(mcp, ann, hq):
     assert Device.objects.get().site == mine
 
 
-def test_nobody_learns_which_rows_there_are_without_leave(mcp_as, hq):
+def test_anonymous_caller_cannot_probe_for_existing_rows(mcp_as, hq):
     User.objects.create_user("bob", password="pw")
     reply = mcp_as(None)("devices__create", {"site": {"slug": "hq-1"}}, raw=True)
     assert reply.status_code == 401

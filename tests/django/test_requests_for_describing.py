@@ -1,5 +1,7 @@
 """Views are described with a request that is as complete as the one of a REST call."""
 
+from uuid import UUID
+
 import pytest
 from django.contrib.auth import get_user_model
 from django.db import connection, models
@@ -15,7 +17,7 @@ from rest_framework.pagination import PageNumberPagination
 from rest_framework.permissions import AllowAny, IsAuthenticated
 from rest_framework.response import Response
 from rest_framework.routers import SimpleRouter
-from rest_framework.versioning import AcceptHeaderVersioning
+from rest_framework.versioning import AcceptHeaderVersioning, URLPathVersioning
 
 from odd.models import Annex, Site
 from toolbooth.django.describe.catalogue import catalogue
@@ -113,6 +115,39 @@ def test_the_media_type_is_known_when_a_view_is_asked_whom_it_lets_in(serve, mcp
     assert not Site.objects.exists()
 
 
+class VersionedSites(Sites):
+    """Its serializer needs what REST framework finds out about a request, and the URL kwargs."""
+
+    class versioning_class(URLPathVersioning):
+        default_version = None
+        allowed_versions = ("v2", "v1")
+
+    def get_serializer(self, *args, **kwargs):
+        context = self.request.parser_context
+        assert context["view"] is self
+        assert context["kwargs"] == self.kwargs
+        assert self.request.resolver_match.view_name == "sites"
+        assert self.request.resolver_match.kwargs == self.kwargs
+        assert (self.request.version, self.kwargs["version"]) == ("v2", "v2")
+        assert isinstance(self.kwargs["site_pk"], int)
+        assert isinstance(self.kwargs["of"], UUID)
+        return super().get_serializer(*args, **kwargs)
+
+
+def test_parser_context_and_url_kwargs_exist_when_a_view_is_described(settings_of, mcp):
+    view = VersionedSites.as_view({"get": "list", "post": "create"})
+    route = "<str:version>/<int:site_pk>/<uuid:of>/sites/"
+    patterns = [path("mcp/", include("toolbooth.django.urls")), path(route, view, name="sites")]
+    settings_of(ROOT_URLCONF=type("Urls", (), {"urlpatterns": patterns}))
+    found = catalogue()
+    assert found.left_out == found.faults == ()
+    names = list(properties(found, "sites__create"))
+    sent = {"version": "v2", "site_pk": 5, "of": str(UUID(int=7)), "name": "hq"}
+    assert names[:4] == list(sent)
+    assert mcp("sites__create", sent)["isError"] is False
+    assert Site.objects.get().name == "hq"
+
+
 # --- paths ---
 
 
@@ -135,7 +170,7 @@ def test_a_key_that_is_documented_under_another_name_is_one_argument(serve, mcp,
     assert mcp("sites__retrieve", {name: site.pk})["structuredContent"]["name"] == "hq"
 
 
-def test_a_value_that_is_no_part_of_an_address_is_blamed_alone(serve, settings_of, mcp):
+def test_invalid_path_value_is_reported_alone(serve, settings_of, mcp):
     patterns = [
         path("mcp/", include("toolbooth.django.urls")),
         path(
@@ -259,7 +294,7 @@ class OwnedSites(Sites):
         return {**super().get_serializer_context(), "kinds": kinds}
 
 
-def test_fields_that_are_replaced_for_each_request_take_what_rest_takes(serve, ann, mcp_as):
+def test_fields_replaced_per_request_take_the_rest_values(serve, ann, mcp_as):
     serve(sites=OwnedSites)
     call = mcp_as("ann", HTTP_X_KINDS="big,small")
     sent = {"name": "hq", "slug": "hq", "kind": "big", "owner": "ann"}

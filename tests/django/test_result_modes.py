@@ -18,7 +18,7 @@ def call(serve):
     return serve()
 
 
-def test_a_summary_says_what_there_is(call):
+def test_summary_contains_counts_fields_and_a_sample(call):
     companies(200)
     told = call("companies__list", mode="summary").value
     token = told["continuation"].pop("continuation_token")
@@ -34,14 +34,14 @@ def test_a_summary_says_what_there_is(call):
             "employees": 0,
         },
         "continuation": {
-            "note": "Only a summary. To see it, make the same call with continuation_token instead of its fields."
+            "note": "Only a summary. For the result, call the same tool with only continuation_token."
         },
     }
     pages = pages_of(call, "companies__list", call("companies__list", continuation_token=token))
     assert joined(pages) == call("companies__list", mode="full").text
 
 
-def test_a_summary_shows_what_stands_beside_the_rows_and_cuts_what_is_long(call):
+def test_summary_shows_other_keys_and_cuts_long_values(call):
     companies(70)
     Company.objects.filter(name="company 0000").update(website="https://" + "x" * 1_000)
     told = call("numbered__list", mode="summary").value
@@ -67,14 +67,14 @@ def test_a_summary_of_many_fields_is_short(call):
     ],
     ids=["no-rows", "no-fields", "one-object", "text"],
 )
-def test_a_summary_of_little(call, value, told):
+def test_summary_of_a_small_result_has_only_the_parts_that_exist(call, value, told):
     answer["value"] = value
     summary = call("anything__get", mode="summary").value
     del summary["continuation"]
     assert summary == told
 
 
-def test_a_page_is_told_of_even_where_all_of_it_fits(call):
+def test_page_mode_adds_paging_facts_to_a_short_list(call):
     companies(3)
     page = call("companies__list", mode="page").value
     assert len(page["results"]) == 3
@@ -115,7 +115,7 @@ def test_rows_of_a_view_without_pages_can_be_asked_for_by_page(call):
     assert [row["employees"] for row in fifth["results"]] == [12, 13, 14]
 
 
-def test_a_page_has_a_hundred_rows_where_nobody_says_how_many(serve):
+def test_default_page_has_one_hundred_rows(serve):
     companies(250)
     call = serve(MAX_RESULT=40_000)
     assert "$.page: has no effect" in call("companies__list", page=1, mode="summary").text
@@ -131,7 +131,7 @@ def test_a_page_has_a_hundred_rows_where_nobody_says_how_many(serve):
     )
 
 
-def test_a_page_with_more_rows_than_fit_says_so(call):
+def test_page_with_more_rows_than_fit_has_a_note(call):
     companies(200)
     told = call("companies__list", page=1, page_size=150).value["continuation"]
     assert told["to"] < 150
@@ -180,7 +180,7 @@ def test_the_first_page_of_nothing_is_empty(call):
     assert "the list has 0 rows" in call("companies__list", page=2).text
 
 
-def test_a_row_that_is_too_large_stands_in_the_way_of_its_own_page_alone(call):
+def test_too_large_row_blocks_only_its_own_page(call):
     companies(5)
     Company.objects.filter(employees=2).update(website="https://" + "x" * 10_000)
 
@@ -209,14 +209,14 @@ def test_a_row_that_is_too_large_stands_in_the_way_of_its_own_page_alone(call):
     text = call("companies__list").value["continuation"]["continuation_token"]
     assert asked(continuation_token=text, page=3) == [4]
     told = call("companies__list", continuation_token=text, page_size=2)
-    assert "$.page_size: the token goes on with pieces of text; send it alone" in told.text
+    assert "$.page_size: the token continues a text; send it alone" in told.text
 
 
 def test_an_answer_without_rows_has_no_pages(call):
     assert "$.page: the answer has no rows" in call("nameless__list", page=1).text
 
 
-def test_after_the_rows_before_one_that_is_too_large_all_begins_anew(call):
+def test_continuation_before_a_too_large_row_starts_again(call):
     companies(5)
     Company.objects.create(name="long", website="https://" + "x" * 10_000)
     page = call("companies__list", page=1, page_size=5).value
@@ -233,7 +233,7 @@ def test_beside_a_token_the_pages_of_a_view_are_refused(call):
     token = call("numbered__list").value["continuation"]["continuation_token"]
     told = call("numbered__list", continuation_token=token, page=2, page_size=5)
     assert {problem.where for problem in told.problems} == {"$.page", "$.page_size"}
-    assert "cannot stand beside continuation_token" in told.text
+    assert "cannot be sent with continuation_token" in told.text
     assert told.corrected == {"continuation_token": token}
     assert not call("numbered__list", told.corrected).is_error
 
@@ -265,7 +265,7 @@ def test_another_choice_of_fields_may_stand_beside_a_token(call):
     assert told.corrected == {"continuation_token": token, "filter_keys": ["employees"]}
 
 
-def test_other_fields_of_what_came_as_text_begin_anew(call):
+def test_new_filter_keys_on_a_text_continuation_start_again(call):
     companies(3)
     Company.objects.create(name="long", website="https://" + "x" * 9_000)
     token = call("companies__list").value["continuation"]["continuation_token"]
@@ -276,11 +276,11 @@ def test_other_fields_of_what_came_as_text_begin_anew(call):
     ]
     assert (
         page.value["continuation"]["note"]
-        == "It cannot be paged as it was: this is its beginning. The last page."
+        == "Paging starts again: this is the beginning. The last page."
     )
 
 
-def test_one_row_is_trimmed_too(call):
+def test_filter_keys_apply_to_a_single_row(call):
     companies(1)
     row = Company.objects.get()
     assert call("companies__retrieve", id=row.pk, filter_keys=["name"]).value == {

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from results_api import MOST, Cursors, answer, companies, joined, key_of, pages_of, serving
 from sales.models import Company
-from toolbooth.django.conf import Configuration, mistakes
+from toolbooth.django.conf import mistakes
 from toolbooth.server.results.pages import plain, read
 
 
@@ -32,7 +32,7 @@ def call(serve):
 # --- whole, or in pages ---
 
 
-def test_a_result_that_fits_is_what_rest_would_have_sent(call, rest):
+def test_result_that_fits_equals_the_rest_response(call, rest):
     companies(5)
     assert (
         call("companies__list").text
@@ -40,7 +40,7 @@ def test_a_result_that_fits_is_what_rest_would_have_sent(call, rest):
     )
 
 
-def test_a_larger_one_comes_in_pages_that_are_the_whole_together(call, rest):
+def test_pages_of_a_large_list_add_up_to_the_whole(call, rest):
     companies(200)
     first = call("companies__list")
     told = first.value["continuation"]
@@ -51,7 +51,7 @@ def test_a_larger_one_comes_in_pages_that_are_the_whole_together(call, rest):
         "size": len(rest.get("/api/companies/").content) + len('{"results":}'),
         "continuation_token": told["continuation_token"],
         "note": f"{200 - told['to']} more in results. "
-        "To go on, make the same call with continuation_token instead of its fields.",
+        "To continue, call the same tool with only continuation_token.",
     }
     pages = pages_of(call, "companies__list", first)
     assert {**pages[-1]["continuation"], "from": 0} == {
@@ -64,7 +64,7 @@ def test_a_larger_one_comes_in_pages_that_are_the_whole_together(call, rest):
     assert joined(pages) == call("companies__list", mode="full").text
 
 
-def test_the_size_that_fits_is_a_setting(serve):
+def test_max_result_setting_limits_the_size(serve):
     companies(200)
     assert "continuation" not in serve(MAX_RESULT=40_000)("companies__list").value
     assert "continuation" in serve(MAX_RESULT=5_000)("companies__list").value
@@ -88,17 +88,17 @@ def test_the_pages_of_a_view_are_cut_as_any_answer(call, tool, rows):
     [
         (
             "numbered",
-            "The view has more: its next page is that of the same arguments with page=2, page_size=20.",
+            "There is more: for the next page, send the same arguments with page=2, page_size=20.",
         ),
         (
             "offsets",
-            "The view has more: its next page is that of the same arguments with limit=20, offset=20.",
+            "There is more: for the next page, send the same arguments with limit=20, offset=20.",
         ),
         (
             "cursors",
-            "The view has more: its next page is that of the same arguments with cursor=cD0yMA==.",
+            "There is more: for the next page, send the same arguments with cursor=cD0yMA==.",
         ),
-        ("custom", "The view may have more: send page for its other pages."),
+        ("custom", "There may be more: send page for other pages."),
     ],
 )
 def test_the_last_rows_of_an_answer_are_not_the_last_of_the_view(call, tool, words, monkeypatch):
@@ -146,7 +146,7 @@ def test_the_arguments_of_the_first_call_hold_for_all_pages(call):
     assert shown == [number for number in range(299, -1, -1) if "02" in f"{number:04}"]
 
 
-def test_filters_in_one_object_hold_as_well(call):
+def test_filters_object_applies_to_all_pages(call):
     companies(300)
     pages = pages_of(call, "companies__list", call("companies__list", filters={"search": "02"}))
     assert sum(len(page["results"]) for page in pages) == 112
@@ -158,7 +158,7 @@ def test_a_row_that_is_too_long_comes_in_pieces_of_text(call):
     whole = call("companies__list", mode="full")
     first = call("companies__list")
     assert list(first.value) == ["text", "continuation"]
-    assert "read it when you have all pieces" in first.value["continuation"]["note"]
+    assert "parse it when you have all pieces" in first.value["continuation"]["note"]
     assert joined(pages_of(call, "companies__list", first)) == whole.text
 
 
@@ -221,7 +221,7 @@ answers = (
     max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(value=answers)
-def test_whatever_a_view_answers_its_pages_are_the_whole(call, value):
+def test_pages_of_any_response_add_up_to_the_whole(call, value):
     answer["value"] = value
     whole = call("anything__get", mode="full")
     first = call("anything__get")
@@ -233,7 +233,7 @@ def test_whatever_a_view_answers_its_pages_are_the_whole(call, value):
 
 @settings(max_examples=100, deadline=None)
 @given(value=answers, room=st.integers(1, 500), spaced=st.booleans())
-def test_what_is_cut_apart_is_the_text_as_it_was(value, room, spaced):
+def test_pages_cut_from_any_text_join_to_the_same_text(value, room, spaced):
     text = json.dumps(value, ensure_ascii=False, indent=1 if spaced else None)
     text = text.encode(errors="replace").decode()
     found = read(text)
@@ -263,7 +263,7 @@ def test_keys_twice_and_long_numbers_are_cut_as_they_are():
 
 
 @pytest.mark.parametrize("text", ["", "{", "[1,", '{"a"', "no JSON", '{"a":[1,2'])
-def test_what_is_no_json_is_cut_as_text(text):
+def test_invalid_json_is_cut_as_text(text):
     assert read(text).rows == ()
     assert read(text).unit(None) == "text"
 
@@ -278,7 +278,7 @@ def test_what_is_no_json_is_cut_as_text(text):
         ("no JSON", None),
     ],
 )
-def test_a_note_stands_beside_all_of_it(text, whole):
+def test_continuation_note_is_added_beside_the_rows(text, whole):
     assert read(text).noted(b"0") == whole
     assert plain(text).noted(b"0") is None
 
@@ -301,7 +301,7 @@ def test_a_piece_has_at_least_one_character():
         ({"CACHE": ["default"]}, "must be one of CACHES: default, not ['default']"),
     ],
 )
-def test_settings_that_cannot_be_are_mistakes(settings_of, chosen, words):
+def test_invalid_result_settings_are_reported(settings_of, chosen, words):
     settings_of(TOOLBOOTH=chosen)
     assert list(mistakes()) == [(next(iter(chosen)), words)]
 
@@ -309,12 +309,9 @@ def test_settings_that_cannot_be_are_mistakes(settings_of, chosen, words):
 # --- the docs ---
 
 
-def test_the_docs_show_what_comes(serve):
-    page = (Path(__file__).parents[2] / "docs" / "django.md").read_text(encoding="utf-8")
+def test_docs_show_the_actual_continuation(serve):
+    page = (Path(__file__).parents[2] / "docs" / "guides" / "django.md").read_text(encoding="utf-8")
     shown = json.loads(re.search(r"## Results that fit\n.*?```json\n(.*?)```", page, re.DOTALL)[1])
     companies(1000)
     told = serve(MAX_RESULT=40_000)("companies__list").value["continuation"]
     assert shown == {**told, "continuation_token": "…"}
-    assert f"| `MAX_RESULT` | {Configuration().max_result:,} |" in page
-    assert f"| `MAX_PAGE_SIZE` | {Configuration().max_page_size} |" in page
-    assert f"| `TOKEN_AGE` | {Configuration().token_age} |" in page

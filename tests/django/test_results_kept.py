@@ -24,7 +24,7 @@ def call(serve):
 # --- results that cannot be asked for again ---
 
 
-def test_what_is_no_query_is_run_once_and_kept(call):
+def test_result_of_a_post_action_is_kept_and_not_run_again(call):
     first = call("runs__run")
     pages = pages_of(call, "runs__run", first)
     assert len(pages) > 1
@@ -33,7 +33,7 @@ def test_what_is_no_query_is_run_once_and_kept(call):
     assert Log.objects.count() == 1
 
 
-def test_a_summary_of_what_is_no_query_can_be_gone_on_from(call):
+def test_summary_of_a_post_action_can_be_continued(call):
     told = call("runs__run", mode="summary").value
     assert (told["rows"], told["count"], told["beside"]) == ("lines", 1000, {"ran": 1})
     token = told["continuation"]["continuation_token"]
@@ -54,7 +54,7 @@ def test_where_the_cache_keeps_nothing_the_result_is_whole(serve, settings_of, c
         whole = call("runs__run", mode=mode).value
         assert len(whole["lines"]) == 1000
         assert whole["continuation"] == {
-            "note": "All of it, not as asked: nothing is kept here that a page could be gone on from."
+            "note": "The whole result: this server cannot keep it, so it cannot return it in pages."
         }
     assert list(call("runs__run", mode="full").value) == ["ran", "lines"]
     made = call(
@@ -71,7 +71,7 @@ LONG = "".join(sha256(str(number).encode()).hexdigest() for number in range(100)
 """More than a token could hold."""
 
 
-def test_a_query_with_very_long_arguments_is_run_again_all_the_same(serve):
+def test_query_with_very_long_arguments_runs_again_for_the_next_page(serve):
     companies(200)
     call = serve(ARGUMENTS={"continuation_token": "more"})
     first = call("own__list", why=LONG, filter_keys=["id", "name", "website"]).value
@@ -81,7 +81,9 @@ def test_a_query_with_very_long_arguments_is_run_again_all_the_same(serve):
     second = call("own__list", more=token).value
     assert second["results"][0].keys() == {"id", "name", "website"}
     assert second["continuation"]["from"] == first["continuation"]["to"] + 1
-    assert second["continuation"]["note"].startswith("The result has changed since the page before")
+    assert second["continuation"]["note"].startswith(
+        "The result has changed since the previous page"
+    )
     rest = call(
         "own__list", more=second["continuation"]["more"], mode="full", filter_keys=["name"]
     ).value
@@ -95,12 +97,12 @@ def test_the_pages_of_a_query_with_very_long_arguments_are_the_whole(call):
     assert json.loads(joined(pages)) == {"results": list(range(3_000))}
 
 
-def test_long_arguments_that_are_no_longer_kept_are_to_be_sent_again(call):
+def test_expired_long_arguments_must_be_sent_again(call):
     answer["value"] = list(range(3_000))
     token = call("anything__get", why=LONG).value["continuation"]["continuation_token"]
     cache.clear()
     assert call("anything__get", continuation_token=token).text.endswith(
-        "- $.continuation_token: goes on with arguments that are no longer kept; "
+        "- $.continuation_token: continues a call whose arguments are no longer kept; "
         "call anything__get again with the arguments of the first call"
     )
 
@@ -130,7 +132,7 @@ def test_the_receipt_of_sixty_rows_is_their_keys(serve):
     assert len(made.text) - len(json.dumps(made.value["ids"], separators=(",", ":"))) <= 120
 
 
-def test_rows_without_keys_are_told_in_pages(call):
+def test_rows_without_keys_are_returned_in_pages(call):
     made = call("keyless__create", objects=[{"email": f"{number}@x.io"} for number in range(300)])
     pages = pages_of(call, "keyless__create", made)
     assert [row["email"] for page in pages for row in page["results"]] == [
@@ -147,7 +149,7 @@ def test_all_rows_are_shown_to_who_asks_for_them(call):
     assert len(made.value["results"]) == 150
 
 
-def test_a_tool_for_many_rows_goes_on_as_well(serve):
+def test_result_of_a_bulk_tool_can_be_continued(serve):
     call = serve(BULK_TOOLS=True, MAX_RESULT=5_000)
     made = call(
         "contacts__bulk_create", objects=[{"email": f"{number}@x.io"} for number in range(150)]
@@ -155,6 +157,6 @@ def test_a_tool_for_many_rows_goes_on_as_well(serve):
     token = made.value["continuation"]["continuation_token"]
     assert len(call("contacts__bulk_create", continuation_token=token).value["ids"]) == 50
     assert (
-        "was given by contacts__bulk_create"
+        "belongs to contacts__bulk_create"
         in call("contacts__create", continuation_token=token).text
     )

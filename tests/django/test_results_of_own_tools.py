@@ -16,7 +16,7 @@ def serve(settings_of, ann, monkeypatch):
     return serving(settings_of, ann, monkeypatch)
 
 
-def test_what_a_query_returns_is_asked_for_again(serve):
+def test_read_only_function_runs_again_for_each_page(serve):
     @mcp_tool(annotations={"readOnlyHint": True})
     def numbers(upto: int, step: float = 1.0):
         Log.objects.create(line="ran")
@@ -29,7 +29,7 @@ def test_what_a_query_returns_is_asked_for_again(serve):
     assert Log.objects.count() == len(pages) + 2
 
 
-def test_what_any_other_function_returns_is_kept(serve):
+def test_result_of_a_writing_function_is_kept(serve):
     @mcp_tool
     def numbers(upto: int):
         Log.objects.create(line="ran")
@@ -52,7 +52,7 @@ def test_text_that_a_function_returns_comes_in_pieces(serve):
     call = serve()
     first = call("poem")
     assert first.value["continuation"]["note"].endswith(
-        "To go on, make the same call with continuation_token instead of its fields."
+        "To continue, call the same tool with only continuation_token."
     )
     assert joined(pages_of(call, "poem", first)) == poem()
     assert call("poem", mode="full").text == poem()
@@ -69,7 +69,7 @@ class Closed(BaseModel, extra="forbid"):
     rows: list[int]
 
 
-def test_a_page_is_what_a_tool_declares_or_the_result_is_whole(serve):
+def test_paged_result_fits_the_output_schema_or_is_sent_whole(serve):
     @mcp_tool
     def report() -> Report:
         return Report(title="all", rows=list(range(3000)))
@@ -123,7 +123,7 @@ def test_an_argument_of_the_tools_own_stays_its_own(serve):
     assert (made["mode"], made["token"], len(made["rows"])) == ("summary", "own", 3000)
 
 
-def test_what_cannot_be_sent_is_told_as_before(serve):
+def test_unserialisable_result_of_an_own_tool_is_an_error(serve):
     @mcp_tool
     def broken():
         return {"what": object()}
@@ -140,7 +140,7 @@ def test_what_cannot_be_sent_is_told_as_before(serve):
     ],
     ids=["text", "rows", "keys"],
 )
-def test_a_long_result_that_cannot_be_sent_says_that_the_tool_ran(serve, value, why):
+def test_long_unserialisable_result_states_that_the_tool_ran(serve, value, why):
     @mcp_tool
     def odd():
         Log.objects.create(line="ran")
@@ -148,6 +148,6 @@ def test_a_long_result_that_cannot_be_sent_says_that_the_tool_ran(serve, value, 
 
     result = serve()("odd")
     assert result.is_error is True
-    assert "ran to its end, but what it returned cannot be sent" in result.text
+    assert "ran, but its result cannot be sent" in result.text
     assert why in result.text
     assert Log.objects.count() == 1

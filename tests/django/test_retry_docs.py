@@ -13,9 +13,7 @@ PAGE = Path(__file__).parents[2] / "docs" / "guides" / "preview-and-retry.md"
 TIME = re.compile(r"\d{4}-\d\d-\d\dT[\d:.]+\+00:00")
 
 
-def test_the_page_shows_what_calls_with_a_key_are_answered_with(
-    settings_of: Any, ann: User
-) -> None:
+def test_docs_show_the_answers_to_calls_with_a_key(settings_of: Any, ann: User) -> None:
     settings_of(ROOT_URLCONF="crm.urls")
     Company.objects.create(pk=1, name="Acme")
     section = PAGE.read_text(encoding="utf-8").partition("## Retry")[2]

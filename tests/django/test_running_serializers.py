@@ -184,7 +184,7 @@ def test_the_refusal_lists_the_fields_of_the_running_serializer(serve, mcp):
     told = mcp("things__partial_update", {"id": row.pk, "size": 7})["content"][0]["text"]
     assert told == (
         "Refused: 1 problem in the arguments of 'things__partial_update'. Nothing was done.\n"
-        "- $.size: is no field that you may send\n"
+        "- $.size: is not a field that you may send\n"
         'Declared fields: "id" (integer, required), "title" (text).'
     )
 
@@ -464,7 +464,7 @@ class Upload(OnlyInHandler):
 
 
 @pytest.mark.parametrize("view", [Form, Upload])
-def test_forms_are_checked_too(serve, mcp, view):
+def test_unknown_keys_are_refused_with_form_parsers(serve, mcp, view):
     serve(view)
     result = mcp("things__create", {"title": "a", "size": 7})
     assert problems(result) == [("unknown-key", "$.size")]
@@ -500,6 +500,6 @@ def test_async_views_are_checked_too(serve, mcp):
     assert mcp(tool, {"title": "a"})["isError"] is False
 
 
-def test_a_serializer_that_no_call_runs_takes_what_it_always_took(db):
+def test_serializer_used_outside_a_call_validates_as_before(db):
     reader = Small(data={"title": "a", "size": 7})
     assert reader.is_valid()

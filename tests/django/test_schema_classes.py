@@ -95,7 +95,7 @@ def test_the_schema_class_in_the_settings_declares_the_body_of_an_action(serve):
     )
 
 
-def test_what_one_action_declares_comes_before_the_schema_class(serve):
+def test_declaration_on_one_action_precedes_the_schema_class(serve):
     found = serve(SitesWithDeclaredAction)
     assert body_of(found, "sites__tidy")[:2] == ["name", "slug"]
     assert found.undeclared_bodies == ()
@@ -182,7 +182,7 @@ class LoudSites(Sites):
     schema = DocumentsAnother()
 
 
-def test_a_class_that_is_made_for_the_document_does_not_decide_what_is_taken(serve, mcp):
+def test_schema_class_for_documentation_does_not_change_accepted_input(serve, mcp):
     found = serve(LoudSites)
     published = found.registry.tools["sites__create"].listing()["inputSchema"]["properties"]
     assert published["name"]["type"] == "string"

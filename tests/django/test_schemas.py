@@ -40,7 +40,7 @@ DECIMAL = {
 NULL = {"description": "or null"}
 
 
-def test_every_kind_of_field_is_told(tools):
+def test_every_kind_of_field_has_its_schema(tools):
     made = tools["things__create"]["inputSchema"]
     assert made["required"] == ["title"]
     assert {
@@ -70,7 +70,7 @@ def test_every_kind_of_field_is_told(tools):
     }
 
 
-def test_defaults_are_told_only_where_they_apply(tools):
+def test_defaults_are_listed_only_for_create(tools):
     assert "default" not in properties(tools, "things__update")["kind"]
     assert "default" not in properties(tools, "things__partial_update")["kind"]
     assert properties(tools, "fancy__post")["points"]["items"]["properties"]["y"] == {
@@ -84,7 +84,7 @@ def test_a_patch_requires_nothing_but_its_address(tools):
     assert "required" not in properties(tools, "deals__partial_update")["lines"]["items"]
 
 
-def test_fields_that_no_model_has_are_told(tools):
+def test_fields_without_a_model_have_their_schemas(tools):
     made = properties(tools, "fancy__post")
     assert {
         name: made[name]
@@ -105,7 +105,7 @@ def test_fields_that_no_model_has_are_told(tools):
     assert {"shown", "kept", "nested_file"} & made.keys() == set()
 
 
-def test_filters_ordering_search_and_pages_are_told(tools):
+def test_filters_ordering_search_and_pages_have_their_schemas(tools):
     assert properties(tools, "things__list") == {
         "title": {"type": "string"},
         "title__icontains": {"type": "string"},
@@ -144,11 +144,11 @@ def test_filters_ordering_search_and_pages_are_told(tools):
     }
 
 
-def test_addresses_are_told_and_never_mixed_up_with_fields(tools):
+def test_path_arguments_are_listed_separately_from_body_fields(tools):
     assert tools["site__update"]["inputSchema"] == {
         "type": "object",
         "properties": {
-            "slug_in_path": {"type": "string", "description": "which one: its slug as it is now"},
+            "slug_in_path": {"type": "string", "description": "the row's current slug"},
             "slug": {"type": "string", "maxLength": 50, "pattern": "^[-a-zA-Z0-9_]+$"},
             "name": {"type": "string", "maxLength": 40},
             "help": {"type": "boolean"},
@@ -168,7 +168,7 @@ def key_or(key, description, **fields):
     return {"anyOf": [key, named], "description": description}
 
 
-def test_relations_are_told_by_key_and_by_object(tools):
+def test_relations_are_listed_by_key_and_by_object(tools):
     text = {"type": "string"}
     uuid = {"type": "string", "description": "UUID"}
     made = properties(tools, "devices__create")
@@ -192,7 +192,7 @@ def test_relations_are_told_by_key_and_by_object(tools):
     assert linked["parts"]["items"] == key_or(text, words, number=text)
 
 
-def test_a_tool_says_what_it_does_and_how_dangerous_it_is(tools):
+def test_tools_have_descriptions_and_annotations(tools):
     told = {
         name: (tool["description"].partition(". Many")[0], tool.get("annotations"))
         for name, tool in tools.items()
@@ -223,7 +223,7 @@ def test_a_tool_says_what_it_does_and_how_dangerous_it_is(tools):
     assert all("outputSchema" not in tool for tool in tools.values())
 
 
-def test_what_is_left_out_is_reported(db):
+def test_tools_left_out_are_reported_with_a_reason(db):
     told = {(each.what, each.why) for each in build(Configuration()).left_out}
     assert told >= {
         ("/odd/hidden/", "its author set schema = None"),
@@ -249,12 +249,12 @@ def test_a_view_without_a_serializer_is_called_without_a_body(db, mcp):
     assert 'there is no field "name"' in mcp("unknown__post", {"name": "x"})["content"][0]["text"]
 
 
-def test_a_serializer_for_the_caller_takes_only_what_it_reads(mcp, ann):
+def test_serializer_chosen_by_caller_takes_only_its_own_fields(mcp, ann):
     assert mcp("staffnotes__create", {"text": "x"})["structuredContent"] == {"text": "x"}
     refused = mcp("staffnotes__create", {"text": "x", "internal": "y"})
     assert refused["content"][0]["text"] == (
         "Refused: 1 problem in the arguments of 'staffnotes__create'. Nothing was done.\n"
-        "- $.internal: is no field that you may send\n"
+        "- $.internal: is not a field that you may send\n"
         'Declared fields: "text" (text, required).'
     )
     ann.is_staff = True
@@ -271,7 +271,7 @@ SCHEMA_CLASSES = [
 
 
 @pytest.mark.parametrize("schema_class", SCHEMA_CLASSES)
-def test_extend_schema_is_honoured_whatever_schema_class_the_project_uses(tools, schema_class):
+def test_extend_schema_works_with_every_schema_class(tools, schema_class):
     program = f"""
 import json, os, sys
 sys.path[:0] = {sys.path!r}
@@ -302,11 +302,11 @@ def test_the_example_needs_few_words(tools):
     assert len(json.dumps(crm)) / len(crm) < 700
 
 
-def test_paths_of_the_project_are_not_told(tools):
+def test_schemas_contain_no_paths_of_the_project(tools):
     assert str(Path(__file__).parent) not in json.dumps(tools)
 
 
-def test_the_list_over_the_wire_is_what_was_compiled(tools, ann):
+def test_tools_list_over_http_equals_the_compiled_tools(tools, ann):
     client = Client(headers={"Authorization": "Basic YW5uOnB3"})
     message = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
     told = client.post("/mcp/", json.dumps(message), content_type="application/json").json()[

@@ -58,7 +58,7 @@ def test_a_refusal_has_its_problems_and_the_corrected_call(agent):
     )
 
 
-def test_a_repair_is_told(agent):
+def test_repair_is_in_the_result_of_the_test_client(agent):
     result = agent.call("contacts__create", subscribed="true")
     assert result.repairs == (Repair(code="scalar-text", path=("subscribed",)),)
     assert repr(result).startswith(
@@ -67,7 +67,7 @@ def test_a_repair_is_told(agent):
     assert Contact.objects.get().subscribed is True
 
 
-def test_bytes_are_sent_as_they_are(agent):
+def test_bytes_are_sent_unchanged_by_the_test_client(agent):
     result = agent.call("contacts__create", b'{"email": "a@x.io", "email": "b@x.io"}')
     assert [each.code for each in result.problems] == ["duplicate-key"]
     assert repr(agent.call("contacts__create", b'{"email": "a@x.io"}')).startswith(
@@ -76,11 +76,11 @@ def test_bytes_are_sent_as_they_are(agent):
 
 
 def test_arguments_come_whole_or_by_field(agent):
-    with pytest.raises(TypeError, match="pass the arguments whole, or field by field"):
+    with pytest.raises(TypeError, match="pass either one dict of arguments or keyword arguments"):
         agent.call("contacts__create", {"email": "a@x.io"}, notes="n")
 
 
-def test_who_is_shown_what(agent, ann):
+def test_tools_and_calls_depend_on_the_permissions_of_the_user(agent, ann):
     assert {name for name in agent.tools() if name.startswith("guarded")} == {
         "guarded__list",
         "guarded__retrieve",
@@ -99,14 +99,16 @@ def test_who_is_shown_what(agent, ann):
     assert Company.objects.get().name == "Acme"
 
 
-def test_nobody_in_particular_is_asked_who_calls(agent):
+def test_anonymous_test_client_gets_401(agent):
     result = acting_as(None).call("notes__list")
     assert (result.status, result.is_error, result.raw) == (401, True, {})
-    with pytest.raises(PermissionError, match="the tools were not listed: HTTP 401, who calls"):
+    with pytest.raises(
+        PermissionError, match="the tools were not listed: HTTP 401, authentication required"
+    ):
         acting_as(None).tools()
 
 
-def test_protocol_errors_read_alike(agent, settings_of):
+def test_protocol_error_has_the_same_attributes_in_the_test_client(agent, settings_of):
     settings_of(TOOLBOOTH={"ERRORS": "protocol"})
     result = agent.call("contacts__create", data={"email": "ann@x.io"})
     assert result.is_error
@@ -138,12 +140,12 @@ def test_tools_are_listed_whole_however_many_pages_they_come_in(agent, monkeypat
     ],
     ids=["hosts", "subdomains", "any host", "debug", "https only"],
 )
-def test_whatever_the_project_answers_for_is_called(settings_of, ann, settings):
+def test_test_client_works_with_every_host_and_https_setting(settings_of, ann, settings):
     settings_of(ROOT_URLCONF=Urls, **settings)
     assert acting_as(ann).call("notes__create", title="t").value["set"] == ["title"]
 
 
-def test_without_an_endpoint_the_line_to_add_is_told(settings_of, ann):
+def test_test_client_without_an_endpoint_names_the_line_to_add(settings_of, ann):
     settings_of(ROOT_URLCONF=type("Empty", (), {"urlpatterns": []}))
     with pytest.raises(LookupError, match=r'no MCP endpoint; add path\("mcp", include'):
         acting_as(ann).call("notes__list")
@@ -158,19 +160,19 @@ class ContactTests(TestCase):
     def setUpTestData(cls):
         cls.ann = User.objects.create_user("ann")
 
-    def test_create(self):
+    def test_create_stores_the_row_in_a_django_test_case(self):
         made = acting_as(self.ann).call("contacts__create", email="ann@x.io")
         assert not made.is_error
         assert Contact.objects.get(pk=made.value["id"]).email == "ann@x.io"
 
-    def test_shown(self):
+    def test_tools_are_listed_in_a_django_test_case(self):
         assert "contacts__create" in acting_as(self.ann).tools()
 
     @override_settings(TOOLBOOTH={"EXCLUDE": ["contacts__*"]})
-    def test_settings_of_a_test_are_what_its_calls_meet(self):
+    def test_override_settings_applies_to_calls_of_the_test_client(self):
         assert "contacts__create" not in acting_as(self.ann).tools()
 
-    def test_many(self):
+    def test_bulk_create_is_all_or_none_in_a_django_test_case(self):
         made = acting_as(self.ann).call(
             "contacts__create", objects=[{"email": "a@x.io"}, {"email": "b@x.io"}]
         )

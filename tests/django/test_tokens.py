@@ -160,13 +160,13 @@ TOOLS = pytest.mark.parametrize("tool", ["companies__list", "jobs__run"], ids=["
 
 INSTEAD = {
     "companies__list": "call companies__list again with the arguments of the first call",
-    "jobs__run": "the call that it came from was made: look at what it did, do not repeat it",
+    "jobs__run": "the original call has run: check what it did, do not repeat it",
 }
 """What to do where a token leads nowhere: what is no query must not be run twice."""
 
 
 @TOOLS
-def test_a_token_goes_on_once_or_often(tool):
+def test_continuation_token_can_be_used_more_than_once(tool):
     call = acting_as(user("eve")).call
     token = token_of(call(tool))
     pages = [call(tool, continuation_token=token) for _ in range(2)]
@@ -202,7 +202,7 @@ def test_a_token_that_was_changed_is_refused(tool):
         )
     assert told.text == (
         f"Refused: 1 problem in the arguments of {tool!r}. Nothing was done.\n"
-        "- $.continuation_token: is no token of this server, or was changed; send it as it came"
+        "- $.continuation_token: is not a token of this server, or was changed; send it unchanged"
         f"{', or' if tool == 'companies__list' else ';'} {INSTEAD[tool]}"
     )
     assert Log.objects.count() == (0 if tool == "companies__list" else 2)
@@ -212,7 +212,7 @@ def test_a_token_is_signed_with_the_projects_key(settings_of):
     call = acting_as(user("eve")).call
     token = token_of(call("companies__list"))
     settings_of(SECRET_KEY="another")
-    assert "is no token of this server" in call("companies__list", continuation_token=token).text
+    assert "is not a token of this server" in call("companies__list", continuation_token=token).text
     settings_of(SECRET_KEY="another", SECRET_KEY_FALLBACKS=["only for tests"])
     assert not call("companies__list", continuation_token=token).is_error
     assert (
@@ -235,7 +235,7 @@ def test_a_token_of_another_caller_is_refused(tool):
 def test_a_token_of_another_tool_is_refused_by_its_name(tool):
     call = acting_as(user("eve")).call
     told = call("others__list", continuation_token=token_of(call(tool)))
-    assert told.text.endswith(f"- $.continuation_token: was given by {tool}; send it there")
+    assert told.text.endswith(f"- $.continuation_token: belongs to {tool}; send it there")
 
 
 def test_a_token_of_another_host_is_refused(settings_of):
@@ -262,13 +262,13 @@ def test_a_token_expires(tool, settings_of):
         old = token_of(call(tool))
     told = call(tool, continuation_token=old)
     assert told.text.endswith(
-        f"- $.continuation_token: has expired: a token is good for 15 minutes; {INSTEAD[tool]}"
+        f"- $.continuation_token: has expired: a token is valid for 15 minutes; {INSTEAD[tool]}"
     )
     for age, words in ((100, "100 seconds"), (1, "1 second;")):
         settings_of(TOOLBOOTH={**SETTINGS, "TOKEN_AGE": age})
         with freeze_time(time.time() - age - 1):
             old = token_of(call(tool))
-        assert f"good for {words}" in call(tool, continuation_token=old).text
+        assert f"valid for {words}" in call(tool, continuation_token=old).text
 
 
 def test_every_page_brings_a_new_token_and_keeps_the_result_as_long_again():
@@ -283,7 +283,7 @@ def test_every_page_brings_a_new_token_and_keeps_the_result_as_long_again():
     assert "has expired" in call("jobs__run", continuation_token=first).text
 
 
-def test_what_is_no_longer_kept_is_not_to_be_made_again():
+def test_expired_result_is_refused_and_the_tool_does_not_run_again():
     call = acting_as(user("eve")).call
     token = token_of(call("jobs__run"))
     cache.clear()
@@ -299,7 +299,7 @@ def test_a_cache_that_fails_is_asked_again_later(settings_of, caplog):
     settings_of(CACHES={"default": {"BACKEND": "broken_cache.Forgetful"}})
     call = acting_as(user("eve")).call
     told = call("jobs__run", continuation_token=token_of(call("jobs__run")))
-    assert told.text.endswith("cannot be reached at the moment; send it again in a while")
+    assert told.text.endswith("cannot be reached at the moment; send it again later")
     assert "nobody answers" in caplog.text
 
 
@@ -343,13 +343,13 @@ def test_rows_that_have_become_anothers_are_not_shown():
         ("text-a", ""),
     ],
 )
-def test_callers_without_a_row_are_told_apart_by_what_they_show(mine, yours):
+def test_tokens_of_callers_without_a_row_depend_on_their_credentials(mine, yours):
     token = keyed(mine)["structuredContent"]["continuation"]["continuation_token"]
     assert keyed(mine, token)["isError"] is False
     assert "another caller" in keyed(yours, token)["content"][0]["text"]
 
 
-def test_credentials_that_say_nothing_of_themselves_are_told_apart_by_the_header():
+def test_tokens_of_plain_credentials_depend_on_the_authorization_header():
     token = keyed("thing", authorization="one")["structuredContent"]["continuation"][
         "continuation_token"
     ]
@@ -357,7 +357,7 @@ def test_credentials_that_say_nothing_of_themselves_are_told_apart_by_the_header
     assert "another caller" in keyed("thing", token, authorization="two")["content"][0]["text"]
 
 
-def test_nobody_in_particular_goes_on_as_nobody_in_particular():
+def test_anonymous_token_continues_only_for_anonymous_callers():
     token = keyed("")["structuredContent"]["continuation"]["continuation_token"]
     assert keyed("", token)["structuredContent"]["results"][0] != "line 0"
     assert "another caller" in keyed("text-a", token)["content"][0]["text"]
@@ -375,7 +375,7 @@ def keyed(key: str, token: str | None = None, authorization: str = ""):
     ]
 
 
-def test_whoever_cannot_be_asked_twice_who_they_are_gets_the_whole_result():
+def test_caller_with_one_time_credentials_gets_the_whole_result():
     client = Client(headers={"X-Nonce": "1"})
     message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "once__get"}}
     told = client.post("/mcp/", json.dumps(message), content_type="application/json").json()[
@@ -384,7 +384,7 @@ def test_whoever_cannot_be_asked_twice_who_they_are_gets_the_whole_result():
     assert told["structuredContent"] == {"results": LINES}
 
 
-def test_a_token_says_nothing_of_who_called():
+def test_token_contains_no_credentials():
     token = keyed("text-secret")["structuredContent"]["continuation"]["continuation_token"]
     assert "secret" not in str(signing.loads(token, salt="toolbooth.django.continuation"))
 
@@ -392,7 +392,7 @@ def test_a_token_says_nothing_of_who_called():
 # --- any worker ---
 
 
-def test_a_worker_that_has_just_started_takes_a_token():
+def test_new_worker_process_accepts_a_token_of_another():
     call = acting_as(user("eve")).call
     for tool in ("companies__list", "jobs__run"):
         token = token_of(call(tool))
@@ -468,7 +468,7 @@ def test_the_token_of_a_function_asks_for_permission_again():
     assert asked == [2_000, 2_000]
 
 
-def test_a_call_that_would_be_refused_by_now_is_not_gone_on_with():
+def test_continuation_of_a_call_that_is_refused_now_is_refused():
     allowed = [2_000]
 
     def check(upto: int) -> int:
@@ -485,7 +485,7 @@ def test_a_call_that_would_be_refused_by_now_is_not_gone_on_with():
     token = token_of(call("slowly", upto=2_000))
     allowed.clear()
     told = call("slowly", continuation_token=token)
-    assert told.text.endswith("goes on with a call that would be refused by now; make it again")
+    assert told.text.endswith("continues a call that would now be refused; make that call again")
 
 
 def test_a_result_that_has_become_content_is_not_gone_on_with():
@@ -498,9 +498,7 @@ def test_a_result_that_has_become_content_is_not_gone_on_with():
     forget()
     call = acting_as(user("eve")).call
     told = call("slowly", continuation_token=token_of(call("slowly")))
-    assert told.text.endswith(
-        "stands for a result that has another form by now; make the first call again"
-    )
+    assert told.text.endswith("is for a result whose form has changed; make the first call again")
 
 
 def test_a_permission_that_refuses_in_its_own_way_is_heard():

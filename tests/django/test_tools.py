@@ -41,7 +41,7 @@ def test_a_function_is_a_tool_that_knows_its_caller(mcp):
     ]
 
 
-def test_it_is_listed_as_any_tool(mcp):
+def test_own_tool_is_listed_and_called_like_any_other(mcp):
     @mcp_tool(
         name="hello",
         title="Hello",
@@ -103,7 +103,7 @@ def test_permissions_hold_in_list_and_call(mcp, mcp_as):
     ],
     ids=lambda each: type(each).__name__,
 )
-def test_what_a_failed_tool_wrote_is_rolled_back(mcp, error, told):
+def test_writes_of_a_failed_tool_are_rolled_back(mcp, error, told):
     @mcp_tool
     def note(line: str) -> str:
         """Write a line."""
@@ -124,7 +124,7 @@ def test_an_async_tool_is_awaited(mcp):
     assert mcp("slow", {"name": "x"})["content"][0]["text"] == "ann x"
 
 
-def test_a_tool_may_return_what_tools_return(mcp):
+def test_own_tool_can_return_an_image(mcp):
     @mcp_tool
     def draw(context: Context) -> Image:
         """Draw."""
@@ -143,8 +143,8 @@ def test_a_name_of_its_own_wins_over_a_view(mcp):
     assert "results" in mcp("api_contacts__list")["structuredContent"]
 
 
-def test_a_mistake_is_told_where_it_is_made():
-    with pytest.raises(ContractError, match="takes names that nobody declared"):
+def test_contract_error_is_raised_where_the_tool_is_defined():
+    with pytest.raises(ContractError, match="accepts undeclared names"):
 
         @mcp_tool
         def wrong(**anything: str) -> str:

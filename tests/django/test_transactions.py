@@ -20,7 +20,7 @@ def atomic(request, monkeypatch):
 
 
 @pytest.mark.parametrize("action", CASES)
-def test_rows_are_kept_exactly_where_rest_keeps_them(mcp, rest, atomic, action):
+def test_rows_are_kept_after_an_error_exactly_as_in_rest(mcp, rest, atomic, action):
     rest.raise_request_exception = False
     rest.post(f"/odd/writes/{action}/")
     kept = Log.objects.count()
@@ -30,7 +30,7 @@ def test_rows_are_kept_exactly_where_rest_keeps_them(mcp, rest, atomic, action):
 
 
 @pytest.mark.parametrize("action", ["then_refuses", "then_answers_400"])
-def test_nothing_was_done_is_said_only_where_it_was_rolled_back(mcp, atomic, action):
+def test_nothing_was_done_is_claimed_only_after_a_rollback(mcp, atomic, action):
     said = "Nothing was done." in mcp(f"writes__{action}")["content"][0]["text"]
     assert said is (Log.objects.count() == 0)
 
@@ -41,7 +41,7 @@ def test_a_view_that_the_host_keeps_out_of_transactions_stays_out(mcp):
     assert Log.objects.count() == 1
 
 
-def test_one_call_that_fails_leaves_the_connection_usable(mcp):
+def test_failed_call_leaves_the_connection_usable(mcp):
     mcp("writes__then_raises")
     assert mcp("open__create", {"line": "after"})["isError"] is False
     assert [each.line for each in Log.objects.all()] == ["after"]

@@ -261,7 +261,7 @@ def test_an_action_runs_as_the_user_and_is_asked_through_an_agent_too(project):
         unread_fields("rows__create", fields)  # by nobody in particular
 
 
-def test_a_call_that_is_refused_or_fails_says_nothing_about_fields(project):
+def test_unread_fields_raises_for_a_refused_or_failing_call(project):
     with pytest.raises(ValueError, match="there is no field"):
         unread_fields("rows__confirm", {**SENT, "other": 1}, user=project)
     with pytest.raises(ValueError, match="not why"):
@@ -269,7 +269,7 @@ def test_a_call_that_is_refused_or_fails_says_nothing_about_fields(project):
 
 
 def test_a_tool_that_does_not_exist_is_a_lookup_error(project):
-    with pytest.raises(LookupError, match="there is no view's tool 'rows__confrim'; 'rows__conf"):
+    with pytest.raises(LookupError, match="no view has a tool 'rows__confrim'; 'rows__conf"):
         unread_fields("rows__confrim", SENT, user=project)
 
 
@@ -297,11 +297,11 @@ class AsyncTests(TestCase):
     def setUpTestData(cls):
         cls.ann = User.objects.create_user("ann")
 
-    async def test_it_is_awaited_in_async_tests(self):
+    async def test_aunread_fields_returns_the_unread_fields(self):
         fields = {"reason": "why", "tags": ["a"]}
         found = await aunread_fields("rows__create", fields, user=self.ann)
         assert found == ["reason", "notify"]
 
-    def test_it_is_called_in_sync_tests(self):
+    def test_unread_fields_returns_the_unread_fields(self):
         fields = {"reason": "why", "tags": ["a"]}
         assert unread_fields("rows__create", fields, user=self.ann) == ["reason", "notify"]

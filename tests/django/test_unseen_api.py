@@ -10,6 +10,7 @@ import json
 import os
 import sqlite3
 import sys
+from contextlib import closing
 from decimal import Decimal
 from pathlib import Path
 
@@ -78,7 +79,7 @@ def test_a_newcomer_makes_a_deal_with_its_lines(served, habit):
     assert agent.refusals == (2 if habit.startswith("wrapped") else 0)
     company, sent = agent.made["company"]
     deal, asked = agent.made["deal"]
-    with sqlite3.connect(database) as db:
+    with closing(sqlite3.connect(database)) as db:
         assert db.execute(
             "select name from sales_company where id = ?", [company["id"]]
         ).fetchall() == [(sent["name"],)]

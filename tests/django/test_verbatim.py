@@ -40,7 +40,7 @@ def test_no_row_is_made_of_a_swallowed_argument(chosen, mcp, dispatch):
     assert not Note.objects.exists()
 
 
-def test_a_tail_is_stored_and_noted(chosen, mcp):
+def test_verbatim_field_with_call_tags_is_stored_with_a_note(chosen, mcp):
     chosen()
     result = mcp("notes__create", {"body": TAIL})
     assert result["_meta"]["toolbooth"] == {"notes": [{"code": "call-tags", "path": "$.body"}]}
@@ -109,7 +109,7 @@ NAMES_NOTHING = {
 }
 
 
-def test_what_names_nothing_is_an_error_with_the_nearest_name(chosen):
+def test_unknown_verbatim_name_is_an_error_with_the_nearest_name(chosen):
     chosen(VERBATIM=["notes__create.body", *NAMES_NOTHING])
     found = [
         each
@@ -122,7 +122,7 @@ def test_what_names_nothing_is_an_error_with_the_nearest_name(chosen):
     assert all(each.level == checks.ERROR for each in found)
 
 
-def test_the_doctor_tells_it_too(chosen):
+def test_doctor_reports_an_unknown_verbatim_name(chosen):
     chosen(VERBATIM=["notes__create.bdy"])
     message = f"TOOLBOOTH['VERBATIM']: 'notes__create.bdy': {NAMES_NOTHING['notes__create.bdy']}."
     printed, code = words_of_doctor()

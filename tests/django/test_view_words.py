@@ -92,7 +92,7 @@ def test_names_in_the_urlconf_give_the_same_names(tools):
     assert list(found) == TREATMENTS
 
 
-def test_one_class_for_each_action_is_one_resource(tools):
+def test_views_with_one_class_per_action_make_one_resource(tools):
     found = tools(
         path("logs/", generic("LogListView", generics.ListAPIView).as_view()),
         path("logs/create/", generic("LogCreateAPIView", generics.CreateAPIView).as_view()),
@@ -147,12 +147,12 @@ def view_of(name, model_name, one, many):
         (view_of("StaffPersonList", "Person", "person", "people"), "staff_people"),
     ],
 )
-def test_the_words_of_the_model_count(view, resource):
+def test_resource_name_uses_the_names_of_the_model(view, resource):
     words = view_words(view, method="GET", does="list", path="/x/", route="")
     assert (words.resource, words.action) == (resource, "list")
 
 
-def test_function_views_are_named_by_what_they_do(tools):
+def test_function_views_are_named_after_their_methods(tools):
     found = tools(
         path("clinics/", function("clinic_list", "get", "post")),
         path("clinics/<int:pk>/", function("clinic_detail", "get", "put", "delete")),
@@ -195,7 +195,7 @@ def test_a_plain_view_is_called_by_its_name(tools, view, place, tool, words):
     assert (name, description.partition(".")[0]) == (tool, words)
 
 
-def test_a_list_and_a_detail_of_one_plain_class_are_told_apart(tools):
+def test_list_and_detail_of_a_plain_class_get_distinct_names(tools):
     view = plain("FileView", "get")
     found = tools(path("files/", view.as_view()), path("files/<name>/", view.as_view()))
     assert list(found) == ["file__get_without_key", "file__get_by_name"]

@@ -248,7 +248,7 @@ FORMS = {
 
 
 @pytest.mark.parametrize(("call", "form"), list(product(CALLS, FORMS)))
-def test_a_wrapper_of_whatever_name_changes_no_row(send, stock, call, form):
+def test_wrapper_of_any_name_changes_no_row(send, stock, call, form):
     tool, beside, fields = CALLS[call]
     before = rows()
     for key, how in send.each_way((*WRAPPERS, *KEYS)):
@@ -272,7 +272,7 @@ def test_a_wrapper_is_refused_by_protocol_where_errors_are(sender, stock, way, c
 @pytest.mark.parametrize(
     ("call", "form"), list(product(CALLS, ["object", "JSON text", "half", "double"]))
 )
-def test_the_corrected_call_does_what_was_meant(send, stock, call, form):
+def test_corrected_call_does_the_intended_write(send, stock, call, form):
     tool, beside, fields = CALLS[call]
     name, expected = send.call(tool, {**beside(stock), **fields})
     for how in SENDINGS:
@@ -415,7 +415,7 @@ THROUGH = (("by app", FLAT), ("in groups", PARAMS))
         *((tool, *THROUGH[number % 2]) for number, tool in enumerate(CORRECT)),
     ],
 )
-def test_every_shape_that_agents_send_does_what_was_meant_or_nothing(sender, stock, tool, way, how):
+def test_every_agent_shape_is_executed_correctly_or_refused(sender, stock, tool, way, how):
     send = sender(way)
     contract = catalogue().registry.find(tool).contract
     before = rows()

@@ -9,6 +9,7 @@ import sqlite3
 import subprocess
 import sys
 import urllib.request
+from contextlib import closing
 from functools import partial
 from pathlib import Path
 
@@ -30,25 +31,33 @@ def environment(tmp_path):
 
 
 def contacts(environment):
-    with sqlite3.connect(environment["CRM_DATABASE"]) as db:
+    with closing(sqlite3.connect(environment["CRM_DATABASE"])) as db:
         return set(db.execute("select email, first_name from sales_contact"))
 
 
 def test_the_demo_makes_the_calls_of_the_incident_and_shows_the_rows(environment):
     shown = subprocess.run(
-        [*MANAGE, "demo", "--once"], cwd=EXAMPLE, env=environment, capture_output=True, text=True
+        [*MANAGE, "demo", "--once"],
+        cwd=EXAMPLE,
+        env={**environment, "COLUMNS": "80"},
+        capture_output=True,
+        text=True,
     )
     assert (shown.returncode, shown.stderr) == (0, "")
     steps = [step.splitlines() for step in shown.stdout.split("\n\n")]
     became = [
         (step[0].partition(". ")[2], [line for line in step if "database" in line])
-        for step in steps[1:9]
+        for step in steps[1:10]
     ]
     assert became == [
-        ("All fields in a wrapper, as in the incident", ["  database  no new row"]),
+        ("A wrapped call, sent to the plain REST API", ["  database  new row, blank: '', ''"]),
+        ("The same call, sent to the tool", ["  database  no new row"]),
+        (
+            "The call that the refusal gives",
+            ["  database  new row: 'agent@example.com', 'Agent'"],
+        ),
         ("The same wrapper as JSON text", ["  database  no new row"]),
         ("Half of them in a wrapper", ["  database  no new row"]),
-        ("Flat, as the agent was told", ["  database  new row: 'agent@example.com', 'Agent'"]),
         ("Many at once, one of them wrong: all or none", ["  database  no new row"]),
         (
             "Many at once",
@@ -60,9 +69,11 @@ def test_the_demo_makes_the_calls_of_the_incident_and_shows_the_rows(environment
         ("A relation named by an object", ["  database  new row: 'di@example.com', '', at hq-1"]),
         ("A wrapped update", ["  database  first_name is 'Agent', as before"]),
     ]
-    assert "Deleted 3 rows." in steps[9]
-    configuration = json.loads("\n".join(steps[10][3:-1]))
-    assert configuration["mcpServers"]["crm"]["url"] in steps[10][1]
+    assert "Deleted 4 rows." in steps[10]
+    assert all(len(line) <= 80 for step in steps[1:10] for line in step)
+    start = steps[11].index("  Into .mcp.json, for Claude Code:")
+    configuration = json.loads("\n".join(steps[11][start + 1 : -2]))
+    assert configuration["mcpServers"]["crm"]["url"] in steps[11][1]
     assert contacts(environment) == {
         ("agent@example.com", "Agent"),
         ("bo@example.com", ""),
@@ -75,16 +86,12 @@ def test_the_demo_makes_the_calls_of_the_incident_and_shows_the_rows(environment
     }
 
 
-def test_the_demo_serves_what_it_printed_until_it_is_stopped(environment):
+def test_demo_serves_the_printed_url_until_it_is_stopped(environment):
     with socket.socket() as busy:
         busy.bind(("127.0.0.1", 0))
         busy.listen()
-        command = [
-            *MANAGE,
-            "demo",
-            "--port",
-            str(busy.getsockname()[1]),
-        ]  # in use: another one is taken
+        busy_port = busy.getsockname()[1]
+        command = [*MANAGE, "demo", "--port", str(busy_port)]  # in use: another one is taken
         # A job in the background may have been started deaf to CONTROL-C.
         hearing = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
         with subprocess.Popen(
@@ -109,9 +116,19 @@ def test_the_demo_serves_what_it_printed_until_it_is_stopped(environment):
                 )
                 with urllib.request.urlopen(request, timeout=30) as reply:
                     result = json.load(reply)["result"]
+                pasted = {
+                    line.split()[0].rpartition("/")[2]: subprocess.run(
+                        line, shell=True, capture_output=True, text=True, timeout=60
+                    ).stdout
+                    for line in printed.splitlines()
+                    if line.startswith("  curl ") or "toolbooth call" in line
+                }
             finally:
                 demo.send_signal(signal.SIGINT)
     assert [row["first_name"] for row in result["structuredContent"]["results"]] == ["Ada"]
+    assert f"Port {busy_port} is taken, so this demo is at port" in printed
+    assert json.loads(pasted["curl"])["result"]["structuredContent"] == result["structuredContent"]
+    assert json.loads(pasted["toolbooth"])["results"] == result["structuredContent"]["results"]
     assert demo.returncode == 0
 
 
@@ -147,7 +164,7 @@ print(json.dumps([printed(command) for command in json.load(sys.stdin)]))
 """
 
 
-def test_the_readme_shows_what_its_calls_print(environment):
+def test_readme_shows_the_output_of_its_commands(environment):
     pattern = r"^\$ (?:CRM_DISPATCH=(\w+) )?python manage.py (.+)\n((?:(?!```|\$ ).*\n)*)"
     shown = re.findall(pattern, README, re.MULTILINE)
     assert len(shown) == 10

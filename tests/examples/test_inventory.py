@@ -299,7 +299,7 @@ def test_the_readme_starts_the_servers_as_these_tests_do():
         assert f"\n{started} --http 8000\n" in README
 
 
-def test_the_readme_shows_what_its_calls_print(tmp_path):
+def test_readme_shows_the_output_of_its_commands(tmp_path):
     shown = re.findall(r"^\$ toolbooth (call .+)\n((?:(?!```|\$ ).*\n)*)", README, re.MULTILINE)
     assert len(shown) >= 4
     toolbooth = Path(sys.executable).with_name("toolbooth")

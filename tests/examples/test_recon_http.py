@@ -153,7 +153,7 @@ def test_a_reply_over_the_limit_is_not_read_to_its_end(path, site, tmp_path):
     assert recon.errors_kept() == [told]
 
 
-def test_a_reply_at_the_limit_is_whole(site, tmp_path):
+def test_response_body_of_exactly_the_limit_is_not_cut(site, tmp_path):
     recon = Recon(tmp_path / "db", max_response_bytes=3)
     assert recon.reply(f"http://127.0.0.1:{site}/body?hex=616263&type=text/plain")["text"] == "abc"
 
@@ -254,7 +254,7 @@ def test_credentials_do_not_go_along_to_another_host(site, tmp_path):
     assert [secret for secret in sites.SECRETS if secret.encode() in stored] == []
 
 
-def test_a_name_is_looked_up_once_and_what_was_checked_is_called(site, tmp_path):
+def test_name_is_resolved_once_and_the_checked_address_is_called(site, tmp_path):
     answers = [["127.0.0.1"], ["127.0.0.2"]]
     looked_up = []
 
@@ -315,7 +315,7 @@ def test_the_next_address_is_tried_where_one_does_not_answer(site, tmp_path):
         *("ff02::1", "255.255.255.255", *sorted(addresses.METADATA)),
     ],
 )
-def test_what_is_not_public_is_not_called(address, tmp_path):
+def test_address_that_is_not_public_is_not_called(address, tmp_path):
     recon = Recon(tmp_path / "db", {"shop.test": [address]}, allowed=())
     assert recon.error("http://shop.test/").startswith(
         f"shop.test leads to {ip_address(address)}, "
@@ -323,7 +323,7 @@ def test_what_is_not_public_is_not_called(address, tmp_path):
 
 
 @pytest.mark.parametrize("address", ["93.184.215.14", "2606:2800:21f:cb07:6820:80da:af6b:8b2c"])
-def test_what_is_public_may_be_called(address):
+def test_public_address_may_be_called(address):
     assert addresses.why_not(ip_address(address)) is None
 
 
@@ -447,7 +447,7 @@ def test_tls_proves_the_name_though_the_address_is_called(tmp_path):
     ],
     ids=["utf-8", "latin-1", "no text", "a codec of Python", "JSON", "no JSON after all"],
 )
-def test_a_body_is_told_as_it_came(query, body, site, tmp_path):
+def test_response_body_is_returned_as_received(query, body, site, tmp_path):
     reply = Recon(tmp_path / "db").reply(f"http://127.0.0.1:{site}/body?{query}")
     assert {key: reply[key] for key in body} == body
 
@@ -503,7 +503,7 @@ def test_a_request_that_makes_no_sense_is_not_made(arguments, told, site, tmp_pa
         ),
     ],
 )
-def test_every_mistake_of_a_call_is_told_at_once(arguments, problems, tmp_path):
+def test_all_mistakes_of_a_call_are_reported_at_once(arguments, problems, tmp_path):
     found = Recon(tmp_path / "db").result(**{"url": "http://127.0.0.1/", **arguments})
     assert [
         (each["code"], each["path"]) for each in found["_meta"]["toolbooth"]["problems"]

@@ -66,7 +66,7 @@ def test_every_endpoint_is_a_tool_or_left_out_with_a_reason():
     assert tools - endpoints == set()
 
 
-def test_what_is_left_out_is_reported():
+def test_views_left_out_are_reported_with_a_reason():
     assert {each.what: each.why for each in FOUND.left_out} == host.HIDDEN | host.LEFT_OUT
 
 
@@ -86,7 +86,7 @@ OF_THE_HOST = {
 """What lint finds wrong for some client that no schema could say otherwise."""
 
 
-def test_no_client_refuses_what_is_published():
+def test_published_tools_are_accepted_by_every_client():
     found = lint(list(TOOLS.values())).at_least("error")
     assert [str(each) for each in found if each.rule not in OF_THE_HOST] == []
 
@@ -146,7 +146,7 @@ def address(tool: str) -> dict[str, Any]:
 
 @pytest.mark.parametrize("user", USERS)
 @pytest.mark.parametrize("tool", READING)
-def test_what_is_read_is_what_rest_reads(tool: str, user: str | None):
+def test_read_result_equals_the_rest_response(tool: str, user: str | None):
     compared(user, tool, address(tool))
 
 
@@ -232,14 +232,14 @@ def generated(data: Any, tool: str) -> dict[str, Any]:
 @pytest.mark.parametrize("tool", READING)
 @given(data=st.data())
 @EXAMPLES
-def test_what_is_searched_is_what_rest_finds(tool: str, data: Any):
+def test_search_result_equals_the_rest_response(tool: str, data: Any):
     compared("root", tool, generated(data, tool))
 
 
 @pytest.mark.parametrize("tool", WRITING)
 @given(data=st.data())
 @EXAMPLES
-def test_what_is_written_is_what_rest_writes(tool: str, data: Any):
+def test_write_equals_the_write_over_rest(tool: str, data: Any):
     compared(data.draw(st.sampled_from(["root", "root", "ann", None])), tool, generated(data, tool))
 
 
@@ -304,9 +304,7 @@ UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
 @pytest.mark.parametrize(("tool", "arguments"), host.CALLS, ids=[tool for tool, _ in host.CALLS])
-def test_a_preview_has_the_receipt_of_the_write_or_is_refused_and_changes_no_row(
-    tool: str, arguments: dict[str, Any]
-):
+def test_preview_has_the_receipt_of_the_write_or_is_refused(tool: str, arguments: dict[str, Any]):
     found = twins.over_mcp("root", tool, {**arguments, "preview": True})
     assert without_sessions(found.rows) == untouched()
     if "preview" not in protocol(tool):
@@ -322,7 +320,7 @@ def test_a_preview_has_the_receipt_of_the_write_or_is_refused_and_changes_no_row
     assert texts[0] == texts[1]
 
 
-def test_as_many_writes_as_before_can_be_previewed():
+def test_number_of_previewable_writes_is_unchanged():
     assert len([tool for tool in WRITING if "preview" in protocol(tool)]) == host.PREVIEWED
 
 
@@ -395,7 +393,7 @@ def test_every_tool_is_found_behind_a_dispatcher(ways: Ways):
 
 @pytest.mark.parametrize("user", ["root", None])
 @pytest.mark.parametrize("tool", READING)
-def test_what_is_read_through_a_dispatcher_is_the_same(ways: Ways, tool: str, user: str | None):
+def test_dispatched_read_equals_the_direct_call(ways: Ways, tool: str, user: str | None):
     name, way = ways[tool]
     through = twins.over_mcp(user, name, {**way, **address(tool)})
     direct = twins.over_mcp(user, tool, address(tool))
@@ -410,9 +408,7 @@ def _renamed(answer: Any, name: str, other: str) -> Any:
 
 
 @pytest.mark.parametrize(("tool", "arguments"), host.CALLS, ids=[tool for tool, _ in host.CALLS])
-def test_what_is_written_through_a_dispatcher_is_the_same(
-    ways: Ways, tool: str, arguments: dict[str, Any]
-):
+def test_dispatched_write_equals_the_direct_call(ways: Ways, tool: str, arguments: dict[str, Any]):
     name, way = ways[tool]
     direct = twins.over_mcp("root", tool, arguments)
     flat = (

@@ -24,8 +24,9 @@ LONG_NAME = "get_ticket_history_of_a_customer_by_department_and_period_in_detail
 EXPECTED = {
     "search_tickets": [
         "error root-combinator $",
-        "error old-dialect $",
         "error boolean-additional-properties $",
+        "error output-dialect outputSchema",
+        "note old-dialect $",
     ],
     "create_ticket": [
         "error reference $",
@@ -36,6 +37,7 @@ EXPECTED = {
         "warning wrapper-parameter $.request",
         "note recursion $.request",
         f"note recursion {DEFINED}.follow_ups[]",
+        "note no-parameter-description $.request",
     ],
     "update.ticket": [
         "error untyped-enum $.state",
@@ -135,7 +137,9 @@ def linted(*target: str) -> dict[str, list[str]]:
         *target,
     ]
     ended = subprocess.run(command, cwd=EXAMPLE, capture_output=True, text=True)
-    assert (ended.returncode, ended.stderr) == (1, "")
+    assert ended.returncode == 1
+    # A server that takes more than a second to start is mentioned, depending on the machine's load.
+    assert ended.stderr in ("", f"Asking {' '.join(target[1:])} for its tools ...\n")
     found: dict[str, list[str]] = {}
     for each in json.loads(ended.stdout)["findings"]:
         found.setdefault(each["tool"], []).append(
@@ -149,7 +153,7 @@ def test_everything_wrong_with_it_is_found(target: list[str]):
     assert linted(*target) == EXPECTED
 
 
-def test_it_shows_every_rule_but_those_about_sheer_number():
+def test_bad_server_shows_every_rule_except_the_size_rules():
     shown = {each.split()[1] for findings in EXPECTED.values() for each in findings}
     assert RULES.keys() - shown == TOO_MANY
 

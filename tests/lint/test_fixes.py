@@ -1,4 +1,4 @@
-"""Every mechanical fix leaves nothing for its rule to find, and no schema breaks the lint."""
+"""No fix adds a finding, each leaves nothing for its rule to find, and no schema breaks the lint."""
 
 from typing import Any
 
@@ -6,9 +6,10 @@ import pytest
 from hypothesis import given, note, settings
 from hypothesis import strategies as st
 
-from toolbooth.lint.apply import apply_fixes
+from toolbooth.lint.apply import Harm, apply_fixes, harms
 from toolbooth.lint.catalogue import RULES
-from toolbooth.lint.check import lint
+from toolbooth.lint.check import Report, lint
+from toolbooth.lint.schemas import inlined
 
 FIXABLE = [rule for rule in RULES.values() if rule.fix]
 NAMES = st.sampled_from(["a", "b", "value", "properties", "a/b", "ü", "$ref"])
@@ -123,14 +124,14 @@ JSON = st.recursive(
         ({"const": 2}, {"type": "integer", "description": "one of 2"}),
     ],
 )
-def test_a_fix_keeps_what_the_schema_says(schema: dict[str, Any], expected: dict[str, Any]):
+def test_fix_keeps_the_meaning_of_the_schema(schema: dict[str, Any], expected: dict[str, Any]):
     tool = {"name": "t", "inputSchema": {"type": "object", "properties": {"p": schema}}}
     assert apply_fixes(lint([tool])) == [
         {"name": "t", "inputSchema": {"type": "object", "properties": {"p": expected}}}
     ]
 
 
-def test_what_no_rule_complains_of_stays_as_it_is():
+def test_tool_without_findings_is_not_changed_by_fixes():
     tool = {
         "name": "t",
         "title": "T",
@@ -139,22 +140,84 @@ def test_what_no_rule_complains_of_stays_as_it_is():
     assert apply_fixes(lint([tool])) == [tool]
 
 
-@settings(deadline=None, max_examples=150)
-@given(
-    schemas(2),
-    st.fixed_dictionaries(
-        {}, optional={"$schema": st.just("http://json-schema.org/draft-07/schema#")}
-    ),
+DIALECTS = st.fixed_dictionaries(
+    {}, optional={"$schema": st.just("http://json-schema.org/draft-07/schema#")}
 )
-def test_after_the_fixes_nothing_fixable_is_found(schema: dict[str, Any], dialect: dict[str, Any]):
-    report = lint([{"name": "t", "inputSchema": {**dialect, **schema}}])
-    after = lint(apply_fixes(report))
+
+
+def is_size(rule: str) -> bool:
+    """Whether a rule is about how much there is."""
+    return rule in ("large-tool", "deep-schema", "many-properties", "many-values")
+
+
+def found(report: Report, schema: Any) -> set[Harm]:
+    """Whom the tool hurts where. A definition counts at each place that refers to it."""
+    written_out = lint([{"name": "t", "inputSchema": inlined(schema)}], only=report.clients)
+    others = [each for each in written_out.findings if not is_size(each.rule)]
+    return harms(report.findings) | harms(others)
+
+
+@settings(deadline=None, max_examples=300)
+@given(schemas(2), DIALECTS, st.sampled_from([(), ("cursor",), ("gemini", "vscode"), ("openai",)]))
+def test_the_fixes_add_no_finding(
+    schema: dict[str, Any], dialect: dict[str, Any], only: tuple[str, ...]
+):
+    published = {**dialect, **schema}
+    report = lint([{"name": "t", "inputSchema": published}], only=only)
+    after = lint(apply_fixes(report), only=only)
     note(str(after.listing.tools[0].schema))
-    assert [
-        (finding.rule, finding.path, finding.message)
-        for finding in after.findings
-        if finding.fixable
-    ] == []
+    assert harms(after.findings) - found(report, published) == set()
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        pytest.param({"type": "array"}, id="no-items"),
+        pytest.param({}, id="untyped"),
+        pytest.param(True, id="boolean-schema"),
+        pytest.param(
+            {"type": "array", "prefixItems": [{"type": "integer"}, {"type": "string"}]}, id="tuple"
+        ),
+        pytest.param({"$ref": "#/$defs/tree"}, id="recursion"),
+    ],
+)
+def test_a_parameter_keeps_its_form_if_every_fix_adds_a_finding(schema: Any):
+    tree = {"type": "object", "properties": {"below": {"$ref": "#/$defs/tree"}}}
+    properties = {"p": schema, "q": {"type": ["string", "null"], "description": "Q"}}
+    before = {"type": "object", "properties": properties, "$defs": {"tree": tree}}
+    [fixed] = apply_fixes(lint([{"name": "t", "description": "D", "inputSchema": before}]))
+    assert fixed["inputSchema"]["properties"]["p"] == schema
+    assert fixed["inputSchema"]["properties"]["q"] == {"type": "string", "description": "Q"}
+    assert ("$defs" in fixed["inputSchema"]) == ("$ref" in str(schema))
+
+
+def test_a_value_that_may_be_anything_is_fixed_for_the_clients_that_want_it():
+    tool = {"name": "t", "inputSchema": {"type": "object", "properties": {"p": {}}}}
+    [fixed] = apply_fixes(lint([tool], only=["claude-code"]))
+    kinds = [each["type"] for each in fixed["inputSchema"]["properties"]["p"]["anyOf"]]
+    assert kinds == ["string", "number", "boolean", "object", "array"]
+
+
+def with_one_definition(uses: int) -> dict[str, Any]:
+    """A tool whose parameters are all of one long definition."""
+    item = {"type": "string", "description": "word " * 300}
+    properties = {f"p{index}": {"$ref": "#/$defs/item"} for index in range(uses)}
+    schema = {"type": "object", "properties": properties, "$defs": {"item": item}}
+    return {"name": "t", "description": "D", "inputSchema": schema}
+
+
+def test_a_definition_stays_where_it_is_if_the_tool_would_become_too_large():
+    tool = with_one_definition(uses=20)
+    assert {each.rule for each in lint([tool], only=["claude-code"]).findings} == {"reference"}
+    assert apply_fixes(lint([tool], only=["claude-code"])) == [tool]
+
+
+def test_tools_stay_as_they_are_if_the_listing_would_become_too_large():
+    rules = {name: RULES[name] for name in ("reference", "large-listing")}
+    tools = [{**with_one_definition(uses=20), "name": f"t{index}"} for index in range(4)]
+    report = lint(tools, only=["claude-code"], rules=rules)
+    assert {each.rule for each in report.findings} == {"reference"}
+    assert apply_fixes(report, rules) == tools
 
 
 @pytest.mark.parametrize("rule", FIXABLE, ids=lambda rule: rule.id)

@@ -38,21 +38,20 @@ def test_a_server_may_have_no_tools(found: Any):
         ({"error": "no"}, 'this is an error reply: "no"'),
         (
             {"openapi": "3.1.0", "paths": {}},
-            "there is no list of tools in it; a tools/list result is wanted, "
-            'this is an object with the keys "openapi", "paths"',
+            'expected a tools/list result, but this is an object with the keys "openapi", "paths"',
         ),
         (
             {},
-            "there is no list of tools in it; a tools/list result is wanted, this is an empty object",
+            "expected a tools/list result, but this is an empty object",
         ),
         (
             "tools",
-            'there is no list of tools in it; a tools/list result is wanted, this is "tools"',
+            'expected a tools/list result, but this is "tools"',
         ),
-        (None, "there is no list of tools in it; a tools/list result is wanted, this is null"),
+        (None, "expected a tools/list result, but this is null"),
         (
             {"tools": {"t": TOOL}},
-            'there is no list of tools in it; a tools/list result is wanted, this is an object with the keys "tools"',
+            'expected a tools/list result, but this is an object with the keys "tools"',
         ),
         (
             [TOOL, {"title": "x"}],
@@ -65,7 +64,7 @@ def test_a_server_may_have_no_tools(found: Any):
         ),
     ],
 )
-def test_anything_else_is_told_for_what_it_is(found: Any, told: str):
+def test_unreadable_listing_is_described_by_its_content(found: Any, told: str):
     with pytest.raises(Unlisted) as raised:
         listing(found)
     assert str(raised.value) == told

@@ -30,7 +30,7 @@ KNOWN = {
     "open-map",
     "union",
 }
-"""What the portable form does not prevent: see docs/lint.md."""
+"""What the portable form does not prevent: see docs/guides/lint.md."""
 
 
 class Colour(enum.Enum):
@@ -148,7 +148,7 @@ def published(hint: Any) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize("hint", SAMPLE.values(), ids=SAMPLE)
-def test_a_published_schema_is_taken_by_every_client_but_for_what_is_known(hint):
+def test_published_schemas_have_only_known_findings(hint):
     # A single model is a wrapper, and a plain list has no example. Their author is to see that.
     of_the_author = {"wrapper-parameter", "opaque-parameter"}
     assert complaints(published(hint), "sample") - of_the_author <= KNOWN
@@ -159,13 +159,13 @@ def test_texts_with_a_format_are_taken_by_every_client(name):
     assert complaints(published(SAMPLE[name]), "sample") == set()
 
 
-def test_whatever_is_known_is_still_so():
+def test_known_findings_still_occur_and_are_documented():
     found = [complaints(published(hint), "sample") for hint in SAMPLE.values()]
     assert set.union(*found) >= KNOWN
     assert [
         name
         for name in KNOWN
-        if f"`{name}`" not in (ROOT / "docs" / "lint.md").read_text(encoding="utf-8")
+        if f"`{name}`" not in (ROOT / "docs" / "guides" / "lint.md").read_text(encoding="utf-8")
     ] == []
 
 
@@ -178,7 +178,7 @@ def test_whatever_is_known_is_still_so():
         "recon/server.py:registry",
     ],
 )
-def test_the_examples_pass_but_for_what_is_known(target: str, tmp_path: Path):
+def test_examples_have_only_known_findings(target: str, tmp_path: Path):
     toolbooth = Path(sys.executable).with_name("toolbooth")
     command = [toolbooth, "lint", target, "--format", "json", "--fail-on", "never"]
     stores = {"INVENTORY_DB": str(tmp_path / "inventory"), "RECON_DB": str(tmp_path / "recon")}

@@ -47,7 +47,7 @@ cur Cursor, vsc VS Code Copilot
 1 error, 2 warnings, 1 note in 1 of 2 tools.
 Not shown: 1; --notes shows them.
 With a mechanical fix: 4; --fix FILE writes the fixed tools/list.
-What a rule is about, and how we know: toolbooth lint --explain RULE\
+Details and evidence of a rule: toolbooth lint --explain RULE\
 """)
 
 
@@ -98,12 +98,12 @@ Cowork, Mistral API, LangChain.
 3 errors, 1 note in 1 of 2 tools.
 With a mechanical fix: 4; --fix FILE
 writes the fixed tools/list.
-What a rule is about, and how we know:
+Details and evidence of a rule:
 toolbooth lint --explain RULE\
 """)
 
 
-def test_nothing_found_is_said_so():
+def test_report_without_findings_has_its_own_sentence():
     assert text(lint(TOOLS[1:])) == snapshot("""\
 tools/list: 1 tool, about 21 tokens (bytes ÷ 4)
 
@@ -136,7 +136,7 @@ cur Cursor, vsc VS Code Copilot
 
 1 error, 2 warnings, 1 note in 1 of 2 tools.
 With a mechanical fix: 4; --fix FILE writes the fixed tools/list.
-What a rule is about, and how we know: toolbooth lint --explain RULE\
+Details and evidence of a rule: toolbooth lint --explain RULE\
 """)
 
 
@@ -155,7 +155,7 @@ def test_a_hostile_name_reaches_neither_the_terminal_nor_a_table():
     assert {line.count(" | ") for line in table.splitlines() if line.startswith("| error")} == {4}
 
 
-def test_json_has_everything():
+def test_json_report_contains_all_findings():
     assert as_json(lint(TOOLS, server="shop", only=["vscode"])) == snapshot(
         {
             "server": "shop",
@@ -210,7 +210,7 @@ Nothing found.
 """)
 
 
-def test_a_long_matrix_is_cut_and_says_so():
+def test_long_matrix_is_cut_with_a_note():
     tools = [{**TOOLS[0], "name": f"search_{index}"} for index in range(50)]
     shown = text(lint(tools, only=["cursor"]))
     assert "… and 10 more tools; --format markdown lists them all" in shown

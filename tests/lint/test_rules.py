@@ -55,7 +55,7 @@ CASES: dict[str, list[tuple[dict[str, Any], list[tuple[str, str]]]]] = {
         (tool(), []),
     ],
     "old-dialect": [
-        (tool({"$schema": "http://json-schema.org/draft-07/schema#"}), [ROOT]),
+        (tool({"$schema": "http://json-schema.org/draft-07/schema#"}), [("note", "$")]),
         (tool({"$schema": "https://json-schema.org/draft/2020-12/schema"}), []),
     ],
     "untyped": [
@@ -422,6 +422,17 @@ CASES: dict[str, list[tuple[dict[str, Any], list[tuple[str, str]]]]] = {
         (tool(outputSchema={"type": "object"}), []),
         (tool(), []),
     ],
+    "output-dialect": [
+        (
+            tool(outputSchema={"$schema": "http://json-schema.org/draft-07/schema#"} | OBJECT),
+            [("error", "outputSchema")],
+        ),
+        (
+            tool(outputSchema={"$schema": "https://json-schema.org/draft/2020-12/schema"} | OBJECT),
+            [],
+        ),
+        (tool(outputSchema=OBJECT), []),
+    ],
     "header-parameter": [
         (with_parameter({"type": "array", "x-mcp-header": "A"}), [P]),
         (with_parameter({"type": "string", "x-mcp-header": "a b"}), [P]),
@@ -461,7 +472,7 @@ OF_SERVER = {"duplicate-tool", "many-tools", "large-listing"}
         for index, (entry, expected) in enumerate(cases)
     ],
 )
-def test_a_rule_finds_what_it_is_about_and_nothing_else(rule, entry, expected):
+def test_rule_finds_exactly_its_cases(rule, entry, expected):
     assert found(rule, entry) == expected
 
 
@@ -480,7 +491,7 @@ def test_depth_is_counted_in_objects_and_arrays():
     assert found("deep-schema", with_parameter(schema["items"])) == []
 
 
-def test_tools_are_told_apart_by_name():
+def test_duplicate_tools_are_recognised_by_name():
     assert found("duplicate-tool", tool(), tool()) == [ROOT]
     assert found("duplicate-tool", tool(), tool(name="u")) == []
 

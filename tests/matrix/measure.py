@@ -1,7 +1,7 @@
 """The corpus over every transport, revision and host; what a host decides by itself, as a table for
 the docs.
 
-`python measure.py --write` runs it all and writes the table into docs/hosts.md. `--list` names the
+`python measure.py --write` runs it all and writes the table into docs/reference/hosts.md. `--list` names the
 runs, and `--run NAME` prints the figures of one of them as JSON.
 """
 
@@ -20,7 +20,7 @@ from corpus import HOSTS, PARSE_ERROR, Call, calls, outcome, wire_depths, wire_o
 from frames import HANDSHAKE, STATELESS, TRANSPORTS
 
 SERVER = Path(__file__).with_name("corpus.py")
-PAGE = Path(__file__).parents[2] / "docs" / "hosts.md"
+PAGE = Path(__file__).parents[2] / "docs" / "reference" / "hosts.md"
 BEGIN, END = (
     "<!-- measured: python tests/matrix/measure.py --write -->\n",
     "<!-- end of what was measured -->",

@@ -29,6 +29,6 @@ def test_every_call_ends_as_the_corpus_and_the_docs_say(run: Any):
         )
 
 
-def test_the_table_of_the_docs_is_what_measure_writes():
+def test_table_in_the_docs_equals_the_output_of_measure():
     written = measure.written()
     assert measure.table(measure.read(written)) == written

@@ -134,7 +134,7 @@ def test_a_converter_that_raises_is_shown_by_its_error():
     assert judge.judge(published, {"raises": "ValueError: no"}) == {"raises": "ValueError: no"}
 
 
-def test_a_right_call_that_the_published_schema_excludes_is_not_held_against_the_converter():
+def test_correct_call_excluded_by_the_published_schema_is_not_counted():
     published = judge.published(tool(p={"type": "string"}), [{"p": "tea"}, {"p": None}], [])
     assert published.right == [{"p": "tea"}]
     assert judge.judge(published, {"made": tool(p={"type": "string"})}) == {}

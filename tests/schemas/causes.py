@@ -1,6 +1,6 @@
 """Why a valid instance is refused: found by changing the schema until it is accepted.
 
-Three causes are part of the law (docs/law.md, "Foreign schemas"). Each has a change that takes it
+Three causes are part of the law (docs/reference/law.md, "Foreign schemas"). Each has a change that takes it
 away from a schema; a change never makes an instance invalid that was valid.
 """
 

@@ -147,7 +147,7 @@ def test_a_direct_call_does_not_find_the_fault():
 
 
 @EVERY_HOST
-def test_a_call_over_the_wire_finds_it(host):
+def test_wrong_annotation_is_found_by_a_call_over_the_wire(host):
     result = call_over_wire(serve(host, example_tool), "example_tool", MESSAGE)
     assert (result.is_error, result.text, result.problems) == (True, FAILED[host], ())
 
@@ -159,7 +159,7 @@ def test_the_log_of_the_server_names_the_fault(caplog):
 
 
 @EVERY_HOST
-def test_a_malformed_call_and_a_failing_tool_are_told_apart(host):
+def test_malformed_call_and_failing_tool_have_different_errors(host):
     server = serve(host, example_tool)
     wrong = {"message": "hi", "payload": {"subjct": "greet"}}
     result = call_over_wire(server, "example_tool", wrong)
@@ -170,7 +170,7 @@ def test_a_malformed_call_and_a_failing_tool_are_told_apart(host):
     assert "Refused" not in failed.text
 
 
-def test_the_record_of_each_call_tells_them_apart_too():
+def test_call_records_distinguish_refused_and_failed_calls():
     registry = serve("registry", example_tool, with_a_model)
     records = []
     registry.observe(records.append)

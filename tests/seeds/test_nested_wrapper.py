@@ -7,6 +7,7 @@ helper `detect_nested_wrapper` is in `tests/test_detect.py`.
 
 import json
 import sqlite3
+import weakref
 from typing import Annotated, Any
 
 import pytest
@@ -39,6 +40,7 @@ class Contacts:
 
     def __init__(self) -> None:
         self.db = sqlite3.connect(":memory:", check_same_thread=False)
+        weakref.finalize(self, self.db.close)
         self.db.execute("CREATE TABLE contact (id TEXT, email TEXT, first_name TEXT, notes TEXT)")
 
     def contacts__create(
@@ -79,9 +81,7 @@ def test_flat_arguments_create_the_row_and_nothing_is_noted(host):
     ids=["half", "all"],
 )
 @EVERY_HOST
-def test_both_calls_of_the_report_make_no_row_and_their_correction_makes_the_right_one(
-    host, arguments, corrected
-):
+def test_wrapped_calls_of_the_report_create_nothing_until_corrected(host, arguments, corrected):
     contacts, server = contact_server(host)
     result = call_over_wire(server, "contacts__create", arguments)
     assert refused(result) == ([("nested-wrapper", "$.data")], corrected)
@@ -101,7 +101,7 @@ def test_the_refusal_gives_the_facts_of_the_report_in_its_order(host):
 
 
 @EVERY_HOST
-def test_a_wrapper_is_refused_whatever_its_name_is(host):
+def test_wrapper_of_any_name_is_refused(host):
     contacts, server = contact_server(host)
     names = {*WRAPPERS, "payload", "config", "objects", "filters", "company", "Contact", "zq"}
     for name in sorted(names):
@@ -138,7 +138,7 @@ def test_no_undeclared_object_gets_past_the_guard(name, inside, beside, as_text)
 
 
 @EVERY_HOST
-def test_a_declared_list_of_rows_proceeds_and_a_wrapper_in_one_row_stops_all_of_them(host):
+def test_bulk_create_passes_and_a_wrapper_in_one_row_refuses_all_rows(host):
     contacts, server = contact_server(host)
     two = [FLAT, {"email": "bo@example.com"}]
     result = call_over_wire(server, "contacts__bulk_create", {"objects": two})

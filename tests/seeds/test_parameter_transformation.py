@@ -85,13 +85,13 @@ def test_both_layers_publish_the_description_that_is_written_once(host):
 )
 @pytest.mark.parametrize("tool", ["execute", "unpacked"])
 @EVERY_HOST
-def test_its_own_code_gets_the_text_as_it_was_sent(host, tool, arguments, headers):
+def test_tool_with_json_text_gets_the_text_unchanged(host, tool, arguments, headers):
     server = serve(host, HttpRequestTool().execute, unpacked)
     assert passed(call_over_wire(server, tool, arguments)) == ({"headers": headers}, [])
 
 
 @EVERY_HOST
-def test_an_object_passes_where_the_model_takes_it_and_is_refused_where_text_is_declared(host):
+def test_object_is_accepted_for_a_model_and_refused_for_text(host):
     server = serve(host, HttpRequestTool().execute, unpacked)
     sent = {"headers": HEADERS}
     assert passed(call_over_wire(server, "unpacked", sent)) == (sent, [])
@@ -211,7 +211,7 @@ def kind_of(schema: dict[str, Any]) -> str:
 
 
 @EVERY_HOST
-def test_the_parameters_of_the_three_providers_are_published_as_the_guideline_says(host):
+def test_parameters_of_three_providers_are_published_as_in_the_guideline(host):
     published = {
         name: {
             param: kind_of(schema) for param, schema in tool["inputSchema"]["properties"].items()

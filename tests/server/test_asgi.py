@@ -88,7 +88,7 @@ def test_routing_headers_are_read():
     assert (found.status, json.loads(found.body)["error"]["code"]) == (400, -32020)
 
 
-def test_white_space_after_a_header_is_no_part_of_it():
+def test_white_space_after_a_header_value_is_ignored():
     routed = {
         **JSON,
         "mcp-protocol-version": STATELESS[0],
@@ -112,8 +112,10 @@ def test_a_host_that_is_sent_twice_is_refused():
     assert refusal(found) == (400, PLAIN, "header host is sent twice")
 
 
-def test_a_host_that_is_none_cannot_be_served():
-    with pytest.raises(ValueError, match=r"^'http://a' is not a host; name it as in"):
+def test_invalid_host_raises_a_value_error():
+    with pytest.raises(
+        ValueError, match=r"^'http://a' is not a host; valid hosts are, for example,"
+    ):
         app(shop(), hosts=["http://a"])
 
 
@@ -148,7 +150,7 @@ def test_the_path_is_served_with_or_without_a_slash_and_below_a_mount(served, re
 
 
 @pytest.mark.parametrize("method", ["GET", "DELETE", "PUT", "OPTIONS", "HEAD"])
-def test_another_method_is_told_which_one_is_allowed(method):
+def test_other_http_methods_get_405_with_an_allow_header(method):
     found = reply(method=method)
     assert refusal(found) == (405, PLAIN, "send JSON-RPC messages by POST")
     assert found.headers["allow"] == "POST"
@@ -256,7 +258,7 @@ def test_an_origin_may_be_absent_but_not_foreign(origin, served, status):
     found = reply(PING, headers=headers, served=served)
     assert found.status == status
     if status == 403:
-        words = "requests from this origin are not taken; name it in origins="
+        words = "requests from this origin are not accepted; add it to origins="
         assert refusal(found) == (403, PLAIN, words)
 
 
@@ -267,7 +269,7 @@ def test_a_body_past_the_limit_is_too_large(parts):
     assert refusal(reply(*parts, served={"max_body": 100})) == (
         413,
         PLAIN,
-        "a request may have 100 bytes",
+        "a request may have at most 100 bytes",
     )
 
 
@@ -335,7 +337,7 @@ def test_progress_is_a_stream_of_events_that_ends_with_the_response():
     ]
 
 
-def test_nothing_streams_where_nobody_asked_for_progress():
+def test_reply_is_plain_json_without_progress():
     assert reply(tool_call("count", {"to": 2})).headers["content-type"] == "application/json"
     assert (
         reply(tool_call("add", {"a": 2}, {"progressToken": "t"})).headers["content-type"]
@@ -447,7 +449,7 @@ def test_a_call_whose_client_leaves_is_cancelled(meta):
     assert (asyncio.run(exchange()).sent, cancelled) == ([], [True])
 
 
-def test_a_call_that_is_cancelled_by_its_own_server_ends_as_such():
+def test_call_cancelled_by_its_server_ends_as_cancelled():
     async def exchange() -> None:
         registry = ToolRegistry("shop")
         running = asyncio.Event()

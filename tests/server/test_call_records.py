@@ -61,7 +61,7 @@ def test_every_call_yields_one_record(name, arguments, record):
     assert [told(each) for each in records] == [record, record]
 
 
-def test_an_observer_that_raises_breaks_neither_the_call_nor_the_other_observers(caplog):
+def test_raising_observer_breaks_neither_the_call_nor_other_observers(caplog):
     registry = several()
 
     @registry.observe
@@ -365,7 +365,7 @@ def test_arguments_that_cannot_be_read_are_not_recorded():
     assert [(record.outcome, record.arguments) for record in records] == [("refused", None)]
 
 
-def test_a_dispatchers_secrets_are_those_of_the_action_that_is_meant():
+def test_dispatched_record_redacts_the_secrets_of_the_chosen_action():
     registry = accounts()
     registry.dispatcher("accounts", {"in": "log_in", "pay": "pay"})
     records = []
@@ -381,12 +381,14 @@ def test_a_dispatchers_secrets_are_those_of_the_action_that_is_meant():
 
 
 def test_an_observer_must_ask_for_something_that_exists():
-    with pytest.raises(ValueError, match="an observer is shown 'none', 'redacted', 'whole'"):
+    with pytest.raises(
+        ValueError, match="arguments='all': must be one of 'none', 'redacted', 'whole'"
+    ):
         accounts().observe(print, arguments="all")
 
 
 @pytest.mark.parametrize("errors", ["result", "protocol"])
-def test_who_may_not_call_a_tool_is_not_told_its_fields(errors):
+def test_denied_caller_learns_no_field_of_the_tool(errors):
     registry = ToolRegistry("shop", errors=errors)
     contract = compile_json_schema(
         {"type": "object", "properties": {"secret_field": {}}}, dict, name="open_safe"
@@ -399,7 +401,7 @@ def test_who_may_not_call_a_tool_is_not_told_its_fields(errors):
     assert registry.dispatch("open_safe", {"secret_field": 1})["isError"] is False
 
 
-def test_who_may_call_a_tool_is_told_why_a_call_is_refused():
+def test_permitted_caller_gets_the_reasons_of_a_refusal():
     registry = ToolRegistry("shop")
     contract = compile_json_schema(
         {"type": "object", "properties": {"code": {}}}, dict, name="open_safe"
@@ -412,16 +414,16 @@ def test_who_may_call_a_tool_is_told_why_a_call_is_refused():
 
 
 def test_a_registry_answers_refusals_in_one_of_two_ways():
-    with pytest.raises(ValueError, match="a refusal is answered as 'result', 'protocol'"):
+    with pytest.raises(ValueError, match="must be one of 'result', 'protocol'"):
         ToolRegistry("shop", errors="nope")
 
 
-def test_dispatch_where_a_loop_runs_says_what_to_await():
+def test_dispatch_of_an_async_tool_inside_a_running_loop_raises():
     registry = several()
 
     async def inside() -> None:
         with pytest.raises(
-            RuntimeError, match="'order_later' needs an event loop, and one runs here already"
+            RuntimeError, match="'order_later' cannot run here, because an event loop is running"
         ):
             registry.dispatch("order_later", {"line": {"item": "tea"}})
 
@@ -469,7 +471,7 @@ def test_json_text_with_more_values_than_a_call_may_have_is_left_out():
     assert recorded([more, "a"]) == ["[redacted]", "a"]
 
 
-def test_a_log_in_brackets_is_no_json_text_however_long_it_is():
+def test_long_log_in_brackets_is_not_parsed_as_json_text():
     log = "[1] a, b\n" * 200_000
     assert recorded(log) == log
 

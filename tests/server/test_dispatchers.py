@@ -15,14 +15,14 @@ from toolbooth.server.listed_tools import UnknownTool
 from toolbooth.server.observe import CallRecord
 
 
-def test_a_dispatcher_stands_for_its_sub_tools_in_the_list():
+def test_dispatcher_replaces_its_sub_tools_in_the_list():
     registry = customers()
     assert registry.tools["customers"].is_dispatcher is True
     assert [tool.listing() for tool in registry.tools.values()] == [
         {
             "name": "customers",
             "title": "Customers",
-            "description": "Customers. Fields go beside action, or in params; help=true tells them. "
+            "description": "Customers. Fields go beside action, or in params; help=true lists them. "
             "create(name, age?, credit?), list(limit?).",
             "inputSchema": {
                 "type": "object",
@@ -68,7 +68,7 @@ def test_a_dispatcher_of_dispatchers_is_a_mistake():
     registry = customers()
     with pytest.raises(ContractError) as caught:
         registry.dispatcher("everything", {"customers": "customers"})
-    assert caught.value.mistakes == ("'customers' leads to another dispatcher; name its actions",)
+    assert caught.value.mistakes == ("'customers' is another dispatcher; list its actions instead",)
 
 
 LONG = "0.1000000000000000055511151231257827"
@@ -263,7 +263,7 @@ def test_a_failure_of_a_sub_tool_names_the_dispatcher_and_the_action(error, told
     assert registry.dispatch("do", {"action": "fail"}) == text(told, error=True)
 
 
-def test_a_correction_does_not_mix_up_the_action_of_the_dispatcher_with_one_of_the_sub_tools():
+def test_correction_keeps_the_action_field_of_a_sub_tool():
     registry = ToolRegistry("shop")
 
     @registry.tool

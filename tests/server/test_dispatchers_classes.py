@@ -76,7 +76,7 @@ def test_nothing_is_lost_on_the_way_through_a_class(sent):
     assert rows == [{"email": "a@x.io", "first_name": ""}]
 
 
-def test_what_stands_beside_params_is_routed_too():
+def test_arguments_beside_params_are_routed_too():
     registry, rows = leads()
     registry.dispatch(
         "leads", {"action": "create", "params": {"email": "a@x.io"}, "first_name": "KEPT"}
@@ -92,11 +92,11 @@ MISTAKES: dict[str, tuple[Callable[[ToolRegistry], Any], str]] = {
     ),
     "mixture": (
         lambda registry: registry.dispatcher("all", {"a": "one", "b": {"c": "one"}}),
-        "some of the names lead to tools and some to actions; let all do the same",
+        "some names map to tools and others to actions; all must do the same",
     ),
     "help-named-as-another": (
         lambda registry: registry.dispatcher("all", {"a": "one"}, help="params"),
-        "help='params' is no word for help; take another",
+        "help='params' cannot be the name of the help argument; choose another",
     ),
     "no-name": (
         lambda registry: registry.dispatcher("all", {"": "one"}),
@@ -110,7 +110,7 @@ MISTAKES: dict[str, tuple[Callable[[ToolRegistry], Any], str]] = {
 
 
 @pytest.mark.parametrize(("make", "mistake"), MISTAKES.values(), ids=MISTAKES)
-def test_a_dispatcher_that_leads_nowhere_is_a_mistake(make, mistake):
+def test_invalid_dispatcher_is_a_contract_error(make, mistake):
     registry = ToolRegistry("shop")
     registry.tool(name="one")(lambda: "1")
     with pytest.raises(ContractError) as caught:

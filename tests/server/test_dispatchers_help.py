@@ -14,7 +14,6 @@ from toolbooth.server.dispatch.help import help_of
 from toolbooth.server.listed_tools import UnknownTool
 from toolbooth.server.observe import CallRecord
 from toolbooth.server.respond import respond_sync
-from toolbooth.server.tool import Tool
 
 # --- hidden tools -------------------------------------------------------------------------------------------------
 
@@ -29,11 +28,11 @@ def test_hidden_tools_leave_the_list_and_are_called_by_name_as_ever():
         registry.tool(name="contacts__list")(lambda: "again")
 
 
-def test_a_caller_is_shown_only_what_they_may_see_behind_a_dispatcher():
+def test_caller_is_listed_only_permitted_actions_of_a_dispatcher():
     registry = crm()
 
-    def shows(tool: Tool) -> bool:
-        return tool.name == "contacts__list"
+    def shows(tool: str) -> bool:
+        return tool == "contacts__list"
 
     def asked(method: str, params: dict[str, Any]) -> Any:
         body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).encode()
@@ -47,7 +46,7 @@ def test_a_caller_is_shown_only_what_they_may_see_behind_a_dispatcher():
         "help": {"type": "boolean"},
     }
     assert listed["annotations"] == {"readOnlyHint": True}
-    assert listed["description"].endswith("help=true tells them. contacts: list(page?).")
+    assert listed["description"].endswith("help=true lists them. contacts: list(page?).")
     tree = asked("tools/call", {"name": "crm", "arguments": {"help": True}})
     assert tree["structuredContent"]["resources"] == {"contacts": ["list(page?)"]}
     create = asked("tools/call", {"name": "crm", "arguments": {"help": True, "action": "create"}})
@@ -65,7 +64,7 @@ def test_a_caller_is_shown_only_what_they_may_see_behind_a_dispatcher():
     ) == text("page 1")
 
 
-def test_what_a_caller_may_not_see_is_as_if_it_were_not_there():
+def test_hidden_resource_is_answered_like_an_unknown_one():
     registry = crm()
 
     def asked(**arguments: Any) -> str:
@@ -73,7 +72,7 @@ def test_what_a_caller_may_not_see_is_as_if_it_were_not_there():
         body = json.dumps(
             {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
         ).encode()
-        reply = respond_sync(registry, body, shows=lambda tool: tool.name.startswith("contacts"))
+        reply = respond_sync(registry, body, shows=lambda tool: tool.startswith("contacts"))
         return json.loads(reply.body)["result"]["content"][0]["text"]
 
     for sent in ({"action": "help"}, {"action": "nope"}):
@@ -87,14 +86,12 @@ def test_an_action_named_help_that_is_hidden_keeps_its_name():
     registry.tool(name="desk__list")(lambda: "listed")
     registry.dispatcher("desk", {"help": "desk__help", "list": "desk__list"})
     body = b'{"jsonrpc":"2.0","id":1,"method":"tools/list"}'
-    reply = json.loads(
-        respond_sync(registry, body, shows=lambda tool: tool.name == "desk__list").body
-    )
+    reply = json.loads(respond_sync(registry, body, shows=lambda tool: tool == "desk__list").body)
     (listed,) = reply["result"]["tools"]
     assert listed["inputSchema"]["properties"]["action"]["enum"] == ["list"]
     body = b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"desk","arguments":%s}}'
     for question in (b'{"action":"tool_help"}', b'{"help":true}'):
-        told = respond_sync(registry, body % question, shows=lambda tool: tool.name == "desk__list")
+        told = respond_sync(registry, body % question, shows=lambda tool: tool == "desk__list")
         actions = json.loads(told.body)["result"]["structuredContent"]["actions"]
         assert actions == {"list": {"signature": "list()"}}
 
@@ -118,7 +115,7 @@ def test_a_caller_who_is_shown_nothing_reads_no_name_of_an_action(error, told, s
     assert json.loads(reply.body)["result"] == text(told, error=True)
 
 
-def test_a_caller_who_is_shown_nothing_and_may_call_all_is_answered_with_nothing():
+def test_help_shows_no_actions_to_a_caller_who_may_see_none():
     registry = ToolRegistry("desk")
     contract = compile_json_schema({"type": "object"}, lambda _: "opened", name="desk__open")
     registry.add(contract, access_check=lambda: None)
@@ -135,7 +132,7 @@ def test_a_dispatcher_of_which_a_caller_may_see_nothing_is_not_listed():
     registry = crm()
     registry.tool(name="ping")(lambda: "pong")
     body = b'{"jsonrpc":"2.0","id":1,"method":"tools/list"}'
-    reply = json.loads(respond_sync(registry, body, shows=lambda tool: tool.name == "ping").body)
+    reply = json.loads(respond_sync(registry, body, shows=lambda tool: tool == "ping").body)
     assert [tool["name"] for tool in reply["result"]["tools"]] == ["ping"]
     whole = json.loads(respond_sync(registry, body, shows=lambda _: True).body)
     assert [tool["name"] for tool in whole["result"]["tools"]] == ["crm", "ping"]
@@ -150,7 +147,7 @@ def helped(registry: ToolRegistry, name: str = "crm", **sent: Any) -> Any:
     return result["structuredContent"]
 
 
-def test_help_tells_the_tree_then_a_resource_then_an_action():
+def test_help_lists_resources_then_actions_then_fields():
     registry = crm()
     assert helped(registry, help=True) == {
         "resources": {
@@ -158,7 +155,7 @@ def test_help_tells_the_tree_then_a_resource_then_an_action():
             "orders": ["create(lines, action?, params?)", "watch(trigger, resource?)"],
         },
         "next_step": '{"resource": "…", "help": true} '
-        "tells what the actions of one do, with all their fields.",
+        "lists the actions and fields of one resource.",
     }
     assert helped(registry, help=True, resource="contacts") == {
         "resource": "contacts",
@@ -170,7 +167,7 @@ def test_help_tells_the_tree_then_a_resource_then_an_action():
             "list": {"signature": "list(page?)", "description": "List contacts."},
         },
         "next_step": '{"resource": "contacts", "action": "…", "help": true} '
-        "tells the types of one action's fields, with an example.",
+        "returns the types of one action's fields, with an example.",
     }
     whole = helped(registry, action="create", resource="orders", help=True)
     assert whole == {
@@ -186,14 +183,14 @@ def test_help_tells_the_tree_then_a_resource_then_an_action():
     assert registry.dispatch("crm", whole["example"])["isError"] is False
 
 
-def test_help_with_an_action_alone_tells_it_for_each_resource_that_has_it():
+def test_help_with_only_an_action_lists_the_resources_that_have_it():
     assert helped(crm(), help=True, action="create") == {
         "resources": {
             "contacts": ["create(email, first_name?, address?)"],
             "orders": ["create(lines, action?, params?)"],
         },
         "next_step": '{"resource": "…", "action": "create", "help": true} '
-        "tells the types of one action's fields, with an example.",
+        "returns the types of one action's fields, with an example.",
     }
     assert list(helped(crm(), help=True, action="watch")["resources"]) == ["orders"]
 
@@ -230,9 +227,9 @@ def without_places(result: dict[str, Any]) -> str:
     return json.dumps(result).replace("$.params.action", "$.action")
 
 
-def test_help_for_an_action_calls_nothing_and_says_so():
+def test_help_for_an_action_does_not_call_it_and_notes_it():
     told = helped(crm(), **CREATE, help=True, email="a@x.io", params={"first_name": 5})
-    assert told["called"] == "nothing: help was asked for"
+    assert told["called"] == "nothing: help was requested"
 
 
 @pytest.mark.parametrize(
@@ -240,7 +237,7 @@ def test_help_for_an_action_calls_nothing_and_says_so():
     [{"help": True}, {"help": "true"}, {"action": "help"}, {"action": "help", "help": True}],
     ids=str,
 )
-def test_help_alone_tells_the_tree(sent):
+def test_help_alone_lists_all_resources(sent):
     assert list(helped(crm(), **sent)["resources"]) == ["contacts", "orders"]
 
 
@@ -266,7 +263,7 @@ ASKED_WRONGLY = {
 
 
 @pytest.mark.parametrize(("sent", "problems"), ASKED_WRONGLY.values(), ids=ASKED_WRONGLY)
-def test_help_about_what_there_is_not_is_refused(sent, problems):
+def test_help_about_an_unknown_resource_or_action_is_refused(sent, problems):
     result = crm().dispatch("crm", sent)
     assert (result["isError"], codes(result)) == (True, problems)
 
@@ -311,7 +308,7 @@ def test_the_fields_of_a_wide_action_come_in_pages_too():
     first = helped(registry, "all", resource="wide", action="set", help=True)
     for page in (0, 99, "x"):
         told = helped(registry, "all", resource="wide", action="set", help=True, page=page)
-        assert told == {**first, "called": "nothing: help was asked for"}
+        assert told == {**first, "called": "nothing: help was requested"}
     assert helped(registry, "all", help=True)["resources"]["wide"] == [
         "set(field_0?, field_1?, field_2?, field_3?, field_4?, field_5?, field_6?, field_7?, "
         "field_8?, field_9?, field_10?, … 139 more)"
@@ -320,7 +317,7 @@ def test_the_fields_of_a_wide_action_come_in_pages_too():
     assert actions["set"]["signature"] == f"set({', '.join(f'{name}?' for name in fields)})"
 
 
-def test_a_resource_with_very_many_actions_is_told_without_their_arguments():
+def test_resource_with_very_many_actions_is_listed_without_arguments():
     registry = ToolRegistry("wide")
     for number in range(120):
         registry.tool(name=f"rows__act{number}")(lambda first_argument, second_argument: "done")
@@ -331,7 +328,7 @@ def test_a_resource_with_very_many_actions_is_told_without_their_arguments():
     assert lines == {"rows": [f"act{number}(…)" for number in range(120)], "other": ["do()"]}
 
 
-def test_an_action_of_the_authors_own_named_help_stays_what_it_is():
+def test_own_action_named_help_is_still_called():
     registry = ToolRegistry("desk")
     registry.tool(name="desk__help")(lambda: "on its way")
     registry.dispatcher("desk", {"help": "desk__help"})
@@ -371,7 +368,7 @@ def listed_words(*resources: str, rare: str = "", arguments: int = 0) -> str:
             registry.add(compile_json_schema(schema, lambda _: "done", name=tool))
     registry.dispatcher("all", table)
     words = registry.tools["all"].listing()["description"]
-    return words.partition("tells them.")[2].strip()
+    return words.partition("lists them.")[2].strip()
 
 
 def test_the_list_shows_signatures_if_they_are_short():

@@ -51,7 +51,7 @@ def test_every_client_can_take_a_dispatcher():
     }
 
 
-def test_one_resource_alone_needs_no_name():
+def test_single_resource_needs_no_name():
     registry = ToolRegistry("shop")
     registry.tool(name="create")(lambda: "created")
     registry.dispatcher("shop", {"orders": {"create": "create"}})
@@ -214,7 +214,7 @@ SLIPS = {
 
 
 @pytest.mark.parametrize(("sent", "problems", "fields"), SLIPS.values(), ids=SLIPS)
-def test_what_is_plainly_meant_is_told_whole_with_the_dispatchers_own_call(sent, problems, fields):
+def test_unambiguous_slip_gets_a_corrected_dispatcher_call(sent, problems, fields):
     registry = crm()
     result = registry.dispatch("crm", sent)
     assert (result["isError"], codes(result)) == (True, problems)
@@ -281,7 +281,7 @@ def test_a_field_with_a_name_of_the_calls_own_is_never_dropped(sent, places, fie
 @pytest.mark.parametrize(
     "sent", [{"params": {"name": "x", "help": False}}, {"name": "x", "params": {"help": False}}]
 )
-def test_inside_params_it_is_the_field(sent):
+def test_help_inside_params_is_the_field_of_the_tool(sent):
     registry, got = odd()
     assert registry.dispatch("odds", {"action": "create", **sent}) == text("made")
     assert got == [(None, False, "", "x")]
@@ -305,7 +305,7 @@ def test_a_question_is_never_corrected_into_the_call_itself(sent):
 
 
 @pytest.mark.parametrize("word", ["HELP", "Help"])
-def test_help_is_meant_in_another_case_too(word):
+def test_miscased_help_action_is_corrected_to_help(word):
     told = crm().dispatch("crm", {"action": word})["_meta"]["toolbooth"]
     assert told["corrected"] == {"help": True}
 
@@ -354,11 +354,11 @@ def test_an_edit_names_a_place_once():
     ]
 
 
-def test_the_words_of_a_refusal_say_what_there_is():
+def test_refusal_lists_the_existing_actions():
     told = crm().dispatch("crm", {"resource": "contacts", "action": "burn"})["content"][0]["text"]
     assert told.splitlines()[1:] == [
         '- $.action: there is no action "burn" of "contacts"; there are "create", "list". '
-        '{"help": true} tells more',
+        '{"help": true} shows more',
     ]
 
 
@@ -424,7 +424,7 @@ CRM = crm()
 
 
 @given(SENT, st.sampled_from(["flat", "params", "text", "split"]))
-def test_a_dispatched_call_comes_to_what_the_direct_one_comes_to(sent, how):
+def test_dispatched_call_has_the_result_of_the_direct_call(sent, how):
     registry = CRM
     direct = registry.dispatch("contacts__create", sent)
     half = dict(list(sent.items())[::2])
@@ -485,7 +485,7 @@ TRIED: dict[str, tuple[dict[str, Any], list[str], dict[str, Any] | None]] = {
 
 
 @pytest.mark.parametrize(("sent", "places", "corrected"), TRIED.values(), ids=TRIED)
-def test_what_newcomers_try_is_answered_with_what_they_meant(sent, places, corrected):
+def test_newcomer_calls_are_refused_with_the_intended_call(sent, places, corrected):
     told = crm().dispatch("crm", sent)["_meta"]["toolbooth"]
     assert [each["path"] for each in told["problems"]] == places
     assert told.get("corrected") == corrected
@@ -499,14 +499,14 @@ def one() -> ToolRegistry:
     return registry
 
 
-def test_the_only_resource_may_be_said():
+def test_only_resource_of_a_dispatcher_may_be_named():
     assert one().dispatch("shop", {"resource": "orders", "action": "list"}) == text("listed")
     recased = one().dispatch("shop", {"resource": "Orders", "action": "list"})["_meta"]["toolbooth"]
     assert recased["corrected"] == {"action": "list"}
     other = one().dispatch("shop", {"resource": "zebras", "action": "list"})["_meta"]["toolbooth"]
     assert "corrected" not in other
     assert other["problems"][0]["message"].startswith(
-        'there is no resource "zebras" here, only "orders"'
+        'there is no resource "zebras" here; send "orders" or leave it out'
     )
 
 
@@ -523,13 +523,13 @@ def test_a_class_gives_its_dispatcher_a_name():
     assert ColdLeads().count() == 3
 
 
-def test_help_names_what_can_be_asked():
+def test_help_with_an_unknown_topic_lists_its_fields():
     told = crm().dispatch("crm", {"action": "help", "topic": "contacts"})["content"][0]["text"]
     assert told.splitlines()[-1] == (
         'Declared fields: "resource" (text), "action" (text), "help" (boolean), "page" (integer).'
     )
 
 
-def test_actions_that_are_no_map_are_a_mistake():
-    with pytest.raises(ContractError, match="maps each action to the name of a tool"):
+def test_actions_that_are_not_a_mapping_are_a_contract_error():
+    with pytest.raises(ContractError, match="must map each action to the name of a tool"):
         one().dispatcher("all", ["orders__list"])

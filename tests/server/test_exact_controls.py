@@ -110,7 +110,7 @@ def test_an_idempotency_key_has_1_to_128_characters(length: int) -> None:
     ],
     ids=str,
 )
-def test_the_refusal_says_in_one_sentence_what_is_taken(value: Any, words: str) -> None:
+def test_wrong_control_value_is_refused_in_one_sentence(value: Any, words: str) -> None:
     registry = shop()
     body = json.dumps({"name": "Ann", "preview": value}).encode()
     result = on_the_wire(registry, "customers__create", body)
@@ -118,7 +118,7 @@ def test_the_refusal_says_in_one_sentence_what_is_taken(value: Any, words: str) 
     assert problem == {
         "code": "wrong-type",
         "path": "$.preview",
-        "message": f"must be true or false, {words}; this argument is never repaired or left out",
+        "message": f"must be true or false, {words}; this argument is never corrected automatically",
     }
     assert calls == []
 
@@ -169,7 +169,7 @@ def test_a_correction_never_leaves_out_an_exact_argument() -> None:
         assert calls == []
 
 
-def test_it_is_not_removed_with_a_key_of_the_client() -> None:
+def test_control_argument_inside_meta_is_refused() -> None:
     for inner in ({"preview": True}, {"dryRun": True}, {"x": {"idempotency_key": "k"}}):
         body = json.dumps({"name": "Ann", "_meta": inner}).encode()
         result = on_the_wire(shop(), "customers__create", body)

@@ -51,7 +51,7 @@ def test_calls_that_end_in_time_are_answered_after_sigterm(parser, tmp_path):
 
 
 @pytest.mark.parametrize("tool", ["hang", "hang_too_long"])
-def test_a_sync_tool_that_hangs_does_not_hold_the_process(tool, parser):
+def test_hanging_sync_tool_does_not_keep_the_process_alive(tool, parser):
     with served("--stop-seconds", "0.3", parser=parser) as server, server.connection() as calling:
         calling.send(request(tool_call(tool, 7)))
         assert server.says() == b"hanging\n"
@@ -83,7 +83,7 @@ def test_a_stream_of_a_tool_that_hangs_ends_with_an_error(parser):
 
 
 @pytest.mark.parametrize("tool", ["hang_async", "hang_the_loop"])
-def test_a_tool_that_cannot_be_cancelled_does_not_hold_the_process(tool, parser):
+def test_uncancellable_tool_does_not_keep_the_process_alive(tool, parser):
     with served("--stop-seconds", "0.3", parser=parser) as server, server.connection() as calling:
         calling.send(request(tool_call(tool)))
         assert server.says() == b"hanging\n"

@@ -3,6 +3,7 @@
 import asyncio
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 
@@ -102,7 +103,33 @@ def test_the_key_can_be_in_meta():
     assert made == ["a"]
 
 
-def test_a_server_with_several_users_says_who_calls():
+def test_a_tool_that_takes_no_key_refuses_one_in_meta_unless_it_only_reads():
+    registry = ToolRegistry("shop")
+    made = []
+
+    @registry.tool(idempotent=True)
+    def order(sku: str) -> dict:
+        made.append(sku)
+        return {}
+
+    @registry.tool(annotations={"readOnlyHint": True})
+    def count() -> dict:
+        return {"count": len(made)}
+
+    def call(name, arguments):
+        meta = {"toolbooth": {"idempotency_key": "k"}}
+        params = {"name": name, "arguments": arguments, "_meta": meta}
+        message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+        return orjson.loads(respond_sync(registry, orjson.dumps(message)).body)["result"]
+
+    refused = call("order", {"sku": "a"})
+    assert codes(refused) == [("invalid", "$._meta.toolbooth.idempotency_key")]
+    assert "is not accepted by this tool" in refused["content"][0]["text"]
+    assert value(call("count", {})) == {"count": 0}
+    assert value(registry.call("order", {"sku": "a"})) == {}
+
+
+def test_caller_function_separates_idempotency_keys_of_users():
     registry, made = orders(caller=lambda context: context.meta["user"])
     for user in ("ann", "bob", "ann"):
         context = Context(meta={"user": user})
@@ -141,6 +168,50 @@ def test_async_tools_take_keys():
     refused = asyncio.run(registry.call_async("order", {"sku": "b", "idempotency_key": "a"}))
     assert codes(refused) == [("key-reused", "$.idempotency_key")]
     assert made == ["a", "free", "none", "none", "free"]
+
+
+class Announced:
+    """A store that says when a call begins to wait for its key, and when it lets go of it."""
+
+    def __init__(self):
+        self.store = MemoryStore()
+        self.waits, self.go_on, self.released = (threading.Event() for _ in range(3))
+
+    @contextmanager
+    def claim(self, use):
+        self.waits.set()
+        assert self.go_on.wait(10)
+        try:
+            with self.store.claim(use) as claim:
+                yield claim
+        finally:
+            self.released.set()
+
+
+def test_a_call_that_is_cancelled_while_it_waits_for_its_key_leaves_it_free():
+    keys = Announced()
+    registry = ToolRegistry("shop", keys=keys)
+    made = []
+
+    @registry.tool(idempotency_key=True)
+    async def order() -> dict:
+        made.append("order")
+        return {}
+
+    async def cancelled_and_again():
+        sent = {"idempotency_key": "k"}
+        first = asyncio.ensure_future(registry.call_async("order", sent))
+        assert await asyncio.to_thread(keys.waits.wait, 10)
+        first.cancel()
+        await asyncio.wait([first])
+        keys.go_on.set()
+        assert await asyncio.to_thread(keys.released.wait, 10)
+        return first, await registry.call_async("order", sent)
+
+    first, second = asyncio.run(cancelled_and_again())
+    assert "repeated" not in value(second)
+    assert made == ["order"]
+    assert first.done()
 
 
 class Closed(BaseModel):
@@ -187,7 +258,7 @@ def test_results_of_every_kind_are_kept():
 
 def test_a_tool_with_an_argument_of_that_name_cannot_take_keys():
     registry = ToolRegistry("shop")
-    with pytest.raises(ContractError, match="one of its own arguments"):
+    with pytest.raises(ContractError, match="one of the tool's own arguments"):
 
         @registry.tool(idempotency_key=True)
         def order(idempotency_key: str) -> None:
@@ -279,7 +350,7 @@ def test_any_sequence_of_calls_runs_once_for_each_key(calls):
 
 def test_a_write_that_does_not_know_of_its_preview_or_key_is_not_made():
     for asked in (Controls(preview=True), Controls(idempotency_key="k")):
-        with pytest.raises(RuntimeError, match="lost on the way"):
+        with pytest.raises(RuntimeError, match="reached the plain write"):
             check_plain(asked, has_key=False)
     check_plain(Controls(idempotency_key="k"), has_key=True)
     check_plain(Controls(), has_key=False)

@@ -41,7 +41,7 @@ def test_a_call_makes_the_tool_that_it_names_and_no_other():
 
 
 @given(st.lists(st.sampled_from(NAMES)))
-def test_the_list_is_the_same_whichever_tools_were_called_before(called):
+def test_tool_list_does_not_depend_on_earlier_calls(called):
     made: list[str] = []
     registry = promising(made)
     for name in called:
@@ -62,12 +62,38 @@ def test_a_tool_that_turns_out_not_to_be_there_is_unknown_and_not_listed():
 
 
 def test_a_misspelt_name_of_a_promised_tool_is_answered_with_the_right_one():
-    registry = promising([])
-    error = error_of(registry, tool_call("order__list", {}))[2]
+    made: list[str] = []
+    error = error_of(promising(made), tool_call("order__list", {}))[2]
     assert "'orders__list'" in error["message"]
+    assert made == ["orders__list"]
 
 
-def test_a_name_that_is_near_to_none_makes_no_tool():
+def test_a_near_name_without_a_tool_is_not_named():
+    made: list[str] = []
+    registry = promising(made, missing=("orders__list",))
+    error = error_of(registry, tool_call("order__list", {}))[2]
+    assert "orders__list" not in error["message"].replace("order__list", "")
+    assert made[0] == "orders__list"
+
+
+def test_a_near_name_behind_a_dispatcher_is_answered_with_the_call_through_it():
+    registry = ToolRegistry("shop")
+
+    def make() -> None:
+        for name in NAMES[:2]:
+            registry.promised.make(name)
+        actions = {"list": "orders__list", "create": "orders__create"}
+        registry.dispatcher("orders", actions)
+
+    for name in NAMES:
+        registry.promised.add(name, lambda name=name: registry.tool(name=name)(lambda: name))
+    registry.promised.add("orders", make, NAMES[:2])
+    error = error_of(registry, tool_call("orders_list", {}))[2]
+    assert "'orders' (list)" in error["message"]
+    assert list(registry.promised) == ["tags__list", "tags__create"]
+
+
+def test_unknown_name_builds_no_promised_tool():
     made: list[str] = []
     with pytest.raises(UnknownTool):
         promising(made).find("something else entirely")

@@ -89,7 +89,7 @@ values = st.recursive(
 
 
 @given(value=values, as_text=st.booleans())
-def test_a_record_without_secrets_is_what_was_sent(value, as_text):
+def test_record_without_secrets_equals_the_arguments(value, as_text):
     registry, kept = recording()
     kept.clear()
     sent = {"value": json.dumps(value) if as_text else value}

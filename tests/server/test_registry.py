@@ -27,7 +27,7 @@ from toolbooth.server.listed_tools import UnknownTool
 # --- registration -------------------------------------------------------------------------------------------------
 
 
-def test_a_function_stays_what_it_is_with_and_without_parentheses():
+def test_registered_function_stays_callable_with_and_without_parentheses():
     registry = ToolRegistry("shop")
 
     @registry.tool
@@ -96,7 +96,7 @@ def test_a_name_that_the_specification_does_not_allow_is_a_mistake(name):
     with pytest.raises(ContractError) as caught:
         registry.tool(name=name)(lambda: None)
     assert caught.value.mistakes == (
-        f"{name!r} is no tool name (letters, digits, _ - .; 128 at most); pass name=",
+        f"{name!r} is not a valid tool name (letters, digits, _ - .; at most 128); pass name=",
     )
 
 
@@ -178,7 +178,7 @@ def test_an_object_in_the_return_annotation_is_the_output_schema(hint, schema):
     assert registry.tools["tool"].output_schema == schema
 
 
-def test_what_is_sent_is_what_the_output_schema_promises():
+def test_result_matches_the_output_schema():
     def price() -> Model:
         return Model(price=Decimal("1.10"))
 
@@ -220,7 +220,7 @@ SENT = [
 
 
 @pytest.mark.parametrize(("name", "arguments"), SENT, ids=str)
-def test_dispatch_gives_what_the_wire_gives(name, arguments):
+def test_dispatch_has_the_result_of_the_wire(name, arguments):
     registry = several()
     expected = on_the_wire(registry, name, arguments)
     assert registry.dispatch_bytes(name, arguments) == expected
@@ -242,7 +242,7 @@ def test_dispatch_without_arguments_sends_none():
 
 
 @pytest.mark.parametrize("value", [float("nan"), "\ud800"], ids=["nan", "surrogate"])
-def test_dispatch_refuses_what_no_wire_could_bring(value):
+def test_dispatch_refuses_values_that_are_not_json(value):
     registry = several()
     records = []
     registry.observe(records.append)
@@ -254,7 +254,7 @@ def test_dispatch_refuses_what_no_wire_could_bring(value):
     ] * 2
 
 
-def test_dispatch_of_an_unknown_tool_says_which_may_be_meant():
+def test_dispatch_of_an_unknown_tool_raises_with_a_suggestion():
     registry = several()
     with pytest.raises(UnknownTool, match=r"^there is no tool 'ordr'; did you mean 'order'\?$"):
         registry.dispatch("ordr")
@@ -263,7 +263,7 @@ def test_dispatch_of_an_unknown_tool_says_which_may_be_meant():
 
 
 @pytest.mark.parametrize("name", ["order", "order_later", "order_in_time"])
-def test_dispatch_raises_the_refusal_where_refusals_are_protocol_errors_and_records_it_once(name):
+def test_dispatch_raises_and_records_a_refusal_with_errors_protocol(name):
     registry = several()
     registry.errors = "protocol"
     records = []

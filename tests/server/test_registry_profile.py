@@ -55,7 +55,7 @@ def test_a_profile_of_your_own_takes_at_most_40_lines():
 
 
 @pytest.mark.parametrize("profile", [NullableProfile, NullableProfile()], ids=["class", "instance"])
-def test_a_third_profile_is_listed_and_the_law_stays_the_same(profile):
+def test_custom_profile_is_listed_and_does_not_change_validation(profile):
     registry = ToolRegistry("shop", profile=profile)
     registry.tool(place_order)
     assert listed(registry) == {"place_order": NULLABLE}

@@ -39,23 +39,27 @@ JSON = st.recursive(
         ),
         (b'"ping"', None, "the message is not an object; send one JSON-RPC object"),
         (b"null", None, "the message is not an object; send one JSON-RPC object"),
-        (b"{}", None, 'a request has "jsonrpc": "2.0" and a method'),
-        (b'{"id": 1, "method": "ping"}', 1, 'a request has "jsonrpc": "2.0" and a method'),
+        (b"{}", None, 'a request must have "jsonrpc": "2.0" and a method'),
+        (b'{"id": 1, "method": "ping"}', 1, 'a request must have "jsonrpc": "2.0" and a method'),
         (
             b'{"jsonrpc": "1.0", "id": 1, "method": "ping"}',
             1,
-            'a request has "jsonrpc": "2.0" and a method',
+            'a request must have "jsonrpc": "2.0" and a method',
         ),
-        (b'{"jsonrpc": "2.0", "id": "a"}', "a", 'a request has "jsonrpc": "2.0" and a method'),
+        (
+            b'{"jsonrpc": "2.0", "id": "a"}',
+            "a",
+            'a request must have "jsonrpc": "2.0" and a method',
+        ),
         (
             b'{"jsonrpc": "2.0", "id": 1, "method": 5}',
             1,
-            'a request has "jsonrpc": "2.0" and a method',
+            'a request must have "jsonrpc": "2.0" and a method',
         ),
         (
             b'{"jsonrpc": "2.0", "id": 1, "method": null}',
             1,
-            'a request has "jsonrpc": "2.0" and a method',
+            'a request must have "jsonrpc": "2.0" and a method',
         ),
     ],
     ids=[
@@ -85,7 +89,7 @@ def test_an_id_comes_back_as_it_was_sent(request_id):
     )
 
 
-WRONG_ID = {"code": -32600, "message": "an id is a string or an integer of 64 bits"}
+WRONG_ID = {"code": -32600, "message": "an id must be a string or a 64-bit integer"}
 
 
 @pytest.mark.parametrize("request_id", [None, True, [], {}, [1], {"id": 1}], ids=str)
@@ -94,7 +98,7 @@ def test_an_id_that_is_neither_text_nor_a_number_is_refused_and_not_repeated(req
 
 
 @pytest.mark.parametrize("request_id", [1.5, 1e300, 2**64, -(2**63) - 1], ids=str)
-def test_a_number_that_is_no_id_is_refused_and_repeated(request_id):
+def test_number_that_is_not_a_valid_id_is_refused_and_repeated(request_id):
     assert error_of(shop(), message("ping", id=request_id), {}) == (400, request_id, WRONG_ID)
 
 
@@ -171,7 +175,7 @@ def test_an_unknown_method_is_named_as_far_as_it_is_short():
     ],
     ids=str,
 )
-def test_an_unknown_tool_is_a_protocol_error_that_says_which_may_be_meant(name, words):
+def test_unknown_tool_is_a_protocol_error_with_a_suggestion(name, words):
     assert error_of(shop(), tool_call(name, {})) == (200, 1, {"code": -32602, "message": words})
 
 
@@ -235,7 +239,7 @@ def test_arguments_that_cannot_be_read_are_refused_to_the_one_who_sent_them(argu
     ]
 
 
-def test_an_unreadable_call_of_a_stateless_client_is_complete_and_recorded_under_its_name():
+def test_unreadable_stateless_call_is_complete_and_recorded_with_client():
     registry, records = shop(), []
     registry.observe(records.append)
     meta = json.dumps({**META, CLIENT_KEY: {"name": "me", "version": "1"}}).encode()
@@ -253,7 +257,7 @@ def test_an_unreadable_call_is_a_protocol_error_where_refusals_are():
     assert [each["code"] for each in error["data"]["toolbooth"]["problems"]] == ["not-json"]
 
 
-def test_an_unreadable_call_of_an_unknown_tool_is_told_that_it_is_unknown():
+def test_unreadable_call_of_an_unknown_tool_gets_the_unknown_tool_error():
     body = b'{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "ad\\ud800", "arguments": NaN}}'
     words = "there is no tool 'ad\\ud800'"
     assert error_of(shop(), body) == (200, 1, {"code": -32602, "message": words})

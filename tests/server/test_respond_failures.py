@@ -31,7 +31,7 @@ def test_a_refusal_is_the_boundarys_own_as_a_result():
 @pytest.mark.parametrize(
     ("headers", "status"), [(None, 200), ({}, 200), (routed("tools/call", "add"), 400)], ids=str
 )
-def test_a_refusal_is_a_json_rpc_error_where_the_registry_says_so(headers, status):
+def test_refusal_is_a_json_rpc_error_with_errors_protocol(headers, status):
     registry = shop(errors="protocol")
     arguments = {"data": {"a": 1}}
     shown = handle_arguments(registry.tools["add"].contract, arguments)
@@ -94,7 +94,7 @@ def test_a_tool_error_is_shown_even_if_its_details_cannot_be(details, caplog):
     }
 
 
-def test_a_tool_error_keeps_an_integer_of_any_size_and_loses_no_more_than_a_surrogate():
+def test_tool_error_keeps_large_integers_and_replaces_surrogates():
     registry = ToolRegistry("shop")
 
     @registry.tool
@@ -340,18 +340,17 @@ UNSENDABLE = {
 
 
 @pytest.mark.parametrize("value", UNSENDABLE.values(), ids=UNSENDABLE)
-def test_a_value_that_cannot_be_sent_is_no_crash_but_a_tool_that_ran_to_its_end(value, caplog):
+def test_unsendable_value_reports_that_the_tool_ran(value, caplog):
     registry = ToolRegistry("shop")
     records = []
     registry.observe(records.append)
     registry.tool(name="buy")(lambda: value)
     words = (
-        "The tool ran to its end, but what it returned cannot be sent. "
-        "Do not call it again without looking at what it did."
+        "The tool ran, but its result cannot be sent. Before you call it again, check what it did."
     )
     assert result_of(registry, tool_call("buy")) == text(words, error=True)
     assert {record.getMessage() for record in caplog.records} == {
-        "tool 'buy' returned what cannot be sent"
+        "the result of tool 'buy' cannot be sent"
     }
     assert [record.outcome for record in records] == ["failed", "failed"]
 
@@ -368,6 +367,6 @@ def test_a_fault_of_the_server_itself_is_answered_and_logged(caplog):
     def odd() -> Odd:
         return Odd()
 
-    error = {"code": -32603, "message": "the server failed; its log says how"}
+    error = {"code": -32603, "message": "the server failed; see its log"}
     assert error_of(registry, message("tools/list"), {}) == (200, 1, error)
     assert {record.getMessage() for record in caplog.records} == {"the server failed"}

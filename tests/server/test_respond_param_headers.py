@@ -157,7 +157,7 @@ def test_a_param_header_may_stand_for_a_nested_argument():
     assert error_of(registry, body, routed("tools/call", "find")) == (400, 1, error)
 
 
-def test_param_headers_are_no_matter_of_the_handshake_revisions():
+def test_param_headers_are_ignored_in_the_handshake_revisions():
     result = result_of(
         regional(), tool_call("find", {"region": "eu"}), {"mcp-protocol-version": "2025-11-25"}
     )

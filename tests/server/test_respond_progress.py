@@ -98,7 +98,7 @@ def test_a_refused_call_ends_its_stream_with_the_refusal(errors):
     assert [each["code"] for each in told["toolbooth"]["problems"]] == ["unknown-key", "missing"]
 
 
-def test_nothing_streams_for_a_tool_that_cannot_report_or_a_client_that_did_not_ask():
+def test_reply_is_not_streamed_without_progress_token_or_reporting_tool():
     assert result_of(shop(), tool_call("add", {"a": 1}, _meta={"progressToken": "t"})) == text("1")
     assert result_of(reporting(), tool_call("count", {"to": 2})) == text("done")
 
@@ -112,7 +112,7 @@ def test_without_an_event_loop_progress_is_not_sent():
 def test_a_progress_token_of_another_kind_is_refused(token):
     body = tool_call("count", {"to": 1}, _meta={"progressToken": token})
     reply = asyncio.run(respond(reporting(), body))
-    error = {"code": -32602, "message": "a progressToken is a string or an integer of 64 bits"}
+    error = {"code": -32602, "message": "a progressToken must be a string or a 64-bit integer"}
     assert json.loads(reply.body) == {"jsonrpc": "2.0", "id": 1, "error": error}
 
 
@@ -186,7 +186,7 @@ def test_a_contract_compiled_elsewhere_is_served_as_any_other():
     assert result_of(registry, tool_call("search", {"words": "tea"})) == text("tea")
 
 
-def test_a_tool_with_limits_of_its_own_is_held_to_them_on_the_wire():
+def test_limits_of_a_single_tool_apply_on_the_wire():
     registry = ToolRegistry("shop")
 
     def note(text: str, price: Decimal = Decimal(0)) -> str:
@@ -203,7 +203,7 @@ def test_a_tool_with_limits_of_its_own_is_held_to_them_on_the_wire():
 @pytest.mark.parametrize(
     "arguments", ['"{\\"region\\": \\"eu\\"}"', '{"where": "{\\"zone\\": \\"a\\"}"}']
 )
-def test_text_is_no_way_past_the_headers_that_repeat_an_argument(arguments):
+def test_arguments_sent_as_text_are_checked_against_the_param_headers(arguments):
     class Where(BaseModel):
         zone: Annotated[str, Field(json_schema_extra={"x-mcp-header": "Zone"})] = ""
 
@@ -231,19 +231,14 @@ class Saved(BaseModel):
 @pytest.mark.parametrize(
     "value", [None, "saved", [1], {"number": "one"}, {}, Saved.model_construct(number="one")]
 )
-def test_a_result_that_is_not_what_the_tool_declares_is_told_as_a_tool_that_ran_to_its_end(
-    value, caplog
-):
+def test_result_outside_the_declared_output_reports_that_the_tool_ran(value, caplog):
     registry = ToolRegistry("shop")
 
     @registry.tool
     def save() -> Saved:
         return value
 
-    words = (
-        "The tool ran to its end, but what it returned is not what it declares. "
-        "Do not call it again without looking at what it did."
-    )
+    words = "The tool ran, but its result does not match its output schema. Before you call it again, check what it did."
     assert result_of(registry, tool_call("save")) == text(words, error=True)
     assert {record.levelname for record in caplog.records} == {"ERROR"}
 
@@ -256,9 +251,9 @@ def test_a_result_that_is_not_what_the_tool_declares_is_told_as_a_tool_that_ran_
         ({"arguments": {"a": 1}, "Arguments": {"b": 2}}, ["Arguments"]),
     ],
 )
-def test_what_stands_beside_the_arguments_is_refused(params, strangers):
+def test_keys_beside_the_arguments_of_a_call_are_refused(params, strangers):
     result = result_of(shop(), message("tools/call", {"name": "add", **params}))
-    words = 'the call has "{}" beside its "arguments"; what is for the tool goes into "arguments"'
+    words = 'the call has "{}" outside "arguments"; put the fields of the tool inside "arguments"'
     assert [
         (each["code"], each["path"], each["message"])
         for each in result["_meta"]["toolbooth"]["problems"]

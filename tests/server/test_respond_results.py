@@ -96,13 +96,13 @@ async def echo_later():
         "returned-generator",
     ],
 )
-def test_whatever_a_tool_gives_is_sent_as_text(make, words):
+def test_text_and_iterator_results_are_sent_as_text(make, words):
     registry = ToolRegistry("shop")
     registry.tool(name="get")(make)
     assert result_of(registry, tool_call("get")) == text(words)
 
 
-def test_content_of_several_kinds_is_sent_as_such():
+def test_mixed_content_is_sent_as_content_items():
     registry = ToolRegistry("shop")
     registry.tool(name="look")(lambda: [Text(text="here"), Image(data=b"\x00")])
     image = {"type": "image", "data": "AA==", "mimeType": "image/png"}

@@ -26,7 +26,7 @@ from toolbooth.server.revisions import CAPABILITIES_KEY, HANDSHAKE, STATELESS, V
 # --- 2026-07-28 -------------------------------------------------------------------------------------------------
 
 
-def test_discover_names_the_version_and_what_the_server_offers():
+def test_discover_returns_the_version_and_capabilities():
     registry = shop(instructions="Add first.")
     body = message("server/discover", {"_meta": META})
     assert result_of(registry, body, routed("server/discover")) == {
@@ -51,7 +51,7 @@ def test_a_stateless_list_may_be_cached_by_its_own_words():
 
 
 @pytest.mark.parametrize("headers", [None, routed("tools/call", "add")], ids=["stdio", "http"])
-def test_a_stateless_call_is_complete_and_says_who_answered(headers):
+def test_stateless_call_is_complete_and_names_the_server(headers):
     body = tool_call("add", {"a": 1, "b": 2}, _meta=META)
     assert result_of(shop(), body, headers) == {
         **text("3"),
@@ -92,7 +92,7 @@ def test_meta_must_say_version_and_capabilities(meta, words):
     )
 
 
-def test_a_version_that_is_not_text_is_told_so_where_no_header_contradicts_it():
+def test_version_that_is_not_text_is_refused_without_a_header():
     body = message("tools/list", {"_meta": {**META, VERSION_KEY: 20260728}})
     assert error_of(shop(), body) == (
         200,
@@ -199,7 +199,7 @@ def test_a_handshake_revision_is_answered_without_the_newer_fields(version):
     assert result_of(shop(), tool_call("echo", {"words": "hi"}), headers) == text("hi")
 
 
-def test_discover_is_unknown_to_the_handshake_revisions_and_no_reason_for_a_404():
+def test_discover_is_an_unknown_method_in_the_handshake_revisions():
     error = {"code": -32601, "message": "there is no method 'server/discover' here"}
     assert error_of(shop(), message("server/discover"), {}) == (200, 1, error)
 
@@ -215,7 +215,7 @@ def test_discover_is_unknown_to_the_handshake_revisions_and_no_reason_for_a_404(
     ],
     ids=["initialized", "cancelled", "call-without-id", "result", "error"],
 )
-def test_what_asks_for_nothing_is_accepted_and_not_answered(body):
+def test_notifications_get_202_and_no_body(body):
     assert answer(shop(), body, {}) == (202, None)
 
 

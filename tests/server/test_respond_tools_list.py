@@ -55,7 +55,7 @@ def test_a_cursor_that_was_not_given_out_is_refused(cursor):
     registry = ToolRegistry("shop", page_size=2)
     for name in "abcd":
         registry.tool(name=name)(lambda: None)
-    error = {"code": -32602, "message": "the cursor is not one that this server gave out"}
+    error = {"code": -32602, "message": "unknown cursor; list again without a cursor"}
     assert error_of(registry, message("tools/list", {"cursor": cursor})) == (200, 1, error)
 
 

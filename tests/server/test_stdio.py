@@ -188,9 +188,7 @@ def test_requests_are_answered_until_standard_input_ends(serving):
         "half",
     ],
 )
-def test_a_line_that_is_no_request_is_answered_and_the_next_one_too(
-    line, request_id, code, serving
-):
+def test_invalid_line_gets_an_error_and_the_next_line_is_answered(line, request_id, code, serving):
     async def steps() -> None:
         async with serving() as server:
             found = await server.ask(line)
@@ -316,7 +314,7 @@ def test_a_slow_call_does_not_hold_up_the_next():
     run(steps())
 
 
-def test_a_tool_that_prints_or_starts_what_prints_does_not_break_the_framing():
+def test_tool_output_on_stdout_does_not_break_the_framing():
     async def steps() -> None:
         async with process() as server:
             server.send(tool_call("loud", {"words": "hello"}), request("ping", request_id=2))
@@ -326,7 +324,7 @@ def test_a_tool_that_prints_or_starts_what_prints_does_not_break_the_framing():
     run(steps())
 
 
-def test_what_a_tool_prints_goes_to_standard_error():
+def test_stdout_of_a_tool_goes_to_standard_error():
     done = subprocess.run(
         COMMAND, input=tool_call("loud", {"words": "hello"}), capture_output=True, timeout=30
     )

@@ -100,7 +100,7 @@ if not select.select([0], [], [], float(sys.argv[2]))[0]:
 @pytest.mark.parametrize(
     "kind", ["KeyboardInterrupt", "SystemExit", "GeneratorExit", "CancelledError", "Own"]
 )
-def test_whatever_a_tool_raises_its_call_is_answered_and_the_server_goes_on(tool, kind):
+def test_call_is_answered_and_the_server_runs_on_after_any_exception(tool, kind):
     with process() as server:
         failed = server.ask(tool_call(tool, 7, kind=kind))
         assert (failed["id"], failed["result"]["isError"]) == (7, True)
@@ -139,7 +139,7 @@ def test_a_tool_that_hangs_at_the_end_of_input_is_answered_for(tool):
         assert server.rest() == (0, [{"jsonrpc": "2.0", "id": "a", "error": STOPPED}])
 
 
-def test_a_thread_that_hangs_after_its_call_was_answered_does_not_hold_the_process():
+def test_hanging_thread_of_an_answered_call_does_not_delay_exit():
     with process(drain=0.2) as server:
         server.hang_in("hang_too_long")
         assert server.next()["result"]["isError"] is True
@@ -198,7 +198,7 @@ def test_after_sigterm_a_tool_that_hangs_is_answered_for(tool):
 
 
 @posix
-def test_after_sigterm_a_client_that_does_not_read_does_not_hold_the_process():
+def test_client_that_does_not_read_does_not_delay_exit_after_sigterm():
     with process(stop=0.2) as server:
         server.send(tool_call("big", size=3_000_000))
         assert server.stdout.read(1) == b"{"  # the answer has begun, and fills the pipe
@@ -222,7 +222,7 @@ def test_a_second_sigterm_ends_the_server_at_once():
 
 @posix
 @pytest.mark.parametrize("stderr", ["socket", "pipe"])
-def test_one_socket_is_standard_input_and_output_and_a_slow_reader_gets_whole_replies(stderr):
+def test_one_socket_for_stdin_and_stdout_sends_whole_replies(stderr):
     ours, theirs = socket.socketpair()
     ours.settimeout(LIMIT)
     errors = theirs if stderr == "socket" else subprocess.PIPE

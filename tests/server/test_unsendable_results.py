@@ -56,7 +56,7 @@ UNSENDABLE: dict[str, tuple[Any, Any]] = {
     "serializer-that-leaves": (Leaving(total=3), Leaving),
     "object": (object(), Any),
 }
-RAN = "The tool ran to its end, but what it returned {}. Do not call it again without looking at what it did."
+RAN = "The tool ran, but its result {}. Before you call it again, check what it did."
 
 
 def shop_of(value: Any, annotation: Any, *, is_async: bool) -> tuple[ToolRegistry, list[str]]:
@@ -79,7 +79,7 @@ def shop_of(value: Any, annotation: Any, *, is_async: bool) -> tuple[ToolRegistr
 
 @pytest.mark.parametrize("is_async", [False, True], ids=["sync", "async"])
 @pytest.mark.parametrize(("value", "annotation"), UNSENDABLE.values(), ids=UNSENDABLE)
-def test_a_result_that_cannot_be_sent_says_that_the_tool_ran(value, annotation, is_async):
+def test_unsendable_result_reports_that_the_tool_ran(value, annotation, is_async):
     registry, done = shop_of(value, annotation, is_async=is_async)
     records: list[Any] = []
     registry.observe(records.append)
@@ -93,14 +93,14 @@ def test_a_result_that_cannot_be_sent_says_that_the_tool_ran(value, annotation, 
 @pytest.mark.parametrize(
     "value", [object(), "\ud800", {1: 1, "1": 2}], ids=["object", "half-a-pair", "same-keys"]
 )
-def test_it_says_so_without_a_server(value, caplog):
+def test_unsendable_result_without_a_server_reports_that_the_tool_ran(value, caplog):
     contract = compile_function(lambda: value, name="buy")
     result = handle_bytes(contract, b"{}")
     assert result["isError"] is True
-    assert result["content"][0]["text"].startswith("The tool ran to its end, but what it returned")
+    assert result["content"][0]["text"].startswith("The tool ran, but its result")
     assert asyncio.run(handle_bytes_async(contract, b"{}")) == result
     messages = {record.getMessage() for record in caplog.records}
-    assert messages == {"tool 'buy' returned what cannot be sent"}
+    assert messages == {"the result of tool 'buy' cannot be sent"}
 
 
 def over_http(registry: ToolRegistry, body: bytes) -> Any:
@@ -141,24 +141,24 @@ def with_progress(registry: ToolRegistry, body: bytes) -> Any:
 
 @pytest.mark.parametrize("is_async", [False, True], ids=["sync", "async"])
 @pytest.mark.parametrize("ask", [over_http, over_stdio, with_progress])
-def test_it_says_so_on_every_transport(ask: Callable[..., Any], is_async):
+def test_unsendable_result_is_reported_on_every_transport(ask: Callable[..., Any], is_async):
     registry, done = shop_of(*UNSENDABLE["digits"], is_async=is_async)
     found = ask(registry, tool_call("buy"))
     assert found["result"] == text(RAN.format("cannot be sent"), error=True)
     assert done == ["bought"]
 
 
-def test_a_result_with_the_longest_integer_is_sent_and_held_to_its_schema():
+def test_result_with_the_longest_integer_is_validated_and_sent():
     registry, _ = shop_of({"total": 10**4_299}, Total, is_async=False)
     assert result_of(registry, tool_call("buy"))["structuredContent"] == {"total": 10**4_299}
 
 
-def test_a_result_that_is_deeper_than_the_reader_goes_is_sent_and_held_to_its_schema():
+def test_result_deeper_than_the_reader_allows_is_validated_and_sent():
     registry, _ = shop_of({"total": nested(240)}, Anything, is_async=False)
     assert result_of(registry, tool_call("buy"))["structuredContent"] == {"total": nested(240)}
 
 
-def test_a_schema_that_cannot_be_made_is_no_reason_to_call_again():
+def test_failing_output_schema_reports_that_the_tool_ran():
     class Odd(BaseModel):
         @classmethod
         def __get_pydantic_json_schema__(cls, core: Any, handler: Any) -> Any:

@@ -80,21 +80,21 @@ TOLD = {
 
 
 @pytest.mark.parametrize("sent", [{"help": True}, {"help": "true"}, '{"help": true}'], ids=str)
-def test_help_tells_what_a_tool_takes_and_calls_nothing(sent):
+def test_help_describes_a_tool_and_does_not_call_it(sent):
     result = called("order", sent)
     assert (result["isError"], result["structuredContent"], calls) == (False, TOLD, [])
 
 
-def test_what_stands_beside_help_is_not_called_and_the_answer_says_so():
+def test_arguments_beside_help_are_not_used_and_the_result_notes_it():
     result = called("order", {"help": True, "sku": "tea"})
     assert (result["structuredContent"], calls) == (
-        {**TOLD, "called": "nothing: help was asked for"},
+        {**TOLD, "called": "nothing: help was requested"},
         [],
     )
 
 
 @pytest.mark.parametrize("data", [{"count": 5}, '{"count": 5}'], ids=["object", "json-text"])
-def test_help_says_that_a_wrapper_beside_it_was_ignored_and_how_to_send_its_fields(data):
+def test_help_notes_an_ignored_wrapper_and_names_its_fields(data):
     result = called("order", {"help": True, "sku": "tea", "data": data})
     as_text, style = (" as JSON text", "") if isinstance(data, str) else ("", "REST-style ")
     advice = (
@@ -102,7 +102,7 @@ def test_help_says_that_a_wrapper_beside_it_was_ignored_and_how_to_send_its_fiel
         f'a {style}wrapper. Send "count" at the top level, not inside "data"'
     )
     said = {
-        "called": 'nothing: help was asked for, so "data" was ignored',
+        "called": 'nothing: help was requested, so "data" was ignored',
         "ignored": {"$.data": advice},
     }
     assert (result["structuredContent"], calls) == ({**TOLD, **said}, [])
@@ -111,7 +111,7 @@ def test_help_says_that_a_wrapper_beside_it_was_ignored_and_how_to_send_its_fiel
 def test_help_names_every_wrapper_beside_it():
     result = called("order", {"help": True, "data": {"count": 5}, "body": {"sku": "tea"}})
     told = result["structuredContent"]
-    assert told["called"] == 'nothing: help was asked for, so "data", "body" were ignored'
+    assert told["called"] == 'nothing: help was requested, so "data", "body" were ignored'
     assert list(told["ignored"]) == ["$.data", "$.body"]
 
 
@@ -137,7 +137,7 @@ def test_help_that_is_neither_true_nor_false_is_refused():
     assert calls == []
 
 
-def test_help_of_a_tool_that_declares_what_it_returns_is_no_result_of_that_kind():
+def test_help_of_a_tool_with_an_output_schema_is_sent_as_an_error():
     result = called("pay", {"help": True})
     assert (result["isError"], json.loads(result["content"][0]["text"])["required"]) == (
         True,

@@ -102,7 +102,7 @@ def test_two_different_calls_with_one_key_at_once_are_not_both_made(server: Serv
     assert count(server.config, "ledger_entry", f"label = '{label}'") == 1
 
 
-def test_a_call_that_waits_too_long_is_told_to_come_again(server: Served):
+def test_call_that_waits_too_long_gets_a_retry_time(server: Served):
     label = uuid4().hex
     one = partial(create, server, "gated__create", label)
     with in_background(one) as answer, server.gate.holding() as let:
@@ -139,7 +139,7 @@ def test_the_waiting_call_becomes_the_first_if_the_first_is_rolled_back(server: 
     assert rows == [(second.content["id"],)]
 
 
-def test_one_of_many_waiting_calls_becomes_the_first(server: Served):
+def test_waiting_call_takes_over_when_the_first_is_refused(server: Served):
     label = uuid4().hex
     one = partial(create, server, "gated__create", label)
     with ExitStack() as stack:

@@ -71,7 +71,7 @@ def test_a_preview_gives_the_receipt_of_the_write_and_changes_nothing(
     assert without_generated(previewed) == {**MARK, **without_generated(made)}
 
 
-def test_a_preview_reports_what_the_commit_would_refuse(server: Served):
+def test_preview_reports_a_constraint_that_fails_on_commit(server: Served):
     number = 1000 + count(server.config, "ledger_ticket")
     call(server.port, "tickets__create", {"number": number})
     rows = every_row(server)
@@ -94,9 +94,7 @@ def test_a_preview_claims_no_key(server: Served):
 
 
 @pytest.mark.parametrize("word", [None, "", "true", 1], ids=["null", "empty", "text", "number"])
-def test_what_is_neither_true_nor_false_is_refused_and_nothing_is_written(
-    server: Served, word: Any
-):
+def test_preview_that_is_not_a_boolean_is_refused_and_writes_nothing(server: Served, word: Any):
     rows = every_row(server)
     answer = call(server.port, "entries__create", {"label": name(), "preview": word})
     assert (answer.failed, every_row(server)) == (True, rows)

@@ -125,7 +125,7 @@ def test_a_refused_call_leaves_its_key_free(server: Served):
 
 
 @pytest.mark.parametrize("key", [None, "", 7, "x" * 129], ids=["null", "empty", "number", "long"])
-def test_what_is_not_a_key_is_refused_and_nothing_is_written(server: Served, key: Any):
+def test_invalid_idempotency_key_is_refused_and_nothing_is_written(server: Served, key: Any):
     label = name()
     answer = call(server.port, "entries__create", {"label": label, "idempotency_key": key})
     assert answer.failed

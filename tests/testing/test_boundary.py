@@ -111,7 +111,7 @@ def test_a_protected_server_holds_the_law(make: Callable[..., Any]):
     assert {case.shape.raw for case in report.cases} == {False}
 
 
-def test_refusals_by_protocol_are_held_to_the_same():
+def test_law_holds_for_refusals_as_protocol_errors():
     assert assert_boundary(registry(SHOP, errors="protocol")).holds
 
 
@@ -123,7 +123,7 @@ def test_a_dispatcher_is_called_once_for_each_action():
     assert {case.tool.label for case in report.cases} == {"orders/place", "orders/find"}
 
 
-def test_a_dispatcher_of_several_resources_is_held_to_the_law_and_tells_what_it_takes():
+def test_dispatcher_of_several_resources_is_checked_with_its_fields():
     server = registry(SHOP)
     resources = {
         "orders": {"place": "place_order", "find": "find_orders"},
@@ -154,7 +154,7 @@ def test_a_tool_whose_answers_change_is_not_blamed_for_it():
     assert assert_boundary(registry([add]), {"add": {"name": "Ann", "count": 3}}).holds
 
 
-def test_what_the_authors_validation_refuses_of_the_meaning_is_refused_of_the_shape():
+def test_null_refused_by_a_model_validator_is_refused_in_every_shape():
     class Change(BaseModel):
         ident: int
         name: str = ""
@@ -173,7 +173,7 @@ def test_what_the_authors_validation_refuses_of_the_meaning_is_refused_of_the_sh
     assert assert_boundary(registry([change]), {"change": {"ident": 1, "size": 2}}).holds
 
 
-def test_async_tests_await_it():
+def test_assert_boundary_in_a_running_loop_asks_for_check_boundary():
     async def work() -> Report:
         with pytest.raises(RuntimeError, match="await check_boundary"):
             assert_boundary(registry(SHOP))
@@ -279,7 +279,7 @@ def test_a_tool_that_works_only_on_python_objects_is_found(make: Callable[[Tools
     assert "annotate (datetime, dict[int, str], a model)" in told
 
 
-def test_what_is_told_of_it_says_what_to_change():
+def test_failure_report_explains_the_needed_change():
     told = failure(registry([remind]))
     assert top(told, 11) == snapshot("""\
 shop (toolbooth): 1 of 54 calls broke the law of the boundary
@@ -296,7 +296,7 @@ remind  correct: the correct call, as the wire delivers it (ruby-sdk#412, 2026-0
 """)
 
 
-def test_with_types_that_say_so_the_same_tool_holds():
+def test_tool_with_precise_types_holds_the_law():
     class Typed(BaseModel):
         due: datetime
 
@@ -356,7 +356,7 @@ shop (toolbooth): 0 of 54 calls broke the law of the boundary
     ],
     ids=["repaired", "refused", "not-json", "no-such-tool"],
 )
-def test_an_example_that_is_no_correct_call_is_refused(examples: dict[str, Any], line: str):
+def test_incorrect_example_call_is_refused(examples: dict[str, Any], line: str):
     told = failure(registry([find_orders]), examples=examples).splitlines()[1]
     assert told.removeprefix("- not called: find_order") == line
 
@@ -454,7 +454,7 @@ def seen(text: str, problems: tuple[Problem, ...] = (), **more: Any) -> WireResu
         "guessed",
     ],
 )
-def test_verdicts(shape: str, result: WireResult, verdict: tuple[str, str]):
+def test_judge_gives_the_expected_verdict(shape: str, result: WireResult, verdict: tuple[str, str]):
     law = LOG_IN_SHAPES[shape].law
     reference = None if law.outcome == "refused" else Reference(result=seen("ann"))
     found = judge(LOG_IN_TOOL, LOG_IN_SHAPES[shape], result, reference)
@@ -500,7 +500,7 @@ def test_the_inventory_holds_it_on_both_hosts_once_protected(
     assert assert_boundary(make(inventory(tmp_path, *SOME), protected=True)).holds
 
 
-def test_its_unprotected_twin_on_the_official_sdk_loses_what_is_sent(tmp_path: Path):
+def test_unprotected_twin_on_the_official_sdk_loses_arguments(tmp_path: Path):
     report = report_of(sdk_server(inventory(tmp_path, *SOME), protected=False))
     lost = {
         each.shape.id: each.happened

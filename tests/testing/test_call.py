@@ -144,7 +144,7 @@ def test_bytes_of_any_kind_are_answered_as_over_http(host: str):
 ORDER = {"customer": "Ann", "lines": [{"sku": "A1"}]}
 
 
-def test_a_result_shows_what_the_agent_reads_and_what_was_repaired():
+def test_result_shows_the_text_and_the_repairs():
     result = call_over_wire(delivered.make("registry"), "numbers", {"count": "2"})
     seen = {
         "count": "int:2",
@@ -181,7 +181,7 @@ def test_a_refusal_by_protocol_shows_the_same():
         assert getattr(by_protocol, seen) == getattr(by_result, seen)
 
 
-def test_an_unprotected_server_shows_what_its_host_says():
+def test_unprotected_server_returns_the_result_of_its_host():
     misspelt = {"value": 5, "valeu": 6}
     dropped = call_over_wire(delivered.make("mcp_sdk"), "anything", misspelt)
     assert repr(dropped) == "<WireResult passed; structured={'result': 'int:5'}>"
@@ -200,7 +200,7 @@ def test_a_protocol_error_of_a_host_is_an_error_with_its_words():
     assert repr(result) == "<WireResult error; text='Invalid request parameters'>"
 
 
-def test_content_that_is_no_text_is_named():
+def test_content_other_than_text_is_named_in_the_text():
     registry = ToolRegistry("pictures")
 
     @registry.tool
@@ -210,7 +210,7 @@ def test_content_that_is_no_text_is_named():
     assert call_over_wire(registry, "picture").text == "red\n[image]"
 
 
-def test_none_sends_no_arguments():
+def test_call_over_wire_without_arguments_sends_an_empty_object():
     for host in delivered.HOSTS:
         assert call_over_wire(delivered.make(host), "anything").text == "NoneType:None"
 
@@ -232,12 +232,12 @@ def test_the_javascript_hop_reaches_the_tool():
     )
 
 
-def test_what_cannot_be_sent_is_refused_before_the_server_is_asked():
+def test_non_json_value_is_refused_before_the_server_is_called():
     with pytest.raises(NotJson, match=r'^\$.day: date is not JSON; a client sends "2026-11-15"$'):
         call_over_wire(delivered.make("registry"), "planned", {"day": date(2026, 11, 15)})
 
 
-def test_misuse_is_told():
+def test_misuse_of_call_over_wire_raises_with_a_reason():
     registry = delivered.make("registry")
     with pytest.raises(
         ValueError, match=r"^bytes are sent as they are: host= and fill= are for values$"
@@ -249,7 +249,7 @@ def test_misuse_is_told():
         call_over_wire(registry, "number", {}, fill="openai-strict")
     with pytest.raises(
         TypeError,
-        match=r"^dict is no server that is known here \(ToolRegistry, FastMCP, MCPServer, Server\)$",
+        match=r"^dict is not a supported server \(ToolRegistry, FastMCP, MCPServer, Server\)$",
     ):
         call_over_wire({}, "numbers", {})
 
@@ -266,7 +266,7 @@ def test_misuse_is_told():
 # --- the hosts' own machinery -----------------------------------------------------------------------------------
 
 
-def test_contexts_are_filled_and_what_they_send_goes_nowhere():
+def test_contexts_are_injected_and_their_messages_are_dropped():
     registry, mcp, sdk = ToolRegistry("r"), FastMCP("f"), MCPServer("s")
 
     @registry.tool
@@ -291,7 +291,7 @@ def test_contexts_are_filled_and_what_they_send_goes_nowhere():
     assert seen == ["toolbooth", "Context", "Context"]
 
 
-def test_a_tool_that_asks_its_client_is_told_that_there_is_none():
+def test_tool_that_sends_a_request_to_its_client_gets_an_error():
     mcp = FastMCP("f")
 
     @mcp.tool

@@ -119,7 +119,7 @@ def holding(schema: Any) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("name", SCHEMAS)
-def test_what_is_made_is_what_the_schema_admits(name: str):
+def test_generated_arguments_are_valid_for_the_schema(name: str):
     schema = holding(SCHEMAS[name])
     admits = jsonschema_rs.validator_for(schema).is_valid
     made: list[str] = []
@@ -148,15 +148,15 @@ def some(schema: dict[str, Any], **how: Any) -> list[Any]:
     return found
 
 
-def test_text_that_is_easily_taken_for_something_else_comes_up():
+def test_generated_text_includes_json_like_values():
     assert {"", "5", "null", "true", "[1]", '{"a": 1}'} <= set(some({"type": "string"}))
 
 
-def test_an_integer_comes_up_as_1_0_too():
+def test_generated_integers_include_floats_without_fraction():
     assert {type(each) for each in some({"type": "integer"})} == {int, float}
 
 
-def test_an_object_that_is_silent_on_other_keys_has_none():
+def test_generated_object_has_no_undeclared_keys():
     assert {
         key
         for each in some({"type": "object", "properties": {"a": {"type": "null"}}})
@@ -166,7 +166,7 @@ def test_an_object_that_is_silent_on_other_keys_has_none():
     assert some({"type": "object", "properties": {}, "additionalProperties": False}) == [{}] * 1
 
 
-def test_recursion_comes_to_an_end():
+def test_generation_from_a_recursive_schema_ends():
     assert max(json.dumps(each).count("next") for each in some({"$ref": "#/$defs/node"})) in range(
         2, 9
     )
@@ -180,7 +180,7 @@ def test_every_field_is_there_when_all_are_asked_for():
     assert {len(each) for each in some(schema, whole=True)} == {2}
 
 
-def test_what_no_value_fits_yields_none():
+def test_unsatisfiable_schema_generates_nothing():
     assert arguments_for(holding({"type": "integer", "minimum": 5, "maximum": 1})).is_empty
     assert arguments_for(holding({"type": "string", "enum": [1]})).is_empty
     assert arguments_for(holding(False)).is_empty
@@ -256,7 +256,7 @@ def test_the_example_has_everything_in_it_and_differs_from_the_defaults():
     )
 
 
-def test_it_is_the_same_each_time():
+def test_example_arguments_are_the_same_each_time():
     class Odd(BaseModel):
         size: int
 
@@ -307,11 +307,11 @@ def test_an_example_in_the_schema_is_taken():
     ],
     ids=lambda value: json.dumps(value),
 )
-def test_what_an_example_is_made_of(schema: dict[str, Any], made: Any):
+def test_example_value_is_built_from_the_schema(schema: dict[str, Any], made: Any):
     assert example_arguments(compile_json_schema(holding(schema))) == {"it": made}
 
 
-def test_where_nothing_can_be_made_the_author_is_asked():
+def test_unsatisfiable_model_raises_no_example_with_a_remedy():
     class Never(BaseModel):
         name: str
 
@@ -329,7 +329,7 @@ def test_where_nothing_can_be_made_the_author_is_asked():
     )
 
 
-def test_a_schema_without_values_is_said_to_have_none():
+def test_example_of_an_unsatisfiable_schema_raises():
     with pytest.raises(NoExample, match="must be at"):
         example_arguments(
             compile_json_schema(holding({"type": "integer", "minimum": 5, "maximum": 1}))

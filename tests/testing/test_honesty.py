@@ -168,7 +168,7 @@ FOREIGN_KEYS: dict[str, dict[str, Any]] = {
 
 
 @pytest.mark.parametrize("schema", FOREIGN_KEYS.values(), ids=FOREIGN_KEYS)
-def test_those_of_foreign_schemas_say_which_keys_are_taken(schema: dict[str, Any]):
+def test_schemas_of_json_schema_tools_are_honest_about_other_keys(schema: dict[str, Any]):
     def in_order(arguments: dict[str, Any]) -> dict[str, Any]:
         return dict(sorted(arguments.items()))
 
@@ -179,7 +179,7 @@ def test_those_of_foreign_schemas_say_which_keys_are_taken(schema: dict[str, Any
 
 
 @pytest.mark.parametrize("host", ["fastmcp", "mcp_sdk"])
-def test_those_of_protected_servers_are_and_no_tool_is_run(host: str):
+def test_schemas_of_protected_servers_are_honest_and_no_tool_runs(host: str):
     def never(customer: str, size: Annotated[int, Field(ge=1)] = 1) -> None:
         raise AssertionError("the tool was run")
 
@@ -192,7 +192,9 @@ def test_those_of_protected_servers_are_and_no_tool_is_run(host: str):
     assert schema_honesty(server, max_examples=40) == 120
 
 
-def test_those_of_the_inventory_are(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+def test_schemas_of_the_inventory_example_are_honest(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+):
     monkeypatch.setenv("INVENTORY_DB", str(tmp_path / "inventory.sqlite3"))
     example = Path(__file__).resolve().parents[2] / "examples" / "inventory" / "on_toolbooth.py"
     assert schema_honesty(load_registry(f"{example}:registry"), max_examples=10) == 14 * 3 * 10
@@ -201,7 +203,7 @@ def test_those_of_the_inventory_are(monkeypatch: pytest.MonkeyPatch, tmp_path: P
 # --- dishonest ones ---------------------------------------------------------------------------------------------
 
 
-def test_a_schema_that_admits_what_is_refused():
+def test_schema_wider_than_the_validation_is_found():
     contract = compile_function(place_order)
     wider = {**contract.schema, "required": []}
     server = registry()
@@ -215,7 +217,7 @@ place_order: the schema admits a call that is refused or repaired, not by the au
 """)
 
 
-def test_a_schema_that_excludes_what_passes():
+def test_schema_narrower_than_the_validation_is_found():
     def ring(loud: bool = False) -> None: ...
 
     contract = compile_function(ring)
@@ -272,7 +274,7 @@ def search(query: str = "", limit: int = 5) -> str:
     return f"{limit} of {query}"
 
 
-def test_the_official_sdk_drops_what_its_schema_does_not_declare():
+def test_official_sdk_drops_undeclared_keys():
     server = MCPServer("shop")
     server.add_tool(search)
     assert lie(server) == snapshot("""\
@@ -284,7 +286,7 @@ search: the schema excludes a call that passes, unrecorded
 """)
 
 
-def test_fastmcp_coerces_what_its_schema_excludes():
+def test_fastmcp_coerces_values_outside_the_schema():
     server = FastMCP("shop")
     server.tool(search)
     assert lie(server) == snapshot("""\
@@ -313,7 +315,7 @@ fetch: the schema admits a call that is refused or repaired, not by the author's
 
 
 @pytest.mark.parametrize("authors", ["note", "zzz"])
-def test_a_lie_about_a_field_is_found_whatever_the_author_checks_beside_it(authors):
+def test_lie_about_a_field_is_found_beside_author_validators(authors):
     # A field of the author's own code is exempt; one whose name merely begins with that name is
     # not.
     namespace = {"Annotated": Annotated, "BeforeValidator": BeforeValidator}

@@ -111,7 +111,7 @@ def test_the_unit_tests_of_these_tools_pass():
 
 
 @EVERY_SERVER
-def test_tools_that_break_on_what_is_delivered_are_found(serve: Callable[[Tools], Any]):
+def test_tools_that_break_on_delivered_values_are_found(serve: Callable[[Tools], Any]):
     report = asyncio.run(check_boundary(serve(BREAKING)))
     broken = {
         each.tool
@@ -121,7 +121,7 @@ def test_tools_that_break_on_what_is_delivered_are_found(serve: Callable[[Tools]
     assert broken == {each.__name__ for each in BREAKING}
 
 
-def test_reading_what_is_delivered_is_the_cure():
+def test_tools_that_read_delivered_values_hold_the_law():
     def read_as_a_model(message: str, payload: Payload) -> str:
         return f"Message: {message}; subject: {payload.subject.upper()}"
 
@@ -169,7 +169,7 @@ def stock(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("stock")
-def test_an_unprotected_server_of_the_official_sdk_is_found_to_lose_what_is_sent(
+def test_unprotected_official_sdk_server_is_found_to_lose_arguments(
     pytester: pytest.Pytester,
 ):
     pytester.makepyfile(unprotected=UNPROTECTED.format(folder=str(INVENTORY)))

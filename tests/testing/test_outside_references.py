@@ -140,7 +140,7 @@ def test_a_reference_to_a_file_or_url_is_a_contract_error_and_nothing_is_read(
     assert target in str(caught.value)
 
 
-def test_the_error_says_what_to_change(target: str):
+def test_outside_reference_error_names_the_remedy(target: str):
     with pytest.raises(ContractError) as caught:
         example_arguments(contract_of(target))
     assert str(caught.value) == (
@@ -173,6 +173,6 @@ def test_a_reference_to_the_id_of_a_definition_stays_inside():
     assert wire({"n": 1}, "json", "openai-strict", schema=schema) == {"n": 1}
 
 
-def test_text_that_only_looks_like_a_reference_is_no_mistake():
+def test_text_that_looks_like_a_reference_is_accepted():
     schema = {"type": "object", "properties": {"n": {"const": {"$ref": "file:///etc/passwd"}}}}
     assert wire({"n": 1}, "json", "openai-strict", schema=schema) == {"n": 1}

@@ -66,11 +66,11 @@ def test_wire_call_calls_the_server_of_a_fixture(pytester: pytest.Pytester, run:
             ["--toolbooth=shop:server", "--toolbooth=shop:other"],
             "wire_call needs one server, and there are several: shop:server, shop:other.",
         ),
-        (["--toolbooth=shop:other"], "shop:other: 'other' in 'shop' is missing; there is server"),
+        (["--toolbooth=shop:other"], "shop:other: there is no 'other' in 'shop'; use shop:server"),
     ],
     ids=["none", "several", "bad"],
 )
-def test_wire_call_says_what_it_needs(
+def test_wire_call_without_exactly_one_server_fails_with_a_reason(
     options: list[str], told: str, pytester: pytest.Pytester, run: Run
 ):
     pytester.makepyfile(shop=REGISTRY + FIND_ORDERS, test_shop=WIRE_TEST)
@@ -112,7 +112,7 @@ def test_generated_tests_stand_beside_others_and_are_chosen_as_others_are(
     assert passed("test_shop.py") == CALLS + 1
 
 
-def test_several_servers_are_told_apart(pytester: pytest.Pytester, run: Run):
+def test_several_servers_have_distinct_node_ids(pytester: pytest.Pytester, run: Run):
     pytester.makepyfile(shop=REGISTRY + FIND_ORDERS, stall=REGISTRY + FIND_ORDERS)
     result = run("--toolbooth=shop:server", "--toolbooth=stall:server", "-v", "-k", "misspelt")
     result.stdout.fnmatch_lines(
@@ -127,12 +127,12 @@ def test_an_ini_file_names_servers_for_runs_of_the_whole_suite(
     pytester: pytest.Pytester, run: Run, monkeypatch: pytest.MonkeyPatch
 ):
     pytester.makeini(
-        "[pytest]\ntestpaths = tests\ntoolbooth =\n    shop.py:server\n    package.stall:server"
+        "[pytest]\ntestpaths = tests\ntoolbooth =\n    shop.py:server\n    market.stall:server"
     )
     pytester.makepyfile(
         **{
             "shop": REGISTRY + FIND_ORDERS,
-            "package/stall": REGISTRY + FIND_ORDERS,
+            "market/stall": REGISTRY + FIND_ORDERS,
             "tests/test_shop": "def test_one(): pass",
         }
     )
@@ -142,8 +142,8 @@ def test_an_ini_file_names_servers_for_runs_of_the_whole_suite(
     assert outcomes(run()) == {"passed": 2 * CALLS + 1}
     assert outcomes(run("shop.py:server::toolbooth[find_orders-correct]")) == {"passed": 1}
     assert outcomes(run("../shop.py:server::toolbooth[find_orders-correct]")) == {"passed": 1}
-    one = "../package.stall:server::toolbooth[find_orders-correct]"
-    assert outcomes(run("--toolbooth", "package.stall:server", one)) == {"passed": 1}
+    one = "../market.stall:server::toolbooth[find_orders-correct]"
+    assert outcomes(run("--toolbooth", "market.stall:server", one)) == {"passed": 1}
 
 
 def test_a_generated_test_is_run_again_by_its_id_or_as_the_one_that_failed(
@@ -227,11 +227,11 @@ def test_a_server_that_fails_when_it_is_started_again_is_an_error(
 # --- the docs ---------------------------------------------------------------------------------------------------
 
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "testing.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "guides" / "testing.md"
 BLOCKS = re.compile(r"^```(python|console).*?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
-def test_the_docs_show_what_is_really_printed(pytester: pytest.Pytester, run: Run):
+def test_docs_show_the_printed_output(pytester: pytest.Pytester, run: Run):
     blocks = BLOCKS.findall(PAGE.read_text(encoding="utf-8").partition("\n## In pytest\n")[2])
     code: dict[str, str] = {}
     for kind, text in blocks:
@@ -261,7 +261,7 @@ def test_the_docs_show_what_is_really_printed(pytester: pytest.Pytester, run: Ru
 # --- a run that does not use it ---------------------------------------------------------------------------------
 
 
-def test_a_run_that_does_not_use_it_loads_none_of_it(tmp_path: Path):
+def test_pytest_run_without_the_plugin_option_loads_no_toolbooth_module(tmp_path: Path):
     (tmp_path / "test_loaded.py").write_text(
         "import sys\n"
         "def test_loaded():\n"

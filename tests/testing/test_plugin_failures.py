@@ -21,7 +21,7 @@ pytest_plugins = "pytester"
 # --- what an author is told -------------------------------------------------------------------------------------
 
 
-def test_a_loss_is_told_with_what_to_change(pytester: pytest.Pytester, run: Run):
+def test_loss_is_reported_with_a_remedy(pytester: pytest.Pytester, run: Run):
     pytester.makepyfile(shop=UNPROTECTED + FIND_ORDERS)
     result = run("--toolbooth", "shop:server")
     assert failure(result, "toolbooth[find_orders-wrapper/data]") == snapshot("""\
@@ -63,7 +63,7 @@ def test_once_protected_the_same_server_passes(pytester: pytest.Pytester, run: R
     assert outcomes(run("--toolbooth", "shop:server")) == {"passed": SDK_CALLS}
 
 
-def test_a_tool_that_expects_what_no_client_sends_is_told_so(pytester: pytest.Pytester, run: Run):
+def test_tool_that_expects_values_no_client_sends_is_reported(pytester: pytest.Pytester, run: Run):
     pytester.makepyfile(
         shop=REGISTRY
         + """
@@ -108,15 +108,15 @@ If it is meant, say why in conftest.py:
         (
             "shop",
             snapshot(
-                "shop: 'shop' should be module:server or file.py:server, e.g. server.py:server"
+                "shop: 'shop' does not name a server: write the file or module, a colon and the name of the variable, such as shop:server"
             ),
         ),
         ("stall:server", snapshot("stall:server: there is no module 'stall' here or on the path")),
-        ("shop:mcp", snapshot("shop:mcp: 'mcp' in 'shop' is missing; there is server")),
+        ("shop:mcp", snapshot("shop:mcp: there is no 'mcp' in 'shop'; use shop:server")),
         (
             "shop:FIND",
             snapshot(
-                "shop:FIND: 'FIND' in 'shop' is of type int, not ToolRegistry or FastMCP or MCPServer or Server; there is server"
+                "shop:FIND: 'FIND' in 'shop' is of type int, not ToolRegistry or FastMCP or MCPServer or Server; use shop:server"
             ),
         ),
         (
@@ -126,7 +126,7 @@ If it is meant, say why in conftest.py:
     ],
     ids=["no-name", "no-module", "no-server", "no-kind", "no-file"],
 )
-def test_a_target_that_is_none_is_a_collection_error(
+def test_invalid_target_is_a_collection_error(
     target: str, told: str, pytester: pytest.Pytester, run: Run
 ):
     pytester.makepyfile(shop=REGISTRY + FIND_ORDERS + "FIND = 1", test_shop="def test_one(): pass")
@@ -173,7 +173,7 @@ def test_two_files_of_one_name_are_not_taken_for_each_other(pytester: pytest.Pyt
     assert told.startswith("b/shop.py:server: another module 'shop' comes first")
 
 
-def test_without_hypothesis_it_says_what_to_install(pytester: pytest.Pytester, run: Run):
+def test_plugin_without_hypothesis_asks_to_install_the_extra(pytester: pytest.Pytester, run: Run):
     pytester.makeconftest("import sys\nsys.modules['hypothesis'] = None")
     result = run("--toolbooth", "shop:server")
     assert result.ret == pytest.ExitCode.USAGE_ERROR
@@ -185,7 +185,7 @@ def test_without_hypothesis_it_says_what_to_install(pytester: pytest.Pytester, r
 # --- correct calls ----------------------------------------------------------------------------------------------
 
 
-def test_a_tool_without_an_example_is_told_how_to_get_one(pytester: pytest.Pytester, run: Run):
+def test_tool_without_an_example_is_reported_with_a_remedy(pytester: pytest.Pytester, run: Run):
     pytester.makepyfile(shop=REGISTRY + FIND_ORDERS + RESIZE)
     result = run("--toolbooth", "shop:server")
     assert outcomes(result) == {"failed": 1, "passed": CALLS}
@@ -217,7 +217,7 @@ def test_the_nearest_conftest_has_the_last_word_on_examples(pytester: pytest.Pyt
     assert "failed" not in outcomes(result)
 
 
-def test_an_example_that_is_no_correct_call_is_refused(pytester: pytest.Pytester, run: Run):
+def test_incorrect_example_call_fails(pytester: pytest.Pytester, run: Run):
     pytester.makepyfile(shop=REGISTRY + FIND_ORDERS)
     pytester.makeconftest(
         "def pytest_toolbooth_examples(): return {'find_orders': {'limit': '5'}, 'other': {}}"
@@ -254,7 +254,7 @@ def test_an_accepted_deviation_is_an_expected_failure_with_its_reason(
     )
 
 
-def test_one_that_no_longer_deviates_must_go(pytester: pytest.Pytester, run: Run):
+def test_accepted_deviation_that_no_longer_occurs_fails(pytester: pytest.Pytester, run: Run):
     pytester.makepyfile(shop=REGISTRY + FIND_ORDERS)
     pytester.makeconftest(accepting('"find_orders", "misspelt", reason="protected next week"'))
     result = run("--toolbooth", "shop:server")
@@ -265,7 +265,7 @@ To change: take "misspelt" of "find_orders" out of toolbooth_accepts in conftest
 """)
 
 
-def test_one_of_a_shape_that_is_not_sent_must_go_too(pytester: pytest.Pytester, run: Run):
+def test_accepted_deviation_of_an_unknown_shape_fails(pytester: pytest.Pytester, run: Run):
     pytester.makepyfile(shop=REGISTRY + FIND_ORDERS)
     marks = (
         '"find_orders", "mispelt", reason="a slip"',

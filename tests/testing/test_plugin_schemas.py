@@ -44,7 +44,7 @@ def test_schemas_are_kept_on_request_and_only_then_compared(pytester: pytest.Pyt
     result.stdout.no_fnmatch_line("*--toolbooth-update*")
 
 
-def test_a_schema_that_changed_is_shown_and_accepted_by_the_command_that_is_told(
+def test_changed_schema_is_shown_and_accepted_by_the_printed_command(
     pytester: pytest.Pytester, run: Run
 ):
     pytester.makepyfile(shop=REGISTRY + FIND_ORDERS)
@@ -82,7 +82,7 @@ If that is meant: pytest 'shop:server::toolbooth[find_orders-schema]' --toolboot
     assert outcomes(run(*SCHEMA))["passed"] == 1
 
 
-def test_the_command_that_is_told_fits_where_pytest_runs(
+def test_printed_update_command_works_from_the_current_folder(
     pytester: pytest.Pytester, run: Run, monkeypatch: pytest.MonkeyPatch
 ):
     pytester.makeini("[pytest]")

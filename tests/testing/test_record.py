@@ -16,7 +16,7 @@ from toolbooth.testing.replay.record import BadRecording, TornRecording
 # --- recording --------------------------------------------------------------------------------------------------
 
 
-def test_a_line_says_what_was_sent_and_what_became_of_it(calls: Path):
+def test_recorded_line_contains_the_arguments_and_the_outcome(calls: Path):
     registry = registry_of(place_order=place_order)
     sent = [
         (
@@ -84,7 +84,7 @@ def test_a_recording_is_added_to(calls: Path):
     assert len(lines(calls)) == 2
 
 
-def test_where_nothing_can_be_written_is_told_at_once(tmp_path: Path):
+def test_unwritable_recording_path_raises_at_once(tmp_path: Path):
     with pytest.raises(FileNotFoundError):
         record_calls(ToolRegistry("shop"), tmp_path / "nowhere" / "calls.jsonl")
     with pytest.raises(
@@ -104,7 +104,7 @@ def test_a_line_may_be_written_by_hand(calls: Path):
     )
 
 
-def test_every_bad_line_is_told(calls: Path):
+def test_every_bad_line_of_a_recording_is_reported(calls: Path):
     bad = [
         "{",
         "[]",
@@ -128,13 +128,13 @@ def test_every_bad_line_is_told(calls: Path):
     ]
 
 
-def test_of_very_many_bad_lines_some_are_told(calls: Path):
+def test_at_most_ten_bad_lines_are_reported(calls: Path):
     calls.write_text("x\n" * 1000)
     with pytest.raises(BadRecording, match=r"line 10: not JSON .*\nand 990 lines more$"):
         replay_calls(calls, ToolRegistry("shop"))
 
 
-def test_an_empty_recording_is_told(calls: Path):
+def test_empty_recording_is_an_error_with_a_remedy(calls: Path):
     calls.write_text("\n")
     with pytest.raises(BadRecording) as error:
         replay_calls(calls, ToolRegistry("shop"))

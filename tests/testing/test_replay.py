@@ -33,7 +33,7 @@ from toolbooth.testing.replay.replay_judge import NotProtected
 # --- replaying --------------------------------------------------------------------------------------------------
 
 
-def test_calls_that_mean_the_same_are_no_change_and_no_tool_is_run(calls: Path):
+def test_unchanged_calls_report_no_change_and_run_no_tool(calls: Path):
     registry = registry_of(place_order=place_order)
     sent = [
         ORDER,
@@ -71,7 +71,7 @@ def test_random_calls_mean_the_same_to_the_same_tools(arguments: Any, calls: Pat
     ] == [[], []]
 
 
-def test_a_call_that_is_refused_now_is_told_with_the_reason(calls: Path):
+def test_newly_refused_call_is_reported_with_the_reason(calls: Path):
     recorded(calls, registry_of(place_order=place_order), ("place_order", {**ORDER, "limit": 5}))
 
     def stricter(customer: str, lines: list[Line], delivery: str) -> str:
@@ -88,7 +88,7 @@ def test_a_call_that_is_refused_now_is_told_with_the_reason(calls: Path):
     )
 
 
-def test_changes_that_are_alike_are_told_once(calls: Path):
+def test_similar_changes_are_reported_once(calls: Path):
     sent = [{**ORDER, "limit": count} for count in range(5)]
     recorded(
         calls,
@@ -154,7 +154,7 @@ def test_changes_that_are_alike_are_told_once(calls: Path):
     ],
     ids=["no-repair-now", "refused-now", "passes-now", "repaired-now"],
 )
-def test_every_other_outcome_is_told(
+def test_every_other_change_of_outcome_is_reported(
     annotation: Any, sent: Any, told: tuple[Any, ...], calls: Path
 ):
     def then(value: int) -> str:
@@ -172,7 +172,7 @@ def test_every_other_outcome_is_told(
     ]
 
 
-def test_a_tool_that_is_gone_is_told_with_the_nearest_one(calls: Path):
+def test_removed_tool_is_reported_with_the_nearest_name(calls: Path):
     recorded(calls, registry_of(place_order=place_order), ("place_order", ORDER))
     (change,) = replay_calls(calls, registry_of(place_orders=place_order)).changes
     assert (change.after, change.details) == (
@@ -181,7 +181,7 @@ def test_a_tool_that_is_gone_is_told_with_the_nearest_one(calls: Path):
     )
 
 
-def test_a_tool_that_failed_had_its_arguments_all_the_same(calls: Path):
+def test_arguments_of_a_failed_tool_are_compared(calls: Path):
     def fail(value: int) -> str:
         raise KeyError(value)
 
@@ -227,7 +227,7 @@ def test_after_an_update_the_values_for_the_tool_are_compared_too(calls: Path):
     )
 
 
-def test_a_new_field_with_a_default_is_no_change(calls: Path):
+def test_new_field_with_a_default_is_not_a_change(calls: Path):
     def then(value: int) -> str:
         return ""
 
@@ -242,7 +242,7 @@ def test_a_new_field_with_a_default_is_no_change(calls: Path):
     assert change.details == ('$.unit: "kg" → nothing',)
 
 
-def test_an_update_takes_today_for_what_is_right(calls: Path):
+def test_update_accepts_the_outcomes_of_today(calls: Path):
     sent = [ORDER, {"data": ORDER}, {**ORDER, "limit": "5"}, b'{"customer":1,"customer":2}']
     recorded(
         calls,
@@ -350,7 +350,7 @@ def log_in(account: Account, pin: Annotated[int, Field(ge=0)] = 0, note: str = "
     return ""
 
 
-def test_redacted_values_are_not_compared_and_that_is_said(calls: Path):
+def test_redacted_values_are_not_compared_and_a_note_lists_them(calls: Path):
     ann = {"user": "ann", "password": "hunter2"}
     sent = [
         {"account": ann, "pin": 1234},
@@ -420,7 +420,7 @@ def shop_with_dispatcher(function: Any = place_order) -> ToolRegistry:
     return registry
 
 
-def test_calls_by_a_dispatcher_are_held_to_the_tool_behind_it(calls: Path):
+def test_dispatched_calls_are_compared_with_the_tool_behind_the_dispatcher(calls: Path):
     sent = [
         {"action": "new", **ORDER},
         {"action": "new", "params": json.dumps(ORDER)},
@@ -451,14 +451,14 @@ def test_calls_by_a_dispatcher_are_held_to_the_tool_behind_it(calls: Path):
     assert replay_calls(calls, shop_with_dispatcher()).changes == []
 
 
-def test_a_tool_that_is_no_longer_behind_its_dispatcher_is_gone(calls: Path):
+def test_tool_removed_from_its_dispatcher_is_reported(calls: Path):
     recorded(calls, shop_with_dispatcher(), ("orders", {"action": "new", **ORDER}))
     (change,) = replay_calls(calls, registry_of(place=place_order)).changes
     assert change.details == ("there is no tool 'place' behind 'orders'; there is 'place'",)
 
 
 @pytest.mark.parametrize("host", ["fastmcp", "mcp_sdk"])
-def test_calls_are_held_to_a_protected_server_of_another_host(host: str, calls: Path):
+def test_calls_are_compared_with_a_protected_server_of_another_host(host: str, calls: Path):
     recorded(
         calls,
         registry_of(place_order=place_order),

@@ -22,14 +22,14 @@ def replay(folder: Path, *words: str) -> tuple[int, str, str]:
     return done.returncode, done.stdout, done.stderr
 
 
-def test_the_command_tells_by_its_exit_code(tmp_path: Path):
+def test_exit_code_of_replay_shows_whether_calls_changed(tmp_path: Path):
     (tmp_path / "calls.jsonl").write_text('{"tool": "take", "arguments": {"value": 1}}\n')
     (tmp_path / "server.py").write_text(SERVER.format(limit=10))
     asked = ("calls.jsonl", "server.py:registry")
     assert replay(tmp_path, *asked) == (0, "1 of 1 calls mean the same.\n", "")
     assert replay(tmp_path, *asked, "--update") == (
         0,
-        "1 of 1 calls mean the same.\ncalls.jsonl now holds what is made of them today.\n",
+        "1 of 1 calls mean the same.\ncalls.jsonl now contains today's results.\n",
         "",
     )
     (tmp_path / "server.py").write_text(SERVER.format(limit=20))
@@ -41,7 +41,7 @@ def test_the_command_tells_by_its_exit_code(tmp_path: Path):
         "  The tool now gets something else for the same call.\n"
         "\n"
         "0 of 1 calls mean the same.\n"
-        "If that is meant: toolbooth replay calls.jsonl server.py:registry --update\n",
+        "To accept the changes: toolbooth replay calls.jsonl server.py:registry --update\n",
         "",
     )
 
@@ -51,16 +51,17 @@ def test_the_command_tells_by_its_exit_code(tmp_path: Path):
     [
         (
             ("no.jsonl", "server.py:registry"),
-            "Invalid value for 'CALLS.jsonl': File 'no.jsonl' does not exist.",
+            "there is no file 'no.jsonl'; `toolbooth.testing.record_calls` writes such files",
         ),
         (("bad.jsonl", "server.py:registry"), "line 1: not an object"),
-        (("calls.jsonl", "server.py:shop"), "'shop' in 'server.py' is missing; there is registry"),
+        (
+            ("calls.jsonl", "server.py:shop"),
+            "there is no 'shop' in 'server.py'; use server.py:registry",
+        ),
     ],
     ids=["no-file", "bad-line", "no-server"],
 )
-def test_what_cannot_be_compared_has_an_exit_code_of_its_own(
-    asked: tuple[str, str], told: str, tmp_path: Path
-):
+def test_replay_that_cannot_compare_exits_with_2(asked: tuple[str, str], told: str, tmp_path: Path):
     (tmp_path / "calls.jsonl").write_text('{"tool": "take", "arguments": {"value": 1}}\n')
     (tmp_path / "bad.jsonl").write_text("[]")
     (tmp_path / "server.py").write_text(SERVER.format(limit=10))

@@ -221,7 +221,7 @@ def assert_all_as_prescribed(contract: Contract, arguments: dict[str, Any]) -> l
 
 
 @pytest.mark.parametrize("name", CALLS)
-def test_the_boundary_does_with_every_shape_what_the_law_prescribes(name: str):
+def test_every_agent_shape_has_its_prescribed_outcome(name: str):
     contract, arguments = CALLS[name]
     shapes = assert_all_as_prescribed(contract, arguments)
     assert len({shape.id for shape in shapes}) == len(shapes)
@@ -230,7 +230,7 @@ def test_the_boundary_does_with_every_shape_what_the_law_prescribes(name: str):
 
 @settings(derandomize=True, database=None, deadline=None, max_examples=25)
 @given(arguments_for({**compile_function(odd).schema}))
-def test_it_does_so_whatever_the_correct_call_was(arguments: dict[str, Any]):
+def test_agent_shapes_of_any_correct_call_have_their_outcome(arguments: dict[str, Any]):
     contract = CALLS["odd types"][0]
     if "problems" not in became(contract, json.dumps(arguments).encode()):
         assert_all_as_prescribed(contract, arguments)
@@ -347,13 +347,13 @@ def test_the_shapes_of_a_small_tool():
     )
 
 
-def test_without_a_call_one_is_made_from_the_schema():
+def test_shapes_without_a_call_use_an_example_from_the_schema():
     shapes = agent_shapes(CALLS["strict model"][0])
     assert shapes[0].arguments == {"count": 2, "ready": True}
     assert agent_shapes(CALLS["strict model"][0], {"count": 2, "ready": True}) == shapes
 
 
-def test_a_call_that_no_client_can_send_is_no_correct_one():
+def test_call_that_is_not_json_is_refused_as_correct_call():
     with pytest.raises(NotJson, match="date is not JSON"):
         agent_shapes(CALLS["model"][0], {"due": date(2026, 11, 15)})
 

@@ -103,13 +103,13 @@ class Point:
     ],
     ids=lambda each: each[:40] if isinstance(each, str) else type(each).__name__,
 )
-def test_what_json_cannot_carry_is_refused_with_what_a_client_sends(value: Any, words: str):
+def test_non_json_value_is_refused_with_the_json_that_a_client_sends(value: Any, words: str):
     with pytest.raises(NotJson) as refused:
         wire({"lines": [{"a b": value}]})
     assert str(refused.value) == f'$.lines[0]["a b"]: {words}'
 
 
-def test_all_places_are_told_at_once():
+def test_all_non_json_places_are_reported_at_once():
     with pytest.raises(NotJson) as refused:
         wire({"when": date(2026, 11, 15), "lines": [{"price": Decimal("1.5")}, {2026: (1,)}]})
     assert refused.value.faults == (
@@ -119,7 +119,7 @@ def test_all_places_are_told_at_once():
     )
 
 
-def test_what_refers_to_itself_is_refused():
+def test_value_that_refers_to_itself_is_refused():
     rounds: list[Any] = []
     rounds.append(rounds)
     with pytest.raises(
@@ -143,13 +143,13 @@ def test_json_arrives_as_it_is_and_as_plain_types():
     assert (type(delivered["b"]), type(delivered["b"]["a"])) == (dict, str)
 
 
-def test_the_delivered_arguments_are_no_part_of_the_test_s_own():
+def test_wire_returns_a_copy_of_the_arguments():
     sent = {"lines": [{"sku": "A1"}]}
     wire(sent)["lines"][0]["sku"] = "B2"
     assert sent == {"lines": [{"sku": "A1"}]}
 
 
-def test_unknown_hosts_and_fillings_are_told():
+def test_unknown_hosts_and_fillings_raise_with_the_known_ones():
     with pytest.raises(ValueError, match=r"^host='ruby': there is 'json' and 'js'$"):
         wire({}, host="ruby")  # pyright: ignore[reportArgumentType]
     with pytest.raises(ValueError, match=r"^fill='strict': there is 'openai-strict'$"):

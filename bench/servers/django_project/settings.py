@@ -2,7 +2,8 @@
 
 BENCH_GATEWAY: toolbooth, frisian or none. BENCH_SERVER: gunicorn or uvicorn. BENCH_RESOURCES: how
 many beside contacts, companies and tags. BENCH_PERMISSIONS: see `api`. BENCH_DISPATCH: the setting
-of Toolbooth, none by default. BENCH_MIDDLEWARE: the import path of one more class, none by default.
+of Toolbooth, none by default. BENCH_WARM_FILE: the same. BENCH_MIDDLEWARE: the import path of one
+more class, none by default.
 """
 
 import os
@@ -66,8 +67,11 @@ REST_FRAMEWORK = {
     "PAGE_SIZE": 20,
 }
 
-if os.environ.get("BENCH_DISPATCH"):
-    TOOLBOOTH = {"DISPATCH": os.environ["BENCH_DISPATCH"]}
+_OWN_SETTINGS = {
+    "DISPATCH": os.environ.get("BENCH_DISPATCH"),
+    "WARM_FILE": os.environ.get("BENCH_WARM_FILE"),
+}
+TOOLBOOTH = {name: value for name, value in _OWN_SETTINGS.items() if value}
 
 # frisian-mcp leaves authentication off, and who may write is its own affair, unless it is told
 # otherwise.

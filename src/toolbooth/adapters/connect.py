@@ -1,5 +1,5 @@
-"""A server of any kind goes in; its tools come out, listed and called as an agent would, without a
-socket.
+"""Connects to a server of any kind in this process: its tools are listed and called as an agent
+would, without a socket.
 
 Kinds: our own ToolRegistry, FastMCP, and the official SDK's MCPServer and low-level Server,
 protected or not. Each JSON-RPC message of MCP 2026-07-28 goes through the host's own machinery, and
@@ -12,11 +12,12 @@ import importlib
 import json
 import os
 import sys
+import traceback
 from collections.abc import AsyncGenerator, Awaitable, Callable, Collection
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Any, Literal
 
 from toolbooth.adapters.kinds import KINDS, Kind, kind_of
 from toolbooth.contract import Contract
@@ -26,38 +27,52 @@ from toolbooth.server.registry import ToolRegistry
 from toolbooth.server.respond import respond
 
 Post = Callable[[bytes], Awaitable[Json]]
-"""One JSON-RPC message -> its reply."""
+"""A function that takes one JSON-RPC message and returns the reply."""
 
 _META = revisions.request_meta("toolbooth")
 
 _LOW_LEVEL: dict[Kind, str] = {"fastmcp": "_mcp_server", "mcp_sdk": "_lowlevel_server"}
-"""Where a host keeps the low-level server of the SDK that it is built on."""
+"""The attribute in which a host has the low-level server of the SDK that it is built on."""
 
 
 class TargetError(ValueError):
-    """A target names no server; says what to write instead."""
+    """A target does not name a server. The message has the form to write."""
+
+
+class Unreachable(RuntimeError):
+    """A running server could not be reached, or did not respond. The message has the reason."""
+
+    def __init__(self, where: str, reason: str, *, status: int | None = None) -> None:
+        super().__init__(reason)
+        self.where = where
+        """Its URL, or the command that starts it."""
+        self.status = status
+        """The HTTP status of the last response, if that was an error."""
 
 
 def load(target: str, *, kinds: Collection[Kind] = tuple(KINDS.values())) -> Any:
-    """The server that `package.module:name` or `folder/file.py:name` names.
+    """Return the server that `package.module:name` or `folder/file.py:name` names.
 
     Raises:
-        TargetError: there is none, or one of another kind; says what to write instead.
+        TargetError: there is no server, or one of another kind. The message has the form to write.
     """
     names = [name.rpartition(".")[2] for name, kind in KINDS.items() if kind in kinds]
     # From the right: a Windows path has a colon of its own.
     place, _, name = target.rpartition(":")
     if not place or not name or name.endswith(".py"):
         word = "registry" if names == ["ToolRegistry"] else "server"
+        example = f"{target.rstrip(':') or 'server.py'}:{word}"
         raise TargetError(
-            f"{target!r} should be module:{word} or file.py:{word}, e.g. server.py:{word}"
+            f"{target!r} does not name a server: write the file or module, a colon and the name of "
+            f"the variable, such as {example}"
         )
+    # As `python -m` does. The path of an installed command begins with the folder of the command.
     sys.path.insert(0, os.getcwd())
     module_name = _on_path(Path(place)) if place.endswith(".py") else place
     try:
         module = importlib.import_module(module_name)
     except ModuleNotFoundError as error:
-        raise TargetError(f"there is no module {error.name!r} here or on the path") from None
+        raise _not_found(error, module_name) from error
     loaded = Path(getattr(module, "__file__", None) or "python")
     if place.endswith(".py") and loaded.resolve() != Path(place).resolve():
         raise TargetError(
@@ -67,17 +82,34 @@ def load(target: str, *, kinds: Collection[Kind] = tuple(KINDS.values())) -> Any
     if kind_of(found) in kinds:
         return found
     others = [key for key, value in vars(module).items() if kind_of(value) in kinds]
-    hint = f"; there is {', '.join(others)}" if others else ""
+    targets = [f"{place}:{each}" for each in others]
+    hint = f"; use {' or '.join(targets)}" if targets else ""
     if found is None:
-        fault = "is missing"
+        fault = f"there is no {name!r} in {place!r}"
     else:
-        fault = f"is of type {type(found).__name__}, not {' or '.join(names)}"
-    raise TargetError(f"{name!r} in {place!r} {fault}{hint}")
+        fault = f"{name!r} in {place!r} is of type {type(found).__name__}, not {' or '.join(names)}"
+    raise TargetError(f"{fault}{hint}")
+
+
+def _not_found(error: ModuleNotFoundError, module_name: str) -> TargetError:
+    """Return the error, with the file that imports the module if it is not the target itself."""
+    name = error.name or ""
+    if module_name == name or module_name.startswith(f"{name}."):
+        return TargetError(f"there is no module {name!r} here or on the path")
+    steps = traceback.extract_tb(error.__traceback__)
+    # Frames of the import system itself are skipped.
+    imports = [step for step in steps if not step.filename.startswith("<frozen")]
+    file = Path(imports[-1].filename)
+    shown = file.relative_to(Path.cwd()) if file.is_relative_to(Path.cwd()) else file
+    return TargetError(
+        f"{shown} imports {name!r} in line {imports[-1].lineno}, and there is no such module: "
+        "install it, or correct the name"
+    )
 
 
 def _on_path(file: Path) -> str:
-    """The module of a file, made importable: one in a package by its full name, any other beside
-    its neighbours.
+    """Make the module of a file importable, and return its name: the full name of one in a package,
+    the file's own name of any other.
     """
     if not file.is_file():
         raise TargetError(f"there is no file {str(file)!r}")
@@ -86,17 +118,19 @@ def _on_path(file: Path) -> str:
     while (folder / "__init__.py").is_file():
         parts.insert(0, folder.name)
         folder = folder.parent
+    # As `python folder/file.py` does.
     sys.path.insert(0, str(folder))
     return ".".join(parts)
 
 
 def served(server: Any) -> Served:
-    """The server as its clients see it. Raises TypeError if it is none that is known here."""
+    """Return the server as its clients see it. Raises TypeError if its kind is unknown."""
     return server if isinstance(server, Served) else Served(server)
 
 
 class Served:
-    """A server as its clients see it.
+    """A server in this process, as its clients see it. `sdk/client.py` has the one for a server
+    anywhere else.
 
     Each call starts the server anew, as far as it has a lifespan; within `async with
     served(server):` all share one.
@@ -106,19 +140,20 @@ class Served:
         kind = kind_of(server)
         if kind is None:
             known = ", ".join(name.rpartition(".")[2] for name in KINDS)
-            raise TypeError(f"{type(server).__name__} is no server that is known here ({known})")
+            raise TypeError(f"{type(server).__name__} is not a supported server ({known})")
         self.server = server
-        self.kind: Kind = kind
+        self.kind: Kind | Literal["remote"] = kind
         self.name: str = server.name
+        self._host: Kind = kind
         self._running: tuple[Post, AsyncExitStack] | None = None
 
     @property
     def protected(self) -> bool:
         """Whether the tools are behind the boundary."""
-        return self.kind == "toolbooth" or _adapter(self.kind).is_protected(self.server)
+        return self.kind == "toolbooth" or _adapter(self._host).is_protected(self.server)
 
     async def tools(self) -> list[Json]:
-        """All tools, as `tools/list` shows them."""
+        """Return all tools, as `tools/list` shows them."""
         found: list[Json] = []
         cursor: Json = {}
         while True:
@@ -131,7 +166,7 @@ class Served:
             cursor = {"cursor": reply["result"]["nextCursor"]}
 
     async def contracts(self) -> dict[str, Contract]:
-        """The contracts of all tools that are behind the boundary, by name."""
+        """Return the contracts of all tools that are behind the boundary, by name."""
         if self.kind == "toolbooth":
             found = {name: tool.contract for name, tool in self.server.tools.items()}
         elif self.kind == "fastmcp":
@@ -163,13 +198,13 @@ class Served:
         body = _message(method, params, arguments)
         if self._running is not None:
             return await self._running[0](body)
-        async with _connection(self.server, self.kind) as post:
+        async with _connection(self.server, self._host) as post:
             return await post(body)
 
     async def __aenter__(self) -> Served:
         stack = AsyncExitStack()
         self._running = (
-            await stack.enter_async_context(_connection(self.server, self.kind)),
+            await stack.enter_async_context(_connection(self.server, self._host)),
             stack,
         )
         return self
@@ -186,7 +221,9 @@ class Served:
 
 
 def _message(method: str, params: Json, arguments: bytes) -> bytes:
-    """The JSON-RPC message; `arguments` go in as the bytes that they are."""
+    """Return the JSON-RPC message; `arguments` go in as the bytes that they are."""
+    # Put together from bytes: a test may send arguments that no JSON writer makes, such as a key
+    # twice.
     head = json_bytes({"jsonrpc": "2.0", "id": 1, "method": method})[:-1]
     sent = b',"arguments":' + arguments if arguments else b""
     return head + b',"params":' + json_bytes({"_meta": _META, **params})[:-1] + sent + b"}}"
@@ -194,7 +231,7 @@ def _message(method: str, params: Json, arguments: bytes) -> bytes:
 
 @asynccontextmanager
 async def _connection(server: Any, kind: Kind) -> AsyncGenerator[Post, None]:
-    """The server, started: a way to post messages to it."""
+    """Start a server; while this is open, messages can be posted to it."""
     if kind == "toolbooth":
         yield lambda body: _reply(server, body)
         return

@@ -1,12 +1,11 @@
-"""A FastMCP server goes in; the same server comes out, with every tool behind the boundary.
+"""Protects a FastMCP server: every tool of it is put behind the boundary.
 
-FastMCP keeps its tools as they are, so that all later changes to them count. They are guarded where
-they are listed and looked up: in each local provider, whose functions are known, and in the
-server, where all other tools (proxied, transformed, made from OpenAPI) are guarded by their schema
-alone. Two of FastMCP's containers are replaced: a local provider's components (so a mistake is
-reported where the tool is registered), and a server's list of providers (so a child that is mounted
-later is covered). `fastmcp_tool.py` has the guarded tool, `fastmcp_tasks.py` the calls that become
-tasks.
+FastMCP's own tools are not changed, so that all later changes to them count. They are guarded where
+they are listed and looked up: in each local provider, whose functions are known, and in the server,
+where all other tools (proxied, transformed, made from OpenAPI) are guarded by their schema alone.
+Two of FastMCP's containers are replaced: a local provider's components (so a mistake is reported
+where the tool is registered), and a server's list of providers (so a child that is mounted later is
+covered). `fastmcp_tool.py` has the guarded tool, `fastmcp_tasks.py` the calls that become tasks.
 """
 
 from __future__ import annotations
@@ -72,9 +71,9 @@ def protect(
 
     Mounted servers are protected themselves. `profile` chooses how the input schemas of functions
     are written: by name, or a `Profile` of your own. `errors` chooses how a refusal is answered: as
-    a tool result, or as JSON-RPC -32602. Protecting twice is harmless; the first choices stay. What
-    FastMCP refuses to register (positional-only parameters, `*args`, types it has no schema for)
-    never gets here.
+    a tool result, or as JSON-RPC -32602. Protecting twice is harmless; the first choices stay.
+    Functions that FastMCP refuses to register (positional-only parameters, `*args`, types that it
+    has no schema for) never get here.
 
     Raises:
         TypeError: if this is not a FastMCP server.
@@ -90,7 +89,7 @@ def protect(
 
 
 class _Choices(NamedTuple):
-    """What `protect` was called with, for servers that are mounted later."""
+    """The arguments of `protect`, for servers that are mounted later."""
 
     profile: Profile
     errors: Errors
@@ -134,7 +133,7 @@ def _has_plain_providers(provider: Provider) -> TypeIs[AggregateProvider]:
 
 
 def _reachable(provider: Provider) -> Iterator[Provider]:
-    """A provider and all providers that it gets its tools from, mounted servers included."""
+    """Yield a provider and all providers that it gets its tools from, mounted servers included."""
     yield provider
     below: Iterable[Provider] = ()
     if isinstance(provider, AggregateProvider):
@@ -163,7 +162,7 @@ class _Guards:
         self._compile = lru_cache(maxsize=1024)(partial(compile_tool, profile))
 
     def guarded(self, tool: Tool) -> GuardedTool:
-        """A tool behind the boundary. Raises ContractError."""
+        """Return a tool behind the boundary. Raises ContractError."""
         parameters = json.dumps(tool.parameters)
         return guard_tool(tool, partial(self._compile, function_of(tool), parameters))
 
@@ -174,7 +173,7 @@ class _Guards:
             return self.guarded(tool)
 
     def guarded_if_possible(self, tool: Tool) -> Tool:
-        """The tool, behind the boundary unless it already is, or cannot be."""
+        """Return the tool, behind the boundary unless it already is, or cannot be."""
         if isinstance(tool, GuardedTool | NamedTool):
             return tool
         if _is_guarded_below(tool):
@@ -182,7 +181,7 @@ class _Guards:
         try:
             return self.guarded_quietly(tool)
         except ContractError as error:
-            logger.warning("tool %r is served as it is, unprotected: %s", tool.name, error)
+            logger.warning("tool %r is not protected: %s", tool.name, error)
             return tool
 
 
@@ -197,7 +196,7 @@ def _is_guarded_below(tool: Tool) -> TypeIs[FastMCPProviderTool]:
 
 
 class _Kept:
-    """A guarded tool, and copies of what it was made from and of what it published."""
+    """A guarded tool, with copies of the tool that it was made from and of its published schema."""
 
     def __init__(self, tool: Tool, made: GuardedTool) -> None:
         self.made = made
@@ -207,7 +206,9 @@ class _Kept:
         self._followed = self._published
 
     def of(self, tool: Tool) -> GuardedTool | None:
-        """The guarded tool, if the tool is as it was. Schemas may have been changed in place."""
+        """Return the guarded tool, if the tool is as it was. Schemas may have been changed in
+        place.
+        """
         if self._fields != vars(tool) or self._parameters != tool.parameters:
             return None
         if self.made.parameters != self._followed:
@@ -232,7 +233,7 @@ class _CheckedComponents(dict[str, FastMCPComponent]):
         super().__setitem__(key, component)
 
     def guarded(self, component: FastMCPComponent) -> FastMCPComponent:
-        """A tool behind the boundary, as it is now; anything else as it is."""
+        """Return a tool behind the boundary, as it is now; anything else as it is."""
         if not isinstance(component, Tool) or isinstance(component, GuardedTool):
             return component
         key = component.key
@@ -246,7 +247,7 @@ class _CheckedComponents(dict[str, FastMCPComponent]):
         except ContractError as error:
             if kept is None:
                 return self._guards.guarded_if_possible(component)
-            logger.warning("a change of the schema of %r is not used: %s", component.name, error)
+            logger.warning("the changed schema of %r is ignored: %s", component.name, error)
             return kept.made
 
 
@@ -348,7 +349,9 @@ def _install_server(server: FastMCP[Any], choices: _Choices) -> None:
 
 
 def _guard_lookups(server: FastMCP[Any], guards: _Guards) -> None:
-    """Guard what no local provider has guarded, after all transforms: as clients see it."""
+    """Guard the tools that no local provider has guarded, after all transforms, in the form that
+    clients see.
+    """
     list_tools, get_tool = server.list_tools, server.get_tool
 
     async def guarded_list(*, run_middleware: bool = True) -> Sequence[Tool]:
@@ -368,7 +371,7 @@ def _guard_lookups(server: FastMCP[Any], guards: _Guards) -> None:
 
 
 def is_protected(server: FastMCP[Any]) -> bool:
-    """Whether `protect` has been here."""
+    """Whether the server was protected before."""
     return isinstance(server.providers, _GuardedProviders)
 
 

@@ -54,6 +54,7 @@ def _guard_extension(extension: ServerExtension) -> None:
     """Give the tasks extension arguments for its queue. Calls that do not become tasks are passed
     on unchanged.
     """
+    # Each extension is guarded once, although it may be found here and installed again later.
     if extension.identifier != TASKS_EXTENSION_ID or "intercept_tool_call" in vars(extension):
         return
     intercept = extension.intercept_tool_call
@@ -70,6 +71,8 @@ def _guard_extension(extension: ServerExtension) -> None:
             except ToolInputError as error:
                 shown = tool.host_error(error, original) or error
                 raise shown from shown.__cause__
+        # The worker may be another process, and accepts the arguments itself, as they were sent.
+        # The check here comes first so that a refusal does not become a task.
         queued = params.model_copy(update={"arguments": arguments})
         return await intercept(queued, context, call_next)
 
@@ -78,8 +81,8 @@ def _guard_extension(extension: ServerExtension) -> None:
 
 
 async def _task_tool(params: CallToolRequestParams, context: HostContext) -> QueuedTool | None:
-    """The tool that a worker would run; None if the client takes no tasks, or the tool cannot be
-    one.
+    """Return the tool that a worker would run; None if the client takes no tasks, or the tool
+    cannot be one.
     """
     if context.client_extension_settings(TASKS_EXTENSION_ID) is None:
         return None

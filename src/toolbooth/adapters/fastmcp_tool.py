@@ -27,8 +27,8 @@ from fastmcp.tools import FunctionTool, Tool, ToolResult
 from fastmcp.tools.base import InputRequiredToolResult
 from fastmcp.tools.function_parsing import ParsedFunction
 
-# FastMCP tells the body's own validation errors from a caller's by this wrapper, and reads the
-# setting of the server that is running; it has no public names for either.
+# FastMCP distinguishes the body's own validation errors from a caller's by this wrapper, and reads
+# the setting of the running server. It has no public names for either.
 from fastmcp.tools.function_tool import (
     _strict_input_validation,  # pyright: ignore[reportPrivateUsage]
     _wrap_body_errors,  # pyright: ignore[reportPrivateUsage]
@@ -69,8 +69,8 @@ Compile = Callable[..., tuple[Contract, Json]]
 
 
 class GuardedTool(Tool):
-    """A tool behind the boundary. Tools of the host stay as they are: this is what is listed and
-    called instead.
+    """A tool behind the boundary. It is listed and called instead of the host's tool, which is not
+    changed.
     """
 
     # Fields, not private attributes, each use of which costs a failed lookup first.
@@ -90,15 +90,17 @@ class GuardedTool(Tool):
             return await self._run_accepted(accept, original)
 
     async def _run(self, arguments: dict[str, Any]) -> ToolResult:
-        # What the server calls. Some tools of the host have another way there.
+        # The server calls this method. Some tools of the host override it.
         return await self.run(arguments)
 
     def contract_here(self) -> Contract:
-        """The contract, without reading numbers from text if the server is set to be strict."""
+        """Return the contract, without reading numbers from text if the server is set to be
+        strict.
+        """
         return self.compile(strict=True)[0] if _strict_input_validation() else self.contract
 
     def follow(self, published: Json) -> None:
-        """Hold calls to what was changed by hand in the schema of this guarded tool."""
+        """Apply changes that the author made by hand to the schema of this guarded tool."""
         plain = self.compile
         listed = deepcopy(self.parameters)
 
@@ -123,13 +125,13 @@ class GuardedTool(Tool):
         return _with_repairs(result, repairs) if repairs else result
 
     def host_error(self, error: Exception, original: OriginalRequest) -> Exception | None:
-        """FastMCP's exception for one of ours; None for one that FastMCP handles itself."""
+        """Return FastMCP's exception for one of ours; None for one that FastMCP handles itself."""
         if self.contract.function is None:
             error = refused_by_host(error, self.inner) or error
         return host_error(error, self.contract, original.name(self.name), original)
 
     def get_span_attributes(self) -> dict[str, Any]:
-        """The attributes of the inner tool, under the name that it has here."""
+        """Return the attributes of the inner tool, under the name that it has here."""
         return {**self.inner.get_span_attributes(), **super().get_span_attributes()}
 
 
@@ -166,12 +168,12 @@ def _is_of_dependency(error: Exception) -> bool:
 
 @cache
 def _guarded_class(plain: type[Tool]) -> type[Any]:
-    """A class that is both: hosts and authors ask of which class a tool is."""
+    """Return a class that is derived from both: hosts and authors check the class of a tool."""
     return type(plain.__name__, (GuardedTool, plain), {"model_config": {"defer_build": True}})
 
 
 def guard_tool(tool: Tool, compile: Compile) -> GuardedTool:
-    """The same tool, except for its parameters and their validation.
+    """Return the same tool, except for its parameters and their validation.
 
     Raises:
         ContractError: with every mistake in the tool, each with its remedy.
@@ -201,14 +203,14 @@ class NamedTool(FastMCPProviderTool):
 
 
 def named_tool(tool: FastMCPProviderTool) -> Tool:
-    """The same tool, which passes its name on."""
+    """Return the same tool, which passes its name on."""
     made = tool.model_copy()
     object.__setattr__(made, "__class__", NamedTool)
     return made
 
 
 def function_of(tool: Tool) -> Function | None:
-    """The function to compile; None if a tool has only a schema."""
+    """Return the function to compile; None if a tool has only a schema."""
     if not isinstance(tool, FunctionTool) or type(tool).run is not FunctionTool.run:
         return None
     # A way to run of its own may have been put on this one tool.
@@ -218,9 +220,9 @@ def function_of(tool: Tool) -> Function | None:
 def compile_tool(
     profile: Profile, function: Function | None, parameters: str, *, strict: bool
 ) -> tuple[Contract, Json]:
-    """The contract of a tool, and the schema to publish. In a strict one, no number and no boolean
-    is read out of text. A schema that an author wrote is published as it is; `toolbooth lint` knows
-    which clients cannot read it.
+    """Return the contract of a tool, and the schema to publish. In a strict one, no number and no
+    boolean is read out of text. A schema that an author wrote is published as it is; `toolbooth
+    lint` knows which clients cannot read it.
 
     Raises:
         ContractError: with every mistake in the tool, each with its remedy.
@@ -296,7 +298,7 @@ class _CallAdapter:
 def host_error(
     error: Exception, contract: Contract, name: str, original: OriginalRequest
 ) -> Exception | None:
-    """The exception that FastMCP knows for one of ours; None for any other."""
+    """Return the exception that FastMCP knows for one of ours; None for any other."""
     cause = error.__cause__
     # FastMCP wraps the error of a dependency.
     if isinstance(error, RuntimeError) and isinstance(cause, ToolError):
@@ -315,7 +317,7 @@ def host_error(
 
 
 def _with_repairs(result: ToolResult, repairs: list[Remark]) -> ToolResult:
-    """The result, with the repairs in its `_meta`. A request for input has none."""
+    """Return the result, with the repairs in its `_meta`. A request for input has none."""
     if isinstance(result, InputRequiredToolResult):
         return result
     meta = meta_with_repairs(result.meta, repairs)

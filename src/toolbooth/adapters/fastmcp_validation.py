@@ -28,18 +28,22 @@ _BODIES = [each for each in _wrap.__code__.co_consts if isinstance(each, CodeTyp
 
 
 def refused_by_host(error: Exception, tool: Tool) -> ToolInputError | None:
-    """The refusal for an exception in FastMCP's validation; None for any other."""
+    """Return the refusal for an exception in FastMCP's validation; None for any other."""
     found = None if isinstance(error, _KNOWN) else locals_where_failed(error, _VALIDATING, _BODIES)
     if found is None:
         return None
     path = failed_path(error, found["type_adapter"].core_schema, found["arguments"])
+    # Only the first step is the name of a parameter, which a transformation may have changed.
     return unreadable((*(_name_in(tool, each) for each in path[:1]), *path[1:]))
 
 
 def _name_in(tool: Tool, name: Any) -> Any:
-    """The name that a parameter has in a tool, maybe one that was transformed several times."""
+    """Return the name that a parameter has in a tool, maybe one that was transformed
+    several times.
+    """
     if not isinstance(tool, TransformedTool):
         return name
+    # The parent may be transformed too, and its names are changed first.
     name = _name_in(tool.parent_tool, name)
     changed = tool.transform_args.get(name)
     return changed.name if changed is not None and isinstance(changed.name, str) else name

@@ -1,5 +1,5 @@
-"""Which kind of server an object is, found by the names of its classes: no adapter has to import
-another one's host.
+"""Finds the kind of a server by the names of its classes, so that no adapter has to import another
+one's host.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ KINDS: dict[str, Kind] = {
     "mcp.server.mcpserver.server.MCPServer": "mcp_sdk",
     "mcp.server.lowlevel.server.Server": "lowlevel",
 }
-"""By the full name of the class, so that no host is loaded to find out that a server is not one of
-its own.
+"""The kinds by the full name of the class, so that no host is imported to find the kind of a
+server.
 """
 
 TESTED = {"fastmcp": "4.1.2", "mcp": "2.3.0"}
@@ -28,12 +28,12 @@ _TAKEN = "protect() takes a FastMCP server, an MCPServer or a low-level Server o
 
 
 def kind_of(server: Any) -> Kind | None:
-    """The kind of a server; None if it is unknown."""
+    """Return the kind of a server; None if it is unknown."""
     return next((KINDS[name] for name in _class_names(server) if name in KINDS), None)
 
 
 def host_of(server: object) -> Kind:
-    """The kind of a server that can be protected.
+    """Return the kind of a server that can be protected.
 
     Raises:
         TypeError: if the object is not one.
@@ -62,7 +62,8 @@ def check_server(server: object, host_class: type, kind: Kind) -> None:
 
 
 def untested(kind: Kind) -> str:
-    """The message for a host whose installed version cannot be protected."""
+    """Return the message for a host whose installed version cannot be protected."""
+    # FastMCP is built on the official SDK, so the version of either may be the reason.
     packages = ["fastmcp", "mcp"] if kind == "fastmcp" else ["mcp"]
     installed = " and ".join(f"{name} {_installed_version(name)}" for name in packages)
     tested = " and ".join(f"{name} {TESTED[name]}" for name in packages)
@@ -89,5 +90,5 @@ def _wrong_server(server: object, advice: str) -> TypeError:
 
 
 def _class_names(server: object) -> list[str]:
-    """The full names of an object's classes, its own class first."""
+    """Return the full names of an object's classes, its own class first."""
     return [f"{each.__module__}.{each.__qualname__}" for each in type(server).__mro__]

@@ -1,11 +1,10 @@
-"""A low-level `Server` of the official SDK goes in; the same server comes out, with its tool calls
-behind the boundary.
+"""Protects a low-level `Server` of the official SDK: its tool calls are put behind the boundary.
 
-Such a server has no tools, only handlers for `tools/list` and `tools/call`. So each call is held to
-the schema that the server lists for the tool in the same request: middleware and handlers may list
-other tools for another caller. The guard runs before all middleware, so it reads calls and listings
-as clients do. It answers a refused call in place of the handler, so that the middleware sees the
-call and its result.
+Such a server has no tools, only handlers for `tools/list` and `tools/call`. So each call is checked
+against the schema that the server lists for the tool in the same request: middleware and handlers
+may list other tools for another caller. The guard runs before all middleware, so it reads calls and
+listings as clients do. It returns the refusal of a call in place of the handler, so that the
+middleware sees the call and its result.
 """
 
 from __future__ import annotations
@@ -78,6 +77,7 @@ def protect(
     check_server(server, LowLevelServer, "lowlevel")
     choose_profile(profile)
     check_errors(errors)
+    # Tried on a server of its own first, so that the user's server stays as it is if this fails.
     prove("lowlevel", lambda: protect(_server_with_probe()))
     if not is_protected(server):
         _install(server, errors)
@@ -85,13 +85,13 @@ def protect(
 
 
 def is_protected(server: LowLevelServer[Any]) -> bool:
-    """Whether `protect` has been here."""
+    """Whether the server was protected before."""
     return isinstance(server.middleware, _GuardedMiddleware)
 
 
 def contract_of(tool: Json) -> Contract | None:
-    """The contract that calls of a listed tool are held to; None if its schema cannot be
-    compiled.
+    """Return the contract that calls of a listed tool are checked against; None if its schema
+    cannot be compiled.
     """
     return _compiled(tool["name"], json.dumps(tool["inputSchema"]))
 
@@ -131,11 +131,12 @@ def _handler(
     errors: Errors,
     method: str,
 ) -> HandlerEntry[Any] | None:
-    """The handler of a method; for a call that is refused, one that returns the refusal, or raises
-    it as a JSON-RPC error.
+    """Return the handler of a method. If the current call is refused, this handler returns the
+    refusal, or raises it as a JSON-RPC error.
     """
     entry = lookup(method)
     refused = _refused.get()
+    # A tool may call another server in this process, whose handlers see the same context variable.
     if entry is None or method != _CALL or refused is None or refused[0] is not server:
         return entry
 
@@ -149,7 +150,9 @@ def _handler(
 
 
 class _Guard:
-    """The middleware that holds each tool call to the schema that the server lists for the tool."""
+    """The middleware that checks each tool call against the schema that the server lists for the
+    tool.
+    """
 
     def __init__(self, server: LowLevelServer[Any]) -> None:
         self._server = server
@@ -192,6 +195,7 @@ class _Guard:
             except ToolInputError as error:
                 refusal = error_result(error, contract, name) or {}
                 return await self._refuse(refusal, ctx, call_next)
+            # A call without `arguments` is passed on without them, as it was sent.
             if arguments is not None:
                 ctx = replace(ctx, params={**params, "arguments": values})
             result = await call_next(ctx)
@@ -206,7 +210,7 @@ class _Guard:
 
 
 def _with_repairs(result: Any, repairs: list[Remark]) -> Any:
-    """The result, with the repairs in its `_meta`. A request for input has none."""
+    """Return the result, with the repairs in its `_meta`. A request for input has none."""
     if isinstance(result, CallToolResult):  # from a middleware that did not ask the handler
         return result.model_copy(update={"meta": meta_with_repairs(result.meta, repairs)})
     if not is_object(result) or "content" not in result:
@@ -218,11 +222,12 @@ def _with_repairs(result: Any, repairs: list[Remark]) -> Any:
 
 
 async def _listed_tool(name: str, ctx: Context, call_next: CallNext) -> Json | None:
-    """The tool as the server lists it for this caller; None if it does not.
+    """Return the tool as the server lists it for this caller; None if it does not.
 
     Raises:
         Exception: if the server cannot list its tools.
     """
+    # With the `_meta` of the call, the middleware sees the same caller in both requests.
     meta = {key: value for key, value in (ctx.params or {}).items() if key == "_meta"}
     params: Mapping[str, Any] = meta
     cursors: set[Any] = set()
@@ -235,14 +240,14 @@ async def _listed_tool(name: str, ctx: Context, call_next: CallNext) -> Json | N
         if cursor is None:
             return None
         if cursor in cursors:
-            raise RuntimeError(f"tools/list comes to the cursor {cursor!r} again")
+            raise RuntimeError(f"tools/list returned the cursor {cursor!r} twice")
         cursors.add(cursor)
         params = {**meta, "cursor": cursor}
     raise RuntimeError(f"tools/list has more than {MOST_PAGES} pages")
 
 
 async def _page(ctx: Context, call_next: CallNext) -> Json:
-    """One page of the listing, as it is sent."""
+    """Return one page of the listing, as it is sent."""
     try:
         page = await call_next(ctx)
     except MCPError as error:
@@ -262,7 +267,7 @@ def _compiled(name: str, schema: str) -> Contract | None:
             warnings.simplefilter("ignore", ContractWarning)
             return compile_json_schema(json.loads(schema), name=name)
     except ContractError as error:
-        logger.warning("tool %r is served as it is, unprotected: %s", name, error)
+        logger.warning("tool %r is not protected: %s", name, error)
         return None
 
 

@@ -1,8 +1,7 @@
-"""A server of the official SDK goes in; the same server comes out, with every tool behind the
-boundary.
+"""Protects a server of the official SDK: every tool of it is put behind the boundary.
 
-The SDK keeps its tools as they are, so that all later changes to them count. They are guarded
-where the server's tool manager lists them and looks them up; a mistake is reported where a tool is
+The SDK's own tools are not changed, so that all later changes to them count. They are guarded where
+the server's tool manager lists them and looks them up; a mistake is reported where a tool is
 registered. A guarded tool runs through the SDK's own machinery, with its Context, resolvers,
 structured output and mask; only the validation of arguments is ours, and runs once:
 `pre_parse_json` and the silent dropping of unknown keys are gone, and parameter aliases work.
@@ -112,7 +111,7 @@ def protect(
 
 
 def is_protected(server: MCPServer[Any]) -> bool:
-    """Whether `protect` has been here."""
+    """Whether the server was protected before."""
     # As in `_install`.
     manager = server._tool_manager  # pyright: ignore[reportPrivateUsage]
     return isinstance(manager._tools, _CheckedTools)  # pyright: ignore[reportPrivateUsage]
@@ -150,7 +149,7 @@ def _install(manager: ToolManager, owner: str, profile: Profile) -> None:
         except ContractError:
             raise
         except _REJECTIONS:
-            # What is wrong with resolvers is wrong in any case.
+            # Mistakes in resolvers are mistakes in any case.
             find_resolved_parameters(fn)
             return add_tool(_stand_in(fn), *args, **how)
 
@@ -172,7 +171,7 @@ class _CheckedTools(dict[str, Tool]):
         super().__setitem__(name, tool)
 
     def guarded(self, tool: Tool) -> GuardedTool:
-        """A tool behind the boundary, as it is now."""
+        """Return a tool behind the boundary, as it is now."""
         if isinstance(tool, GuardedTool):
             return tool
         kept = self._guarded.get(tool.name)
@@ -187,7 +186,7 @@ class _CheckedTools(dict[str, Tool]):
         except (ContractError, InvalidSignature) as error:
             if kept is None:
                 raise
-            logger.warning("a change of the schema of %r is not used: %s", tool.name, error)
+            logger.warning("the changed schema of %r is ignored: %s", tool.name, error)
             return kept[1]
 
     def _guard(self, name: str, tool: Tool) -> GuardedTool:
@@ -198,7 +197,7 @@ class _CheckedTools(dict[str, Tool]):
 
 
 def _state(tool: Tool) -> tuple[dict[str, Any], Json, dict[str, Any]]:
-    """All that a guarded tool is made from."""
+    """Return all that a guarded tool is made from."""
     return vars(tool), tool.parameters, vars(tool.fn_metadata)
 
 
@@ -211,7 +210,7 @@ class GuardedTool(Tool):
 
     @classmethod
     def around(cls, tool: Tool, contract: Contract, published: Schema) -> GuardedTool:
-        """The same tool, except for its parameters and their validation."""
+        """Return the same tool, except for its parameters and their validation."""
         same: dict[str, Any] = {name: getattr(tool, name) for name in Tool.model_fields}
         same["parameters"] = published
         function = contract.function
@@ -241,8 +240,11 @@ class GuardedTool(Tool):
         return result
 
     async def _accept(self, arguments: dict[str, Any], original: OriginalRequest) -> Accepted:
-        """Accept the arguments, or raise as `Tool.run` does: ToolError for a refusal and for what a
-        validator says in its own words, UnexpectedToolError for anything else.
+        """Accept the arguments, or raise as `Tool.run` does.
+
+        Raises:
+            ToolError: the call is refused, or a validator raised an error for the agent.
+            UnexpectedToolError: anything else.
         """
         try:
             return await accept_listed(self.contract, arguments, original)
@@ -261,7 +263,7 @@ class GuardedTool(Tool):
 
 
 def _refused_by_host(error: BaseException | None) -> ToolInputError | None:
-    """The refusal for an exception in the SDK's own validation; None for any other."""
+    """Return the refusal for an exception in the SDK's own validation; None for any other."""
     if not isinstance(error, Exception) or isinstance(error, OurToolError | ToolInputError):
         return None
     found = locals_where_failed(error, FuncMetadata.validate_arguments.__code__)
@@ -296,7 +298,7 @@ def guard_tool(tool: Tool, profile: Profile = PORTABLE) -> GuardedTool:
     warn_of_missing_examples(contract.name, contract.schema)
     # The SDK has checked only the functions that it could describe, not those behind a stand-in.
     if (reason := find_invalid_x_mcp_header(dict(contract.schema))) is not None:
-        # In the words of the SDK.
+        # The SDK's own message.
         raise InvalidSignature(
             f"Tool {tool.name!r} has an invalid x-mcp-header annotation: {reason}"
         )
@@ -345,8 +347,8 @@ class _ValidatedMetadata(FuncMetadata):
 
 
 def _stand_in(function: Function) -> Function:
-    """A function that the SDK accepts, with the parameters that the SDK fills and the same return
-    type; `compile_function` compiles the real one.
+    """Return a function that the SDK accepts, with the parameters that the SDK fills and the same
+    return type; `compile_function` compiles the real one.
     """
     hints = Hints(function)
     signature = inspect.signature(function)

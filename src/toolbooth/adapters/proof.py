@@ -23,7 +23,7 @@ PROBE = "toolbooth_probe"
 """The name of the throw-away server, and of its tool, which has no parameters."""
 
 _LOGGERS = ("fastmcp.server.server", "mcp.server.mcpserver.server")
-"""Where hosts log a refused call."""
+"""The loggers to which hosts report a refused call."""
 
 _proven: set[Kind] = set()
 
@@ -54,18 +54,20 @@ def forget() -> None:
 
 
 def with_probe(server: Any) -> Any:
-    """A protected server of a host that has tools, with the one that is called."""
+    """Return a protected server of a host that has tools, with the one that is called."""
     server.tool(name=PROBE)(_nothing)
     return server
 
 
 async def _nothing() -> Any:
-    """Any, because a host makes an output schema of every other annotation: two milliseconds."""
+    """Return nothing. Annotated as Any, because a host makes an output schema of every other
+    annotation: two milliseconds.
+    """
 
 
 def _answer(make_server: Callable[[], Any]) -> Json:
-    """The answer to a call with an undeclared key. In a thread of its own, because an event loop
-    may be running in this one, or a request that is not the probe's.
+    """Return the response to a call with an undeclared key. The call is made in another thread,
+    because an event loop may be running in this one, or a request that is not the probe's.
     """
 
     def call() -> Json:

@@ -1,5 +1,3 @@
-"""Where `served` was before it had the name of what it does: kept for code that imports it from
-here.
-"""
+"""The former place of `served`, kept for code that imports it from here."""
 
 from toolbooth.adapters.connect import served as served

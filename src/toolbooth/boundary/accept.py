@@ -54,6 +54,7 @@ def accept_bytes(contract: Contract, body: bytes, from_floats: bool = False) -> 
 
     `from_floats`: the bytes were written from values that a host has read.
     """
+    # MCP lets a client leave `arguments` out. No bytes are such a call, not broken JSON.
     if not body:
         return accept_reading(contract, NOTHING)
     try:
@@ -67,15 +68,19 @@ def accept_bytes(contract: Contract, body: bytes, from_floats: bool = False) -> 
 def accept_reading(contract: Contract, reading: Reading) -> Accepted:
     """`accept_bytes` for arguments that were read as part of a message. Raises ToolInputError."""
     value, delicate, body = reading
+    # A body of 64 KiB is too short for 100,000 values, so only larger ones are counted.
     if len(body) > LARGE:
         _must_be_few(contract, value, body)
         if gc.isenabled():
+            # The second entry finds the collector disabled, so this recursion ends after one step.
             with paused_collector():
                 return accept_reading(contract, reading)
     # In a large call with such unions, the validation may object to a million values.
     if contract.has_recursive_unions and (is_costly(contract, value) or len(body) > LARGE):
         return _long_way(contract, reading, None, costly=True)  # the validation comes last
     has_signs = _LESS_THAN in body or _BACKSLASH in body
+    # Placeholders such as `<integer>` are from the form in an earlier refusal. The short way would
+    # accept one wherever text is declared.
     if has_signs and has_placeholders(body):
         return _long_way(contract, reading, None)
     # The short way. The long way starts again from the beginning.
@@ -88,12 +93,17 @@ def accept_reading(contract: Contract, reading: Reading) -> Accepted:
                 return _long_way(contract, reading, None)
             notes += tags.notes
         if contract.validation_proves_shape:
+            # Here the closed validation refuses everything that the shape refuses, so the compiled
+            # check would only cost time.
             try:
                 return contract.validate(arguments), notes
             except InvalidValues as error:
                 return _long_way(contract, reading, error)
+        # The compiled check takes 5.0 for an integer, as JSON Schema does, but the function must
+        # get 5. Only the long way changes it.
         elif contract.has_integers and has_pointed_integers(body):
             pass
+        # In an open contract, `{"_meta": {...}}` would fit as one more key and reach the function.
         elif (contract.closed or CLIENT_KEYS.isdisjoint(arguments)) and fits(
             contract.shape, arguments
         ):
@@ -127,10 +137,12 @@ def _long_way(
     thorough = delicate or bool(repairs)
     if contract.has_integers and not thorough and has_pointed_integers(body):
         value = whole_integers(contract.shape, value)
+        # The earlier objections may have been about 5.0, which is 5 by now.
         earlier = earlier if value is reading[0] else None
     decoded, exam = examine(contract.shape, value, contract.limits, thorough=thorough)
     if exam.has_too_much_text:
         raise ToolInputError([too_many_values(contract.limits)], tool=contract.name)
+    # A repair may have made objects out of text, which the first count did not see.
     if repairs or exam.repairs:
         costly = is_costly(contract, decoded)
     made = [*repairs, *exam.repairs]
@@ -173,6 +185,7 @@ def _object_of(contract: Contract, reading: Reading) -> tuple[Reading, list[Rema
     2025-06-20).
     """
     repairs: list[Remark] = []
+    # Some clients encode twice, so text of text is read as well.
     while isinstance(reading[0], str):
         reading = read_json(reading[0].encode(), contract.limits)
         repairs = [Repair(code="json-text", path=())]

@@ -26,7 +26,7 @@ from toolbooth.boundary.secrecy import hide_secrets
 from toolbooth.boundary.swallowed import Tags, has_tags, look_for_tags
 from toolbooth.boundary.trial import as_published, problems_with
 from toolbooth.boundary.validate import values_of
-from toolbooth.boundary.values.explain import explained
+from toolbooth.boundary.values.explain import explained, with_meaning
 from toolbooth.contract import Contract, InvalidValues, Objection
 from toolbooth.errors import (
     Declared,
@@ -84,14 +84,44 @@ def invalid_values(
     )
 
 
+def advised(contract: Contract, arguments: Json, refusal: ToolInputError) -> ToolInputError:
+    """A refusal that the tool itself raised, with what to send instead."""
+    if refusal.edits or refusal.corrected is not None or refusal.more:
+        return refusal
+    problems = [with_meaning(each, contract, arguments) for each in refusal.problems]
+    may_cure = not is_costly(contract, arguments)
+    corrected, edits = _cured(contract, arguments, problems) if may_cure else (None, [])
+    shown = corrected is not None and not holds_secret(contract.shape, corrected)
+    if shown:
+        problems = [*refusal.problems]
+    made = explained(
+        contract,
+        arguments,
+        problems,
+        declared={**refusal.declared},
+        corrected=corrected if shown else None,
+        edits=edits,
+    )
+    return refusal.replaced(
+        problems=made.problems,
+        declared=made.declared,
+        corrected=made.corrected,
+        edits=made.edits,
+        form=made.form,
+        is_empty=made.is_empty,
+    )
+
+
 def _cured(
     contract: Contract, arguments: Any, problems: Sequence[Problem]
 ) -> tuple[Any, list[Edit]]:
-    """Arguments of the right shape with every missing field found elsewhere and every wrong value
-    replaced by the one that was meant, if they pass then, and the edits.
+    """The corrected arguments, and the edits. Missing fields are taken from other places in the
+    call, and wrong values are replaced by those that were meant. None if they are still refused.
     """
     wrong = {each.path for each in problems if each.code == "invalid"}
     moved, moves = found_elsewhere(contract.shape, arguments, problems)
+    # Another kind of problem, such as a missing field that was found nowhere, would remain after
+    # every cure. So there is no corrected call to look for.
     if not moves and len(wrong) < len(problems):
         return None, []
     try:
@@ -179,7 +209,7 @@ def refusal_of(
         if tags.problems:
             unsent = Tags((), tags.names, ())
             return refusal_without_values(contract, corrected, exam, unsent, edits)
-    # Past the cap, problems that were only counted cannot be told from new ones.
+    # Past the cap, problems that were only counted cannot be distinguished from new ones.
     if exam.more:
         found = [
             each for each in _validation_problems(contract, decoded, None) if each.code == "missing"
@@ -193,9 +223,10 @@ def refusal_of(
     ):
         found = _problems(contract, earlier, decoded, partial(_repeats_examination, exam))
     else:
-        # The validation has only repeated what the examination has found, at the same paths.
+        # The validation has only repeated the problems of the examination, at the same paths.
         found = []
     if edits and corrected is None:
+        # With the edit `rename $.nmae to "name"`, the field `name` is not missing any more.
         found = [each for each in found if not _is_filled(each, edits)]
     shown = corrected is not None and not found and not holds_secret(contract.shape, corrected)
     declared = exam.declared
@@ -299,6 +330,8 @@ def _as_written(arguments: Json, body: bytes) -> Json:
     for read, written in islice(levels, _MOST_LEVELS):
         if is_object(read):
             levels += [(each, written[key]) for key, each in read.items()]
+    # The same key may be at several levels: the value, read in the same way, shows which one is
+    # meant.
     made: Json = {}
     for key, value in arguments.items():
         found = (
@@ -314,7 +347,7 @@ def _in_place(
     contract: Contract, arguments: Json, wrong: Collection[JsonPath]
 ) -> tuple[Any, list[Edit]] | None:
     """The arguments with the wrong values replaced, and the edits; None if that is not enough. If
-    some value has no reading, there are only the edits, of those that are accepted.
+    some value cannot be replaced, there are no arguments, only the edits that are accepted.
     """
     cured = cure_in_place(contract, arguments, wrong)
     if cured is None:

@@ -1,7 +1,7 @@
-"""How much work the author's validation may make of a value, counted before it runs.
+"""Counts the work of the author's validation of a value, before it runs.
 
-A union of models that no tag tells apart is validated by trying every model. If the models contain
-the union again, each level multiplies the tries: a body of 200 bytes can keep Pydantic busy for
+A union of models without a tag is validated by trying every model. If the models contain the union
+again, each level multiplies the tries: a body of 200 bytes can keep Pydantic busy for
 hours. Counting them costs no more than one look at each value.
 """
 
@@ -33,6 +33,7 @@ def is_costly(contract: Contract, arguments: Any) -> bool:
     if not contract.has_recursive_unions or not is_object(arguments):
         return False
     tries, whole = _Tries(), 0
+    # Each top-level field is counted by itself, so that the refusal can name the one to change.
     for key, value in arguments.items():
         try:
             count = tries.of(_shape_under(contract.shape.objects[0], key), value)
@@ -68,6 +69,8 @@ class _Tries:
         least = 1 if len(forms) > 1 else 0
         count = 0
         for form in forms:
+            # Several unions may try one form on the same value. Its count is used again, or
+            # counting would take as long as the validation.
             known = self._known.get((id(form), id(value)))
             inside = self._inside(form, value) if known is None else known[1]
             count += inside or least
@@ -94,6 +97,7 @@ class _Tries:
         for key, each in value.items():
             if type(each) in _MAY_HAVE_FORMS:
                 shape = _shape_under(form, key)
+                # Only JSON text has forms inside. Any other text is one value.
                 if shape is not None and (shape.json_text or not isinstance(each, str)):
                     count += self.of(shape, each)
         return count
@@ -104,6 +108,8 @@ class _Tries:
         for index, each in enumerate(value):
             if type(each) in kinds:
                 count += self.of(item_shape(form, index), each)
+                # Compared inside the loop, so that a long array is not walked to its end for
+                # nothing.
                 if count > MOST_TRIES:
                     raise _TooMany
         return count

@@ -1,5 +1,4 @@
-"""The corrected call: what the agent plainly meant, wherever that can be derived from the declared
-names alone.
+"""The corrected call, if it can be derived from the declared names alone.
 
 Wrappers are unwrapped, names in another case renamed, dotted and bracketed keys split, keys at the
 wrong level moved. One key that finds no place, or two that want the same one, and there is no
@@ -23,7 +22,7 @@ from toolbooth.contract import Contract
 from toolbooth.errors import Edit, LeaveOut, Move, Rename, Rewrite, Split, Unwrap
 from toolbooth.jsonvalue import JsonPath, is_array, is_object, same_json
 from toolbooth.key_patterns import undeclared_shape
-from toolbooth.shape import ArrayShape, ObjectShape, Shape
+from toolbooth.shape import ArrayShape, Field, ObjectShape, Shape
 from toolbooth.shape_check import fits, plain_types
 
 
@@ -40,6 +39,7 @@ def correct(
     """
     work = Correction(contract, wrong, Budget(size))
     try:
+        # The form is chosen before any key is placed, and the keys inside wrappers count for it.
         form = refusals.possible_forms(contract.shape.objects, arguments)[0]
         made, strays = _object(form, arguments, (), (), work)
     except RecursionError:  # text in text in text: nothing that an agent slips into
@@ -63,15 +63,14 @@ def _value(
     path: JsonPath,
     origin: JsonPath,
     work: Correction,
-    *,
-    required: bool = True,
+    field: Field | None = None,
 ) -> tuple[Any, Strays]:
     """The corrected value at one place; `origin` is where it was sent. NOT_SENT: leave it out."""
     if shape.opaque or (_passes(shape, value) and not work.has_wrong(origin)):
         return value, {}
     read = _read_text(shape, value, path, work)
     if not _is_container(shape, read):
-        meant = work.reading(shape, path, value, required=required)
+        meant = work.reading(shape, path, value, field)
         if meant is NOT_SENT:
             work.edit(LeaveOut(origin, value))
             return NOT_SENT, {}
@@ -105,7 +104,7 @@ def _is_container(shape: Shape, value: Any) -> bool:
 
 
 def _read_text(shape: Shape, value: Any, path: JsonPath, work: Correction) -> Any:
-    """The value, or what it holds as JSON text."""
+    """Return the value, or the JSON value in a text."""
     if not isinstance(value, str):
         return value
     if "string" not in shape.types:
@@ -136,17 +135,23 @@ def _array(
 ) -> tuple[list[Any], Strays]:
     made: list[Any] = []
     left: Strays = {}
+    repeated: set[str] = set()
     for index, each in enumerate(value):
         shape = form.prefix[index] if index < len(form.prefix) else form.items
         if shape is None:
             made.append(each)
             continue
         corrected, strays = _value(shape, each, (*path, index), (*origin, index), work)
-        # What stands in several items cannot all be meant for the object around them.
-        work.complete = work.complete and left.keys().isdisjoint(strays)
-        left.update(strays)
+        for key, stray in strays.items():
+            if key in left or key in repeated:
+                repeated.add(key)
+            else:
+                left[key] = stray
         made.append(corrected)
-    return made, left
+    # Values in several items cannot all belong to the object around them.
+    if repeated:
+        work.complete = False
+    return made, {key: stray for key, stray in left.items() if key not in repeated}
 
 
 def _object(
@@ -162,6 +167,8 @@ def _object(
         if declared is None:
             continue
         place = ((*path, key), (*origin, key))
+        # `preview` and `idempotency_key` are exact: a corrected value could turn a preview into a
+        # write. If one is wrong, there is no corrected call.
         if declared.exact:
             is_right = type(each) in plain_types(declared.shape) and place[1] not in work.wrong
             work.complete = work.complete and is_right
@@ -171,7 +178,7 @@ def _object(
         if is_plain and place[1] not in work.wrong:
             made[key] = each
             continue
-        kept, below = _value(declared.shape, each, *place, work, required=declared.required)
+        kept, below = _value(declared.shape, each, *place, work, declared)
         strays.update(below)
         if kept is not NOT_SENT:
             made[key] = kept
@@ -180,6 +187,8 @@ def _object(
             continue
         inner = text_as_object(each, work.limits)
         shape = undeclared_shape(form, key)
+        # In an open object an undeclared key stays where it is, unless declared names are inside
+        # it.
         if shape is not None and not wrappers.is_wrapper(form, key, inner, value):
             made[key], below = _value(shape, each, (*path, key), (*origin, key), work)
             strays.update(below)
@@ -187,12 +196,12 @@ def _object(
             strays[key] = ((*origin, key), each)
     if len(strays) > MOST_SOUGHT:
         return made, strays
-    # What stands at the wrong place may have come from below or from here; either way this level is
-    # tried.
+    # A value at the wrong place may come from below or from here. In both cases, try this level.
     left: Strays = {}
     for key, (sent_at, each) in strays.items():
         if not _place(form, made, key, each, sent_at, path, work):
             left[key] = (sent_at, each)
+    # Only at the top level can there be arguments for another tool, beside its name.
     moves = None if origin else gathered(form, made, left)
     if moves is None:
         return made, left
@@ -213,12 +222,14 @@ def _place(
     """Find the place of one misplaced key at this level or below it."""
     if key in form.fields:
         return _set(form, made, key, value, origin, path, work)
+    # The key may be the call itself: `{"{\"url\": \"...\"}": null}`.
     inner = text_as_object(value, work.limits) or key_paths.object_in_key(key, value, work.limits)
     if inner is not None and _place_object(form, made, key, inner, origin, path, work):
         return True
     steps = key_paths.steps_of(key) or key_paths.joined_steps(form, key)
     if len(steps) > 1 and _split(form, made, steps, value, origin, path, work):
         return True
+    # Comparing spellings is expensive, so it comes after the cheap looks and has a limit.
     if not work.may_seek(form, key):
         return False
     name = _respelt(form, key, value, work)
@@ -254,6 +265,7 @@ def _place_object(
     name = _respelt(form, key, inner, work)
     near = refusals.near_object(key, form) if work.budget.may_compare(form) else None
     if near is not None:
+        # A misspelt object is renamed, never unwrapped: its keys belong to the declared object.
         return name == near and _set(form, made, near, inner, origin, path, work)
     if _unwrap(form, made, inner, origin, path, work):
         return True
@@ -275,18 +287,23 @@ def _set(
 ) -> bool:
     """Put a value under a declared key, unless that field was sent already."""
     declared = form.fields[key]
+    # By identity, because an alias is a further key of the same field.
     if any(form.fields[sent] is declared for sent in made if sent in form.fields):
         return False
     if declared.exact and type(value) not in plain_types(declared.shape):
         return False
+    # The value may have wrong parts itself. Their edits count only if all of them can be corrected,
+    # so they are collected in a trial.
     trial = work.trial()
     if not trial.complete:
         return False
-    corrected, strays = _value(declared.shape, value, (*path, key), origin, trial)
-    if strays or not trial.complete or not _takes(declared.shape, corrected):
+    corrected, strays = _value(declared.shape, value, (*path, key), origin, trial, declared)
+    is_left_out = corrected is NOT_SENT
+    if strays or not trial.complete or not (is_left_out or _takes(declared.shape, corrected)):
         return False
-    made[key] = corrected
-    work.edit(_edit(origin, (*path, key)))
+    if not is_left_out:
+        made[key] = corrected
+        work.edit(_edit(origin, (*path, key)))
     for edit in trial.edits:
         work.edit(edit)
     return True
@@ -311,11 +328,12 @@ def _unwrap(
     path: JsonPath,
     work: Correction,
 ) -> bool:
-    """Send what is inside a wrapper at the wrapper's own level, if all of it belongs there."""
+    """Move the contents of a wrapper to the wrapper's own level, if all of it belongs there."""
     trial = work.trial()
     if not trial.complete:
         return False
     flat, strays = _object(form, inner, path, origin, trial)
+    # A wrapper is never half undone: the rest of it would be lost.
     if not inner or strays or not trial.complete or not _disjoint(form, flat, made):
         return False
     made.update(flat)

@@ -1,4 +1,4 @@
-"""What `correct.py` has found out so far: the edits, and whether everything has found a place."""
+"""The state of a correction in `correct.py`: the edits, and whether every value has a place."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from collections.abc import Collection
 from typing import Any
 
 from toolbooth.boundary import refusals
-from toolbooth.boundary.cures.places import Place
+from toolbooth.boundary.cures.places import place_of
 from toolbooth.boundary.cures.readings import NO_READING, only_reading
 from toolbooth.contract import Contract, Limits
 from toolbooth.errors import Edit, Split
 from toolbooth.jsonvalue import JsonPath
-from toolbooth.shape import ObjectShape, Shape
+from toolbooth.shape import Field, ObjectShape, Shape
 
 MOST_EDITS = 20
 """Past this many, edits are no longer listed."""
@@ -40,6 +40,8 @@ class Budget:
 
     def __init__(self, size: int) -> None:
         self.sought = set[tuple[int, str]]()
+        # A longer call may be tried more often, in proportion: the work stays linear in the bytes
+        # that were sent.
         self.trials = min(_MOST_TRIALS, _TRIALS_AT_LEAST + size // _BYTES_PER_TRIAL)
         self.compared = 0
         self.read = _MOST_READ
@@ -75,6 +77,8 @@ class Correction:
         self.names = refusals.names_of_tool(contract.shape)
         self.budget = budget
         self._edits: dict[tuple[type[Edit], JsonPath], Edit] = {}
+        # With no trials left, every further correction is incomplete from the start, which ends
+        # trials within trials.
         self.complete = budget.trials > 0
 
     def trial(self) -> Correction:
@@ -88,13 +92,17 @@ class Correction:
     def limits(self) -> Limits:
         return self.contract.limits
 
-    def reading(self, shape: Shape, path: JsonPath, value: Any, *, required: bool) -> Any:
-        """What a wrong value certainly means at a place."""
+    def reading(self, shape: Shape, path: JsonPath, value: Any, field: Field | None) -> Any:
+        """Return the only meaning of a wrong value at a place, if there is one; `field`: the field
+        of the place, if it has one.
+        """
         found = NO_READING
         if not self.unclear:
             self.budget.spend_reading()
-            place = Place(shape, self.contract.schema, path, required)
+            place = place_of(shape, self.contract.schema, path, field)
             found = only_reading(place, value, self.limits)
+        # A value without a meaning is counted twice: after 40 of them, no corrected call will be
+        # found.
         if found is NO_READING:
             self.budget.spend_unread()
         return found
@@ -117,5 +125,7 @@ class Correction:
 
     def edit(self, edit: Edit) -> None:
         if len(self._edits) < MOST_EDITS:
+            # A key such as `address.city` is one key, and its edit is about the place that it
+            # names.
             about = (edit.key, *edit.target) if isinstance(edit, Split) else edit.source
             self._edits.setdefault((type(edit), about), edit)

@@ -1,4 +1,4 @@
-"""What the examination of one call has found: repairs, problems, and what explains them."""
+"""The findings of the examination of one call: repairs, problems, and their explanations."""
 
 from __future__ import annotations
 
@@ -84,6 +84,7 @@ class Examination:
         self.more = 0
         self.has_names = False
         self.compared = 0
+        # A list, not a number: the trials of this call share it and add to the same count.
         self.text_values = [0]
         self.known: dict[Trial, tuple[Any, Any, Examination]] = {}
         self.likely: dict[tuple[Forms, int], tuple[Any, Forms]] = {}
@@ -91,6 +92,7 @@ class Examination:
     @property
     def only_slips(self) -> bool:
         """Whether nothing is wrong but undeclared keys, all of them in `slips`."""
+        # Problems past the cap count as well. If one of them is no slip, `mend` must not run.
         all_slips = len(self.slips) == len(self.problems) + self.more
         return all_slips and not self.repairs and not self.thorough
 
@@ -103,6 +105,7 @@ class Examination:
 
     def fresh(self, shape: Shape | None = None) -> Examination:
         """An empty one, to try a branch of a union: the one of `shape`, if it is given."""
+        # Once a branch is unknown, the types are unknown at every level below it.
         as_sent = self.as_sent or (shape is not None and shape.ambiguous)
         made = Examination(self.limits, thorough=self.thorough, as_sent=as_sent)
         made.known = self.known
@@ -111,7 +114,7 @@ class Examination:
         return made
 
     def take(self, other: Examination) -> None:
-        """Add what a trial found. Problems beyond the most that are listed are only counted."""
+        """Add the findings of a trial. Problems past the limit of the list are only counted."""
         self.repairs += other.repairs
         room = max(0, MOST_PROBLEMS - len(self.problems))
         self.problems += other.problems[:room]
@@ -123,6 +126,7 @@ class Examination:
 
     def possible_forms(self, forms: Forms, value: Json) -> Forms:
         """The forms of a union that an object may be, found once for each object."""
+        # An object of a call cannot be hashed, so its id is the key.
         place = (forms, id(value))
         found = self.likely.get(place)
         if found is None:
@@ -142,6 +146,8 @@ class Examination:
         self.problem_paths.append(path)
 
     def refuse_type(self, shape: Shape, value: Any, path: JsonPath) -> None:
+        # The sentence is not even made for a problem that is only counted: a list of a million
+        # wrong items would need a million sentences.
         if self.is_full:
             self.more += 1
         else:
@@ -165,6 +171,7 @@ class Examination:
         """
         is_scalar = not is_object(value) and not is_array(value)
         inside = 0 if is_scalar else count_values(value, self.limits.max_values)
+        # The text itself counts too, or a million texts such as "5" would all be read.
         self.text_values[0] += 1 + inside
         if not self.has_too_much_text:
             return True
@@ -179,4 +186,5 @@ class Examination:
     def may_compare(self, form: ObjectShape) -> bool:
         """Whether an undeclared key may be compared with the declared names of its object."""
         self.compared += len(form.fields)
+        # The first object is compared in any case, however many fields it declares.
         return self.compared <= _MOST_COMPARED or self.compared == len(form.fields)

@@ -1,5 +1,4 @@
-"""Stage 2: one descent over the shape. At each value: client keys, then what may be repaired, then
-what may not pass.
+"""Stage 2: one descent over the shape. At each value: client keys, then repairs, then refusals.
 
 In: the arguments as read. Out: the arguments as they should have been sent, the repairs made, the
 problems found. Parts that pass the compiled check are not walked.
@@ -45,6 +44,7 @@ def examine(
 def _value(shape: Shape, value: Any, path: JsonPath, exam: Examination) -> Any:
     """Examine the value at one place."""
     if shape.opaque:
+        # Nothing here is repaired or refused for its type, but a number could still lose digits.
         return free_numbers(shape, value, path, exam.refuse) if exam.thorough else value
     if isinstance(value, str) and ("string" not in shape.types or shape.json_text):
         return _value_in_text(shape, value, path, exam)
@@ -56,9 +56,13 @@ def _value(shape: Shape, value: Any, path: JsonPath, exam: Examination) -> Any:
         exam.refuse_type(shape, value, path)
         if type(value) in _WITHOUT_NUMBERS:
             return value
+        # The value is refused already. Its numbers are only made plain because the author's
+        # validation still runs over the whole call, and knows no numbers as written.
         return free_numbers(None, value, path, exam.fresh().refuse)
     if isinstance(value, float | jiter.LosslessFloat):
         return declared_number(shape, value, path, exam.refuse, as_sent=exam.as_sent)
+    # Pydantic would read "1700000000" as seconds since 1970, and a longer number as milliseconds.
+    # That is a guess.
     if shape.temporal and isinstance(value, str) and refusals.is_number_text(value):
         exam.refuse("wrong-type", path, messages.number_for_time(shape, value))
     if shape.named_by and isinstance(value, str) and value and not refusals.is_uuid(value):
@@ -108,12 +112,13 @@ def _refuse_text(
 
 def _objects(shape: Shape, value: Json, path: JsonPath, exam: Examination) -> Any:
     """An object, by the one form it has, or by the form of a union that it fits best."""
+    # Nothing in it can be wrong. Missing fields are found by the author's validation.
     if not value:
         return value
     if len(shape.objects) == 1:
         return _object(shape.objects[0], value, path, exam)
     possible = exam.possible_forms(shape.objects, value)
-    # What is examined is wrong in any case, and further problems are only counted.
+    # The call is refused in any case, and further problems are only counted.
     if exam.is_full:
         return _object(possible[0], value, path, exam)
     trials = [(form, _object) for form in possible]
@@ -138,12 +143,15 @@ def _best(
     tried: list[tuple[Any, Examination]] = []
     for form, walk in trials:
         made, own = _tried(shape, form, walk, value, path, exam)
+        # A form that fits without any repair wins at once, in the author's order.
         if not own.problems and not own.repairs:
             return made
         tried.append((made, own))
     clean = [(made, own) for made, own in tried if not own.problems]
+    # If no form fits, the one with the fewest problems was probably meant.
     made, own = clean[0] if clean else min(tried, key=_problem_count)
     exam.take(own)
+    # Two forms fit after repairs, but with different values: then no repair is certain.
     ambiguous = any(other != made for other, _ in clean) or (
         clean and _reads_otherwise(trials, tried, made, value, path, exam)
     )
@@ -179,8 +187,8 @@ def _reads_otherwise(
     path: JsonPath,
     exam: Examination,
 ) -> bool:
-    """Whether what is left of an object, its empty keys taken as not sent, has a form that never
-    had those keys.
+    """Whether an object fits a form that does not have its empty keys, once these are taken as not
+    sent.
     """
     if not is_object(made) or len(made) == len(value):
         return False
@@ -203,6 +211,7 @@ def _has_all(form: ObjectShape, made: Json) -> bool:
 def _object(form: ObjectShape, value: Json, path: JsonPath, exam: Examination) -> Json:
     made = value.copy()  # most values stay as they are
     sent: dict[int, str] = {}
+    # Only a field with an alias has several keys, so only then can it be sent twice.
     aliased = len(form.fields) > len(form.names)
     fields, plain = form.fields, plain_fields(form)
     for key, each in value.items():
@@ -222,6 +231,7 @@ def _object(form: ObjectShape, value: Json, path: JsonPath, exam: Examination) -
             kept = NOT_SENT
         else:
             kept = _field(declared, each, (*path, key), exam)
+        # Its problem is reported, and the author's validation would only report the key again.
         if kept is NOT_SENT:
             del made[key]
         elif kept is not each:
@@ -241,7 +251,7 @@ def _refuse_conflicts(form: ObjectShape, made: Json, path: JsonPath, exam: Exami
                 (*path, *other),
                 messages.conflicting(path_text(other), path_text(sent[0])),
             )
-            # Whichever of them the author's model objects to, it has been reported.
+            # The author's model may object to either of them. Both are reported already.
             exam.problem_paths.append((*path, *sent[0]))
 
 
@@ -250,6 +260,7 @@ def _field(declared: Field, value: Any, path: JsonPath, exam: Examination) -> An
     if declared.exact and type(value) not in plain_types(shape):
         exam.refuse("wrong-type", path, messages.not_exact(shape, value))
         return NOT_SENT
+    # The usual object: `_value` would end at the same function after more questions.
     if len(shape.objects) == 1 and is_object(value) and not shape.opaque:
         return _object(shape.objects[0], value, path, exam)
     if value == "null" and _is_null_text(declared):
@@ -259,6 +270,7 @@ def _field(declared: Field, value: Any, path: JsonPath, exam: Examination) -> An
     code = repairs.left_out(declared, value)
     if code is not None:
         exam.repair(code, path)
+        # As if the key had not been sent, so the author's default applies.
         return NOT_SENT
     return _value(shape, value, path, exam)
 

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 
 from toolbooth.jsonvalue import JsonPath
 
+# A text is one token, so that a bracket inside it opens no level. Numbers and words need none: they
+# change no path.
 _TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*"|[{}\[\],:]', re.DOTALL)
 
 _MOST_READ = 100_000
@@ -34,16 +36,20 @@ def fault_place(body: bytes, line: int, column: int) -> JsonPath | None:
     """The path at a line and column of JSON text; inside `arguments`, if the text is a message with
     arguments. None if it is too far on.
     """
+    # jiter counts columns in bytes, so the body is never decoded here. Bytes that are not UTF-8 are
+    # one of the faults that must be placed.
     starts = [0, *(found.end() for found in re.finditer(rb"\n", body[:_MOST_READ]))]
     end = starts[line - 1] + column - 1 if line <= len(starts) else _MOST_READ
     if end >= _MOST_READ:
         return None
     path = _path_before(body[: max(0, end)])
+    # The agent has written only the arguments, so a path such as `$.params.arguments.city` would
+    # name levels that it never saw.
     return path[2:] if path[:2] == _ARGUMENTS else path
 
 
 def _path_before(read: bytes) -> JsonPath:
-    """The path of the value at the end of what was read."""
+    """Return the path of the value at which reading stopped."""
     levels: list[_Level] = []
     last = b""
     for found in _TOKEN.finditer(read):
@@ -55,12 +61,16 @@ def _path_before(read: bytes) -> JsonPath:
         elif levels:
             _step(levels[-1], token, last)
         last = token
+    # An object of which no key was read yet adds no step: in `{"a": {'b': 1}}` the parser stops at
+    # the single quote, and the path is `$.a`.
     return tuple(level.step for level in levels if level.is_array or level.key)
 
 
 def _step(level: _Level, token: bytes, last: bytes) -> None:
     if token == b",":
         level.index += 1
+        # The next key is not known yet: `{"a": 1, b: 2}` is wrong at the object itself, not at
+        # `$.a`.
         level.key = ""
     elif token == b":" and last[:1] == b'"':
         level.key = str(json.loads(last))  # the parser has read this key

@@ -43,6 +43,8 @@ def handle_bytes(
     """
     try:
         values, remarks = accept_bytes(contract, body, from_floats)
+        # The tool runs inside this `try` too: it may raise ToolInputError itself, for a rule that
+        # no type can express, and that is answered like a refusal of ours.
         value = run(contract, function, values, context, injected)
     except (ToolInputError, ToolError) as error:
         return _failure_result(contract, error, errors)
@@ -61,6 +63,8 @@ def handle_arguments(
     """`handle_bytes` for a host that has parsed the arguments already."""
     return handle_bytes(
         contract,
+        # The bytes of the call are gone, because the host has parsed them. They are written again,
+        # so that hosts of both kinds take the same way.
         json_bytes(arguments),
         function,
         context=context,
@@ -82,6 +86,8 @@ async def handle_bytes_async(
 ) -> Json:
     """`handle_bytes` for async tools. Sync ones run in a thread."""
     try:
+        # Only the tool may run in a thread. Reading and validating do no I/O, so they stay on the
+        # event loop.
         values, remarks = accept_bytes(contract, body, from_floats)
         call = bound_call(contract, function, values, context, injected)
         value = await run_async(call, is_async=is_async(function or contract.function))
@@ -112,11 +118,14 @@ async def handle_arguments_async(
 
 
 def _value_result(contract: Contract, value: Any, remarks: list[Remark]) -> Json:
-    """The result of a tool that ran, also if what it returned cannot be sent."""
+    """Return the result of a tool that ran, also if its value cannot be sent."""
     try:
+        # Not in the `try` of the caller: the tool has run by now. A failure must not look like a
+        # refusal, after which the agent would call again.
         return render.value_result(value, remarks)
+    # A serializer of the author runs here and may raise anything, even SystemExit.
     except (Exception, SystemExit) as error:
-        logger.error("tool %r returned what cannot be sent", contract.name, exc_info=error)
+        logger.error("the result of tool %r cannot be sent", contract.name, exc_info=error)
         return render.unsendable_result(error)
 
 
@@ -124,6 +133,8 @@ def _failure_result(contract: Contract, error: ToolInputError | ToolError, error
     """The result for the agent, or the refusal itself for a host that answers by protocol."""
     if isinstance(error, ToolError):
         return render.tool_error_result(error)
+    # Only refused arguments are an error of the protocol. A tool that fails returns a result with
+    # `isError`, as the MCP specification asks for.
     if errors == "protocol":
         raise error
     return render.refusal_result(error, contract.limits)

@@ -21,6 +21,7 @@ _UNCHANGED = (int, str, bool, type(None))
 
 def is_whole(value: Any) -> bool:
     """Whether a number has no fraction, however it is written."""
+    # The digits of a float that a host has read are not known, so its value must do.
     if isinstance(value, float):
         return value.is_integer()
     exact = exact_decimal(value)
@@ -37,6 +38,7 @@ _LARGEST_SHORT = 2**53
 def short_integer(value: LosslessFloat) -> int | None:
     """The integer that a short number is, such as 1e3; None for any other number."""
     number = float(value)
+    # Zero is not short: 1e-999 becomes 0.0 too, and must be refused.
     is_short = number.is_integer() and 0 < abs(number) < _LARGEST_SHORT
     return int(number) if is_short and len(str(value)) <= _SHORT else None
 
@@ -45,6 +47,7 @@ def whole_integers(shape: Shape | None, value: Any) -> Any:
     """A value with 5 for every 5.0 where only an integer is declared; the value itself if there is
     none.
     """
+    # In a union whose branch is not known yet, 5.0 may be meant for a branch with a float.
     if shape is None or shape.opaque or shape.ambiguous:
         return value
     if isinstance(value, float):
@@ -60,6 +63,7 @@ def whole_integers(shape: Shape | None, value: Any) -> Any:
 
 def _in_array(form: ArrayShape, value: list[Any]) -> list[Any]:
     made = [whole_integers(item_shape(form, index), each) for index, each in enumerate(value)]
+    # The same list, not an equal one: callers see by `is` whether anything has changed.
     return value if all(map(is_, made, value)) else made
 
 
@@ -71,6 +75,7 @@ def _in_object(form: ObjectShape, value: Json) -> Json:
         parts = {**parts, **{key: undeclared_shape(form, key) for key in others}}
     changed: Json = {}
     for key, shape in parts.items():
+        # A key that was not sent gives None here, and None needs no change either.
         each = value.get(key)
         if type(each) not in _UNCHANGED:
             whole = whole_integers(shape, each)

@@ -8,18 +8,20 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import Any
 
 from toolbooth.boundary import refusals
 from toolbooth.boundary.read import text_as_object
 from toolbooth.contract import Limits
-from toolbooth.jsonvalue import Json, JsonPath
+from toolbooth.jsonvalue import Json, JsonPath, recased, same_name
 from toolbooth.shape import ObjectShape, Shape
 
 _STEPS = re.compile(r"[^.\[\]]+")
 
 
+_SEPARATORS = "_- "
+_MOST_FIELDS = 400
 _LONGEST_KEY = 400
 """Characters of a key in which joined names are looked for."""
 
@@ -30,22 +32,41 @@ def steps_of(key: str) -> Sequence[str]:
 
 
 def joined_steps(form: ObjectShape, key: str) -> Sequence[str]:
-    """The steps of a key that joins the names of an object and of one of its fields with
-    underscores, such as `address_street`; empty for any other key.
+    """The steps of a key that joins the names of an object and of one of its fields, such as
+    `address_street`, `address-street` or `addressStreet`; empty for any other key.
     """
     if len(key) > _LONGEST_KEY:
         return ()
-    for end in (index for index, letter in enumerate(key) if letter == "_"):
-        name, rest = key[:end], key[end:].lstrip("_")
-        field = form.fields.get(name)
-        if field is None or len(field.shape.objects) != 1:
+    plain = recased(key)
+    for name, start in _objects_by_name(form):
+        # `recased` has dropped the places where words begin, so the rest is taken from the key as
+        # sent.
+        rest = _after(key, len(start)) if plain.startswith(start) else ""
+        if not rest:
             continue
-        inner = field.shape.objects[0]
-        if rest in inner.fields:
-            return (name, rest)
+        inner = form.fields[name].shape.objects[0]
+        last = rest if rest in inner.fields else same_name(rest, inner.fields)
+        if last is not None:
+            return (name, last)
         if steps := joined_steps(inner, rest):
             return (name, *steps)
     return ()
+
+
+@lru_cache(maxsize=1024)
+def _objects_by_name(form: ObjectShape) -> Sequence[tuple[str, str]]:
+    """The fields that are objects, and their names without case and separators."""
+    fields = islice(form.fields.items(), _MOST_FIELDS)
+    return [(name, recased(name)) for name, each in fields if len(each.shape.objects) == 1]
+
+
+def _after(key: str, letters: int) -> str:
+    """What follows so many letters of a key; empty if no word begins there."""
+    places = [index for index, letter in enumerate(key) if letter not in _SEPARATORS]
+    end = places[letters - 1] + 1
+    # `addressee` begins with `address`, but no new word begins there: it is another name.
+    begins = key[end : end + 1] in _SEPARATORS or key[end : end + 1].isupper()
+    return key[end:].lstrip(_SEPARATORS) if begins else ""
 
 
 def object_in_key(key: str, value: Any, limits: Limits) -> Json | None:
@@ -60,6 +81,7 @@ def declared_path(form: ObjectShape, steps: Sequence[str]) -> JsonPath | None:
     shape: Shape | None = Shape(types=frozenset(("object",)), objects=(form,))
     path: list[str | int] = []
     for step in steps:
+        # In a free value any key may be meant, so the step stays as it is written.
         if shape is None or shape.opaque:
             path.append(step)
         elif shape.objects:
@@ -69,6 +91,7 @@ def declared_path(form: ObjectShape, steps: Sequence[str]) -> JsonPath | None:
                 return None
             path.append(name or step)
             shape = inner.fields[name].shape if name is not None else inner.additional
+        # Items have no names, so only a position can follow an array.
         elif shape.arrays and step.isdigit():
             path.append(int(step))
             shape = shape.arrays[0].items
@@ -80,6 +103,7 @@ def declared_path(form: ObjectShape, steps: Sequence[str]) -> JsonPath | None:
 def _declared_name(step: str, form: ObjectShape) -> str | None:
     if step in form.fields:
         return step
+    # A singular for a plural is certain only if the value fits, and here no value is known.
     match = refusals.respelt(step, form)
     return None if match is None or match.by_number else match.name
 
@@ -91,6 +115,7 @@ def put(made: Any, path: JsonPath, value: Any) -> bool:
     for step, following in pairwise(path):
         empty: Any = [] if isinstance(following, int) else {}
         if isinstance(step, int):
+            # `lines[2]` before `lines[1]` would leave a hole, and JSON has none.
             if step > len(made):
                 return False
             if step == len(made):
@@ -106,6 +131,7 @@ def put(made: Any, path: JsonPath, value: Any) -> bool:
             return False
         made.append(value)
         return True
+    # Never over a value that is there: it would be lost.
     if last in made:
         return False
     made[last] = value
@@ -136,13 +162,14 @@ def places_below(form: ObjectShape) -> Mapping[str, tuple[str, ...] | None]:
             for name in each.fields.keys() - found.keys():
                 names[name] = None if name in names else path
         found |= names
+        # A form that contains itself would be found again at every level.
         seen.update(id(each) for _, each in level)
     return found
 
 
 def _objects_below(level: _Level, seen: set[int]) -> Iterator[tuple[tuple[str, ...], ObjectShape]]:
-    """The objects one level further down. What was seen further up has no new names; and of the
-    same form at several places, two are enough to know that a name is not clear.
+    """Yield the objects one level further down. Forms that were seen further up have no new names.
+    If a form is at several places, two are enough to know that a name is not clear.
     """
     times = Counter[int]()
     for path, form in level:

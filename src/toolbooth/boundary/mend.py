@@ -34,6 +34,8 @@ def mend(shape: Shape, slips: Sequence[Slip], limits: Limits) -> list[Edit] | No
     Nothing else may be wrong with the call.
     """
     names = refusals.names_of_tool(shape)
+    # The first slip is the model for the others: in `{"rows": [{"data": {...}}, {"data": {...}}]}`
+    # every row has the same wrapper.
     _, first_form, first_key, first_value, first_path = slips[0]
     name = None if is_object(first_value) else _name(first_form, first_key, names)
     meant: list[Json] = []
@@ -44,9 +46,13 @@ def mend(shape: Shape, slips: Sequence[Slip], limits: Limits) -> list[Edit] | No
         if is_object(value) and refusals.near_object(key, form) is not None:
             return None
         fields = _meant(form, name, value, limits)
+        # A field that is sent in the wrapper and beside it may have two values, which only
+        # `correct` compares.
         if fields is None or not made.keys().isdisjoint(fields):
             return None
         meant.append(fields)
+    # Nothing was changed until here. If one of the slips cannot be undone, the objects must still
+    # be as the examination has left them.
     if len(slips) == 1:
         slips[0][0].update(meant[0])
         return [_edit(slips[0], meant[0])]
@@ -69,6 +75,8 @@ def is_beyond_correction(shape: Shape, slips: Sequence[Slip], limits: Limits) ->
 def _has_no_place(
     form: ObjectShape, key: str, value: Any, names: frozenset[str], limits: Limits
 ) -> bool:
+    # `address.city` and `lines[0]` may be paths, and a key that begins with a brace may be a whole
+    # call as JSON text. Only `correct` reads these.
     if "." in key or "[" in key or key[:1] == "{" or recased(key) in _recased(names):
         return False
     if key_paths.joined_steps(form, key) or arguments_of(form) is not None:
@@ -108,9 +116,11 @@ def _meant(form: ObjectShape, name: str | None, value: Any, limits: Limits) -> J
         for key, each in value.items():
             if type(each) not in plain.get(key, ()) and not _fits(form, key, each):
                 return None
+        # An empty wrapper has nothing to move, so there is no edit for it here.
         return value or None
     if name is None or not _fits(form, name, value):
         return None
+    # Text that holds an object may be a wrapper as JSON text, and renaming its key would be wrong.
     return None if text_as_object(value, limits) is not None else {name: value}
 
 

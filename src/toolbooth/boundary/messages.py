@@ -18,6 +18,7 @@ from toolbooth.jsonvalue import (
     shorten,
     write_json,
 )
+from toolbooth.secret_names import may_be_secret_name
 from toolbooth.shape import ArrayShape, JsonType, Shape, Temporal, json_type
 
 ECHO = 80
@@ -49,14 +50,14 @@ UNREADABLE_VALUE = "its value could not be read"
 """The author's code raised an exception."""
 
 NOT_AN_OBJECT = "the arguments must be one JSON object"
-SECRET = "is not accepted as it is; nothing of a secret is shown"
+SECRET = "is not valid; details of a secret are hidden"
 AMBIGUOUS = "can be read in more than one way; send every value in its own JSON type"
 LOSSY_NUMBER = "is a number too large or too small to hold"
 INEXACT_INTEGER = (
     "arrived as a floating-point number, which does not hold every integer of this size; "
     "send its digits without a point and without an exponent"
 )
-LOST_FRACTION = "is not a whole number, but has more digits than can be held"
+LOST_FRACTION = "would lose its fraction, because it has too many digits"
 LOSSY_TEXT = "holds a number with more digits than can be read"
 
 DUPLICATE_KEY = "the same key is sent twice"
@@ -67,6 +68,7 @@ TOO_MANY_DIGITS = "an integer has more digits than can be read"
 def echo(value: Any) -> str:
     """A value as the agent sent it, shortened."""
     if isinstance(value, str):
+        # As JSON, with its quotes, so that the agent can distinguish "5" from 5.
         return shorten(write_json(value), ECHO)
     return shorten(str(value).lower() if isinstance(value, bool) else str(value), ECHO)
 
@@ -76,7 +78,7 @@ def echo(value: Any) -> str:
 
 def too_large(sent: int, most: int) -> str:
     """More bytes than the limit."""
-    return f"{sent:,} bytes are sent, {most:,} are taken at the most"
+    return f"{sent:,} bytes were sent; at most {most:,} are accepted"
 
 
 def deeper_than(levels: int) -> str:
@@ -90,7 +92,7 @@ def too_many_values(most: int) -> str:
 
 
 def too_complex(most: int) -> str:
-    """Nested unions whose forms cannot be told apart."""
+    """Nested unions whose forms have no tag."""
     return (
         f"is nested so deep that more than {most:,} combinations of forms would have to be tried; "
         "send it less deep"
@@ -106,21 +108,20 @@ _NOT_JSON = (
     ("EOF", "it ends too early"),
     ("key must be a string", "a key must be text in double quotes"),
     ("trailing comma", "a comma is followed by no value"),
-    ("trailing characters", "something follows the end of it"),
+    ("trailing characters", "there is more text after its end"),
     ("control character", "text contains a line break or another control character; escape it"),
     ("unexpected end of hex escape", "an escape is half of a surrogate pair"),
     ("invalid unicode code point", "bytes are not UTF-8"),
     ("expected value", "a value is expected"),
     ("expected ident", "a value is expected"),
 )
-"""How a parser's reasons begin, and what they mean."""
+"""The beginnings of a parser's reasons, each with our words for it."""
 
 
 def not_json(reason: str, word: str, path: JsonPath | None) -> str:
-    """Bytes that are not JSON: why, and where. `word`: what the parser has found there, if it is
-    known.
-    """
+    """Bytes that are not JSON: why, and where. `word`: the text at that place, if it is known."""
     meant = next((said for start, said in _NOT_JSON if reason.startswith(start)), reason)
+    # Models that write Python send its single quotes, which jiter only calls an unexpected value.
     if word == "'":
         meant = "text must be in double quotes"
     elif word:
@@ -140,8 +141,8 @@ def at_place(message: str, detail: str, path: JsonPath | None) -> str:
 def of_another_form(key: str, names: tuple[str, ...]) -> str:
     """A key that is declared, but not together with the others that were sent."""
     return (
-        f"{quoted(key)} does not go with the other fields that were sent; "
-        f"it belongs to the form with {listed(names, 12)}"
+        f"{quoted(key)} cannot be combined with the other fields that were sent; "
+        f"it is used with {listed(names, 12)}"
     )
 
 
@@ -173,22 +174,29 @@ def swallowed(names: tuple[str, ...], end: int, tags: str) -> str:
 # --- values -------------------------------------------------------------------------------------
 
 
-def wrong_type(shape: Shape, value: Any, reason: str = "") -> str:
-    """A value whose JSON type is not declared here."""
+def wrong_type(shape: Shape, value: Any, reason: str = "", *, shows: bool = True) -> str:
+    """A value whose JSON type is not declared here; `shows`: the value may be shown."""
     wanted = wants(shape)
     if reason:
         return f"must be {wanted}, but {reason}"
     kind = json_type(value)
-    if kind in ("object", "array", "null") or shape.has_secret:
+    # Objects and arrays may be long, and null has no other form than its name.
+    if kind in ("object", "array", "null") or not (shows and _is_shown(shape, value)):
         return f"must be {wanted}, got {_TYPES[kind]}"
     if kind == "boolean":
         return f"must be {wanted}, got {echo(value)}"
     return f"must be {wanted}, got {_TYPES[kind]} {echo(value)}"
 
 
+def _is_shown(shape: Shape, value: Any) -> bool:
+    """Whether a value is no secret, and no text for an object that names one: `Cookie: …`."""
+    is_text_for_object = isinstance(value, str) and bool(shape.objects)
+    return not shape.has_secret and not (is_text_for_object and may_be_secret_name(value))
+
+
 def not_exact(shape: Shape, value: Any) -> str:
     """A value of an argument that takes no repair."""
-    return f"{wrong_type(shape, value)}; this argument is never repaired or left out"
+    return f"{wrong_type(shape, value)}; this argument is never corrected automatically"
 
 
 def name_it(message: str, fields: tuple[str, ...], value: str) -> str:
@@ -198,7 +206,7 @@ def name_it(message: str, fields: tuple[str, ...], value: str) -> str:
 
 
 def wants(shape: Shape) -> str:
-    """The declared types in words. Null is not named: it is what a value is thrown away with."""
+    """The declared types in words. Null is not named, so that agents do not send it instead."""
     if shape.constants and not shape.objects and not shape.arrays:
         return choices(shape.constants)
     uuid = bool(shape.named_by)
@@ -207,9 +215,11 @@ def wants(shape: Shape) -> str:
 
 @lru_cache
 def _wants(types: frozenset[JsonType], *, temporal: Temporal, json_text: bool, uuid: bool) -> str:
+    # null is named after all if nothing else may be sent.
     types = types - {"null"} or types
-    if json_text:  # published as text, so text is what the agent is told to send
+    if json_text:  # published as text, so the agent should send text
         return f"JSON text of {' or '.join(_TYPES[kind] for kind in sorted(types))}"
+    # An integer is a number, so "an integer or a number" would be one idea in two words.
     kinds = sorted(types - ({"integer"} if "number" in types else set()))
     names = dict(_TYPES)
     if temporal:
@@ -221,6 +231,7 @@ def _wants(types: frozenset[JsonType], *, temporal: Temporal, json_text: bool, u
 
 def choices(constants: Iterable[Any]) -> str:
     """The only values that are accepted; a long list ends with a count of the others."""
+    # null is left out for the same reason as in `wants`.
     values = [each for each in dict.fromkeys(map(write_json, constants)) if each != "null"]
     if len(values) > _MOST_CHOICES:
         return f"{', '.join(values[:_MOST_CHOICES])} or {len(values) - _MOST_CHOICES} others"
@@ -243,7 +254,7 @@ def unreadable_text(reason: str, *, single_quotes: bool) -> str:
     return f"holds text that cannot be read as JSON ({reason}{hint})"
 
 
-# --- what the author's validation says; more of it is in `values/messages.py` ---------------------
+# --- errors of the author's validation; more are in `values/messages.py` --------------------------
 
 
 def of_group(message: str, keys: tuple[str, ...]) -> str:
@@ -292,7 +303,7 @@ def send_instead(call: bytes) -> str:
 
 
 def form(call: str) -> str:
-    """What a call looks like, with placeholders for its values."""
+    """The form of a call, with placeholders for its values."""
     return f"Form: {call}"
 
 
@@ -303,13 +314,13 @@ NOTHING_ARRIVED = (
 
 
 def repaired(repairs: Iterable[tuple[str, str]]) -> str:
-    """What was understood although it was not sent as declared: the code and the path of each."""
+    """The repairs that were made: the code and the path of each."""
     return f"Accepted with a repair: {', '.join(f'{path} ({code})' for code, path in repairs)}."
 
 
 def left_out(edits: Iterable[LeaveOut]) -> str:
-    """What the corrected call leaves out, and why."""
-    said = (f"{path_text(each.source)} ({echo(each.value)} says nothing)" for each in edits)
+    """The values that the corrected call leaves out, and why."""
+    said = (f"{path_text(each.source)} ({echo(each.value)} means no value)" for each in edits)
     return f"Left out: {', '.join(said)}."
 
 
@@ -334,10 +345,11 @@ def edit_text(edit: Edit) -> str:
     if isinstance(edit, Split):
         return f"write {quoted(edit.key)} as {path_text(edit.target)}"
     if isinstance(edit, Rewrite):
+        # A `Decimal` is no JSON value. For a sentence, a float is exact enough.
         written = json.dumps(edit.value, ensure_ascii=False, default=float)
         return f"send {path_text(edit.source)} as {shorten(written, ECHO)}"
     if isinstance(edit, LeaveOut):
-        return f"leave out {path_text(edit.source)}, because {echo(edit.value)} says nothing"
+        return f"leave out {path_text(edit.source)}, because {echo(edit.value)} means no value"
     return f"move {path_text(edit.source)}.* to {path_text(edit.target)}"
 
 
@@ -370,7 +382,4 @@ def result_unsendable(reason: str) -> str:
 
 def result_unusable(why: str) -> str:
     """A tool that ran, and whose result cannot be returned."""
-    return (
-        f"The tool ran to its end, but what it returned {why}."
-        " Do not call it again without looking at what it did."
-    )
+    return f"The tool ran, but its result {why}. Before you call it again, check what it did."

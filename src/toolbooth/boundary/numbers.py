@@ -25,7 +25,7 @@ _ANYTHING = ArrayShape()
 Refuse = Callable[[ProblemCode, JsonPath, str], None]
 
 _INEXACT = 2**53
-"""From here on, a float may stand for another integer than the one that was sent."""
+"""From here on, a float may equal another integer than the one that was sent."""
 
 _UNDECLARED = Shape(types=EVERY_TYPE, opaque=True, integral=True)
 
@@ -36,12 +36,15 @@ def declared_number(
     """A number where the shape declares one. `as_sent`: in a branch of a union that is not known
     yet.
     """
+    # The validation chooses the branch, and 5.0 may be meant for another branch than 5.
     if as_sent or shape.ambiguous:
         return _number_of_any_branch(shape, value, path, refuse)
     if is_integer_only(shape) and is_whole(value):
         return _integer(value, path, refuse)
     if isinstance(value, float):
         return value
+    # With 16 characters at most and without an exponent, a float is written as the same number
+    # again, so no digit of a Decimal gets lost.
     if shape.decimal and refusals.is_delicate(str(value)):
         return _decimal(value, path, refuse)
     number = _float(value, path, refuse)
@@ -55,6 +58,7 @@ def _number_of_any_branch(shape: Shape, value: Any, path: JsonPath, refuse: Refu
     """A number whose type the author's validation chooses: it keeps every digit until then."""
     if isinstance(value, float):
         if is_integer_only(shape) and is_whole(value):
+            # Called for its refusal alone: the number itself stays as it was sent.
             _integer(value, path, refuse)
         return value
     if refusals.is_delicate(str(value)):
@@ -66,8 +70,8 @@ def free_numbers(shape: Shape | None, value: Any, path: JsonPath, refuse: Refuse
     """The numbers in a free value: content is never rewritten, but a number that cannot be held is
     refused.
 
-    `shape` is None if nothing is known of the value. Behind an author's validator the shape says
-    where an integer is declared: the author's code gets it with all digits.
+    `shape` is None if nothing is known of the value. Behind an author's validator the shape marks
+    declared integers: the author's code gets them with all digits.
     """
     return _free(shape, value, [*path], refuse)
 
@@ -79,6 +83,7 @@ def _free(shape: Shape | None, value: Any, steps: list[str | int], refuse: Refus
     if isinstance(value, float | LosslessFloat):
         return _free_number(shape, value, tuple(steps), refuse)
     if is_object(value):
+        # A copy, because refusals and corrections still need the arguments as they were sent.
         made = dict(value)
         for key, each in value.items():
             if type(each) not in _WITHOUT_POINT:
@@ -102,6 +107,7 @@ def _free(shape: Shape | None, value: Any, steps: list[str | int], refuse: Refus
 def _free_number(shape: Shape | None, value: Any, path: JsonPath, refuse: Refuse) -> Any:
     number = value if isinstance(value, float) else _float(value, path, refuse)
     is_integral = shape is not None and (shape.integral or is_integer_only(shape))
+    # Content that only the author knows is not rewritten: 5.0 stays 5.0 in a dict of `Any`.
     if not is_integral or not number.is_integer():
         return number
     if not is_whole(value):
@@ -111,8 +117,8 @@ def _free_number(shape: Shape | None, value: Any, path: JsonPath, refuse: Refuse
 
 
 def _shape_under(shape: Shape | None, key: str) -> Shape | None:
-    """The shape of a key behind an author's validator. What the author's code makes of an
-    undeclared one is not known, so it gets all digits.
+    """Return the shape of a key behind an author's validator. The author's code may use an
+    undeclared key in any way, so its numbers keep all digits.
     """
     if shape is None or not shape.objects:
         return None
@@ -123,11 +129,12 @@ def _shape_under(shape: Shape | None, key: str) -> Shape | None:
 def _integer(value: Any, path: JsonPath, refuse: Refuse) -> Any:
     """A whole number as an integer."""
     if isinstance(value, float):
-        # A host has read it: what was sent is not known.
+        # A host has read the number, so the digits that were sent are not known.
         if abs(value) >= _INEXACT:
             refuse("lossy-number", path, messages.INEXACT_INTEGER)
         return int(value)
     number = _float(value, path, refuse)
+    # `_float` has refused a number that is too large, and an infinite one cannot be an integer.
     if not isfinite(number):
         return number
     exact = exact_decimal(value)

@@ -40,7 +40,7 @@ class WireLocation(NamedTuple):
 
 
 IsExplained = Callable[[WireLocation, Objection], bool]
-"""Whether an objection only repeats what the examination has found."""
+"""Whether an objection only repeats a problem of the examination."""
 
 
 def problems_of(
@@ -59,6 +59,7 @@ def problems_of(
         for each in _without_consequences(error.objections[:most])
     ]
     by_path: dict[tuple[JsonPath, tuple[str, ...]], list[tuple[WireLocation, Objection]]] = {}
+    # One problem for each place: the branches of a union object to the same value several times.
     for each, objection in _of_nearest_branches(located):
         by_path.setdefault((each.path, each.group), []).append((each, objection))
     found = [
@@ -98,7 +99,10 @@ def _without_consequences(objections: tuple[Objection, ...]) -> list[Objection]:
     because another field is invalid, and an "extra" key that a missing alias path starts with.
     """
     own = [each for each in objections if each.kind != "default_factory_not_called"]
+    # If nothing else is wrong, the factory is reported after all: a refusal has a problem.
     kept = own or list(objections)
+    # For `AliasPath("address", "city")` and `{"address": {}}`, Pydantic reports `address.city` as
+    # missing and, in a closed model, `address` as extra.
     path_starts: set[JsonPath] = set()
     for each in kept:
         if each.kind == "missing":
@@ -113,8 +117,8 @@ def _without_consequences(objections: tuple[Objection, ...]) -> list[Objection]:
 def _of_nearest_branches(
     located: list[tuple[WireLocation, Objection]],
 ) -> list[tuple[WireLocation, Objection]]:
-    """The objections without those of the branches of a union that have more of them than
-    another. What `compile/` itself objects to would be lost without a word, so it is kept.
+    """The objections, but of each union only those of the branch that has the fewest. Objections
+    of `compile/` itself are all kept, because they are reported nowhere else.
     """
     counts: dict[tuple[JsonPath, str], int] = {}
     for found, _ in located:
@@ -122,6 +126,7 @@ def _of_nearest_branches(
             counts[found.branch] = counts.get(found.branch, 0) + 1
     nearest: dict[JsonPath, tuple[JsonPath, str]] = {}
     for branch, count in counts.items():
+        # In a tie, the branch that the author wrote first is kept.
         best = nearest.setdefault(branch[0], branch)
         if count < counts[best]:
             nearest[branch[0]] = branch
@@ -167,7 +172,7 @@ def locate(
 
 def _is_label(model_path: tuple[str | int, ...], sent: Any) -> bool:
     """Whether a step behind an author's validator only names a branch of a union, or an object that
-    the author's code has put around what was sent.
+    the author's code has put around the sent value.
     """
     step, *rest = model_path
     return bool(rest) and isinstance(step, str) and isinstance(sent, dict) and step not in sent
@@ -199,9 +204,11 @@ def _step(
             return 1, step, declared.shape
     groups = (group.model_path for form in shape.objects for group in form.groups)
     lengths = [len(path) for path in groups if model_path[: len(path)] == path]
+    # The longest path, because a flattened model may contain another flattened one.
     if lengths:
         return max(lengths), None, shape
     open_to = next((form.additional for form in shape.objects if form.additional is not None), None)
+    # A step that was not sent as a key is the label of a union's branch.
     if open_to is not None and isinstance(sent, dict) and step in sent:
         return 1, step, open_to
     return 1, step if extra and len(model_path) == 1 else None, shape
@@ -219,6 +226,7 @@ def _problem(
         return _undeclared_key(path, sent, refusals.form_at(root, path[:-1], arguments), arguments)
     if first.kind in _OUR_CODES:
         return Problem(code=_OUR_CODES[first.kind], path=path, message=first.message)
+    # Pydantic ends the path of an error in a dict's key with "[key]", which is not sent.
     if first.model_path[-1:] == ("[key]",):
         said = value_messages.invalid_key(first)
         return Problem(code="invalid", path=path, message=said, kind=f"key_{first.kind}")

@@ -42,18 +42,17 @@ number has 15 digits up to the end of the zeros or nines behind its point.
 """
 
 _POINTED = re.compile(rb"\.0+(?:[\s,\]}]|$)")
-"""The end of a whole number with a point. It begins with what is rare, so that a search is quick.
-"""
+"""The end of a whole number with a point. It begins with a rare character, so a search is quick."""
 
 _WORD = re.compile(rb"NaN|-?Infinity|None|True|False|undefined|'")
-"""What other languages write, and JSON does not have."""
+"""Words of other languages that JSON does not have."""
 
 _REASONS: tuple[tuple[str, ProblemCode, str], ...] = (
     ("Detected duplicate key", "duplicate-key", messages.DUPLICATE_KEY),
     ("recursion limit exceeded", "too-deep", messages.TOO_DEEP),
     ("number out of range", "lossy-number", messages.TOO_MANY_DIGITS),
 )
-"""How jiter's errors begin, and what they mean."""
+"""The beginnings of jiter's errors, each with our code and message."""
 
 
 @contextmanager
@@ -69,7 +68,7 @@ def paused_collector() -> Generator[None]:
 
 
 class Unreadable(Exception):
-    """The bytes are not one JSON value that can be taken as it stands."""
+    """The bytes are not one JSON value, or one that the law refuses."""
 
     def __init__(self, code: ProblemCode, message: str) -> None:
         self.problem = Problem(code=code, path=(), message=message)
@@ -88,13 +87,15 @@ def read_json(
     """Read one JSON value. Numbers that may lose digits as floats are kept as written: all of them
     if it is `exact`, else only those that may be integers.
 
-    `from_floats`: the JSON was written from values that a host has read. What they were before is
+    `from_floats`: the JSON was written from values that a host has read. Their original digits are
     not known.
 
     Raises:
         Unreadable: if the bytes are not JSON, or exceed a limit.
     """
     lowered = limits.lowered
+    # The reader's own limits (200 levels, 4,300 digits) need no check of ours, so a small body is
+    # only measured if the author has set lower ones.
     if len(body) > LARGE or lowered:
         if len(body) > limits.max_bytes:
             raise Unreadable("too-large", messages.too_large(len(body), limits.max_bytes))
@@ -102,11 +103,14 @@ def read_json(
             with paused_collector():
                 return read_json(body, limits, exact=exact, from_floats=from_floats)
     # A cheap look, which is enough for almost every call.
+    # All digits look alike in these signs, so one search finds any long number.
     signs = body.translate(_TO_SIGNS)
     delicate = signs.find(_EXPONENT) >= 0 or signs.find(_LONG) >= 0
     if delicate:
         delicate = _is_delicate(body, signs, exact=exact)
     try:
+        # `LosslessFloat` makes an object of every number, so it is only used for a body that needs
+        # it.
         if delicate and not from_floats:
             value = from_json(
                 body, allow_inf_nan=False, catch_duplicate_keys=True, float_mode="lossless-float"
@@ -135,10 +139,12 @@ def text_as_json(value: Any, limits: Limits = DEFAULT_LIMITS) -> Any:
     """
     found = value
     while isinstance(found, str):
+        # Prose is not read: it would fail, and an error costs far more than this look.
         if found.lstrip()[:1] not in ("{", "[", '"'):
             return value
         try:
             found = read_json(found.encode(), limits)[0]
+        # A host's parser may let half a surrogate pair through, which cannot be encoded.
         except (Unreadable, UnicodeEncodeError):
             return value
     return found
@@ -177,7 +183,7 @@ def has_pointed_integers(body: bytes) -> bool:
 
 
 def _check_lowered(value: Any, body: bytes, limits: Limits) -> None:
-    """Limits below what the reader holds to by itself."""
+    """Check limits that are lower than the reader's own."""
     # A level has two bytes at least, its brackets. So most bodies need no look at their values.
     if len(body) > 2 * limits.max_depth and _depth(value) > limits.max_depth:
         raise Unreadable("too-deep", messages.deeper_than(limits.max_depth))
@@ -187,9 +193,10 @@ def _check_lowered(value: Any, body: bytes, limits: Limits) -> None:
 
 
 def check_values(value: Any, body: bytes, limits: Limits) -> None:
-    """Raises Unreadable if what was read from `body` has more values than the limit."""
+    """Raise Unreadable if the value read from `body` has more values than the limit."""
     most = limits.max_values
     # A value has two bytes at least, with the sign before it.
+    # The cheapest look first: the length, then the separators, and only then every value.
     if len(body) > 2 * most and _may_have_more(body, most) and _has_more(value, most):
         raise Unreadable("too-complex", messages.too_many_values(most))
 
@@ -240,13 +247,15 @@ def _is_delicate(body: bytes, signs: bytes, *, exact: bool) -> bool:
 
 
 def _unreadable(said: str, body: bytes) -> Unreadable:
-    """What a parser's error means, and where in the arguments it was raised."""
+    """Return our error for a parser's error, with its place in the arguments."""
     reason, _, place = said.rpartition(" at line ")
+    # jiter puts the place behind its reason: `trailing comma at line 1 column 4`.
     line, column = map(int, place.split(" column "))
     path = fault_place(body, line, column)
     for start, code, message in _REASONS:
         if reason.startswith(start):
             found = messages.at_place(message, reason.removeprefix(start), path)
+            # Only for a duplicate key does the rest of the reason name something: the key itself.
             return Unreadable(code, found if code == "duplicate-key" else message)
     return Unreadable("not-json", messages.not_json(reason, _word_at(body, line, column), path))
 

@@ -1,6 +1,4 @@
-"""What may not pass: decisions about keys, numbers and branches. The sentences are in
-`messages.py`.
-"""
+"""Decides which keys, numbers and branches are refused. The sentences are in `messages.py`."""
 
 from __future__ import annotations
 
@@ -14,6 +12,7 @@ from typing import Any
 from uuid import UUID
 
 from toolbooth.boundary import messages
+from toolbooth.boundary.read import text_as_json
 from toolbooth.errors import Problem
 from toolbooth.jsonvalue import (
     Json,
@@ -25,6 +24,7 @@ from toolbooth.jsonvalue import (
     recased,
     same_json,
 )
+from toolbooth.secret_names import is_secret_name
 from toolbooth.shape import NUMBER_AS_TEXT, Field, ObjectShape, Shape, item_shape, walk
 from toolbooth.spelling import SHORTEST, Match, certain_match, is_one_slip
 
@@ -32,7 +32,7 @@ _MOST_COMPARED = 400
 """Names longer than this, or more of them, are not compared: nothing useful is similar to them."""
 
 _LEVELS_OF_A_FORM = 4
-"""Levels whose names tell the forms of a union apart, also if they are in wrappers."""
+"""Levels whose names distinguish the forms of a union, also if they are in wrappers."""
 
 _OBJECT: type[Any] = dict
 _NO_OTHERS: frozenset[str] = frozenset()
@@ -53,8 +53,21 @@ def _nearest(name: str, form: ObjectShape) -> str | None:
     if match is not None:
         return match.name
     wanted = recased(name)
+    # A name that the field has on other servers may share no letter with it, so it is looked up
+    # before similar spellings.
     meant = (each for each, field in form.fields.items() if wanted in field.other_names)
     return next(meant, None) or near_name(name, islice(form.fields, _MOST_COMPARED))
+
+
+def to_mention(name: str, form: ObjectShape, beside: Json) -> str | None:
+    """The declared name to mention for a key of `beside`: `nearest`, but no field that was sent
+    there too, unless it is the same name.
+    """
+    near = nearest(name, form)
+    if near is None or near not in beside or recased(near) == recased(name):
+        return near
+    names = islice(form.fields, _MOST_COMPARED)
+    return near_name(name, [each for each in names if each not in beside])
 
 
 def near_object(name: str, form: ObjectShape) -> str | None:
@@ -77,7 +90,7 @@ def _near_object(name: str, form: ObjectShape) -> str | None:
 
 
 def _may_be_object(name: str, shape: Shape) -> bool:
-    # Where anything may be sent, a short name says nothing: `args` is similar to `tags`.
+    # If any value may be sent, similarity of short names means little: `args` is similar to `tags`.
     return bool(shape.objects) or (shape.opaque and len(name) >= SHORTEST)
 
 
@@ -158,6 +171,7 @@ def possible_forms(forms: Sequence[ObjectShape], value: Json) -> tuple[ObjectSha
     decides.
     """
     possible = forms_with_tags_of(forms, value)
+    # An empty object shows nothing about its form, so the author's order stays.
     if len(possible) == 1 or not value:
         return possible
     telling = _telling_names(possible)
@@ -175,6 +189,8 @@ def forms_with_tags_of(forms: Sequence[ObjectShape], value: Json) -> tuple[Objec
     sent = [tag for tag in tags_of(forms) if tag in value]
     if not sent:
         return tuple(forms)
+    # If no form has the tag that was sent, the tag is the mistake, and every form is still
+    # possible.
     return tuple(form for form in forms if _has_tags(form, sent, value)) or tuple(forms)
 
 
@@ -190,6 +206,7 @@ def _likeliest_first(
     forms: tuple[ObjectShape, ...], names: frozenset[str]
 ) -> tuple[ObjectShape, ...]:
     """The forms that have most of these names first."""
+    # `sorted` keeps the author's order of forms with as many names.
     return tuple(sorted(forms, key=lambda form: -len(names & form.fields.keys())))
 
 
@@ -214,6 +231,7 @@ def of_other_forms(
 
 
 def _of_another_form(forms: Sequence[ObjectShape], problem: Problem, path: JsonPath) -> Problem:
+    # A problem further down is about the value of one key, not about the choice of the form.
     if problem.code not in ("unknown-key", "nested-wrapper") or problem.path[:-1] != path:
         return problem
     name = str(problem.path[-1])
@@ -225,7 +243,7 @@ def _of_another_form(forms: Sequence[ObjectShape], problem: Problem, path: JsonP
 
 
 def tags_of(forms: Sequence[ObjectShape]) -> frozenset[str]:
-    """The fields that tell the forms of a union apart: all forms have them, with fixed values."""
+    """Return the fields that distinguish the forms of a union: all have them, with fixed values."""
     return _common_tags(tuple(forms))
 
 
@@ -264,9 +282,10 @@ def is_uuid(value: str) -> bool:
 
 
 def is_delicate(literal: str) -> bool:
-    """Whether a number is written with more than a float keeps; `1.10` and `1.1` are the same
-    number.
+    """Whether a float may lose digits of a number as it is written. The last zero of `1.10` is
+    not one: `1.1` is the same number.
     """
+    # A float keeps any 15 digits: with the point, that is 16 characters. An exponent may hide more.
     return "e" in literal.lower() or len(literal.lstrip("-")) > 16
 
 
@@ -276,6 +295,7 @@ def is_lossy(number: float, literal: Any) -> bool:
         return True
     if number != 0:
         return False
+    # The exponent is cut off, because in `0e5` only the exponent has a digit above zero.
     digits = str(literal).lower().partition("e")[0]
     return any(digit in digits for digit in "123456789")
 
@@ -285,10 +305,16 @@ def is_lossy(number: float, literal: Any) -> bool:
 
 def holds_secret(shape: Shape, value: Any) -> bool:
     """Whether a secret is among the values: then no corrected call is shown, only edits."""
-    if shape.secret or not shape.has_secret:
-        return shape.secret and value is not None
-    if shape.json_text and isinstance(value, str):
+    if shape.secret:
+        # null gives nothing away: no secret was sent.
+        return value is not None
+    if not may_hold_secret(shape):
+        return False
+    if shape.opaque and has_secret_name(value):
         return True
+    # The text may be an object with a secret among its fields.
+    if shape.json_text and isinstance(value, str):
+        return shape.has_secret or has_secret_name(text_as_json(value))
     if is_object(value):
         return any(_object_holds_secret(form, value) for form in shape.objects)
     if is_array(value):
@@ -304,4 +330,39 @@ def _object_holds_secret(form: ObjectShape, value: Json) -> bool:
         part = form.fields[key].shape if key in form.fields else form.additional
         if part is not None and holds_secret(part, each):
             return True
+        if key not in form.fields and has_secret_name({key: each}):
+            return True
     return False
+
+
+def may_hold_secret(shape: Shape) -> bool:
+    """Whether a secret is declared here or below, or an undeclared key may name one."""
+    return shape.has_secret or takes_any_key(shape)
+
+
+@lru_cache(maxsize=1024)
+def takes_any_key(root: Shape) -> bool:
+    """Whether undeclared keys may be sent here or below."""
+    for shape in walk(root):
+        if shape.opaque or any(form.additional is not None for form in shape.objects):
+            return True
+    return False
+
+
+def has_secret_name(value: Any) -> bool:
+    """Whether some key in a value is the name of a secret, and has one."""
+    waiting = [value]
+    while waiting:
+        each = waiting.pop()
+        if is_array(each):
+            waiting += each
+        elif is_object(each):
+            if any(is_secret_name(key) and _may_be_secret(part) for key, part in each.items()):
+                return True
+            waiting += each.values()
+    return False
+
+
+def _may_be_secret(value: Any) -> bool:
+    # `{"password": true}` is a switch, and empty text was never filled in: neither is a secret.
+    return value is not None and value != "" and not isinstance(value, bool)

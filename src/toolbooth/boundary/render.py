@@ -73,10 +73,14 @@ def value_result(
         made: Json = {"content": [{"type": "text", "text": value}], "isError": False}
     elif type(value) is not dict and (pieces := pieces_of(value)) is not None:
         made = {"content": [_piece(each) for each in pieces], "isError": False}
+        # Written only to find text that cannot be sent, while the failure can still be reported as
+        # one of this tool.
         orjson.dumps(made)
     else:
         text = json_of(value)
         made = {"content": [{"type": "text", "text": text.decode()}], "isError": False}
+        # Up to its revision of 2025-11-25, MCP allows only an object as `structuredContent`. A list
+        # or a number is sent as text alone.
         if text[0] == 123:  # an object
             made["structuredContent"] = structured(text)
     if remarks:
@@ -85,7 +89,7 @@ def value_result(
 
 
 def json_of(value: Any) -> bytes:
-    """The JSON of what a tool returned: models and dataclasses by field, never a NaN that no client
+    """Return a tool's value as JSON: models and dataclasses by field, never a NaN that no client
     can read.
 
     Raises:
@@ -114,8 +118,8 @@ def later_result(code: LaterCode, text: str, seconds: int) -> Json:
 
 
 def unusable_result(why: str) -> Json:
-    """The result of a tool that ran: what was done stays done, so the call must not simply be made
-    again.
+    """Return the result of a tool that ran, but whose value cannot be sent. The agent must not
+    simply repeat the call.
     """
     return text_result(messages.result_unusable(why), is_error=True)
 
@@ -162,7 +166,9 @@ def tool_error_result(error: ToolError) -> Json:
     made = text_result(str(error), is_error=True)
     try:
         if error.details is not None:
+            # Read back from the JSON, so that `details` may hold models and dates.
             made["structuredContent"] = {"details": jiter.from_json(json_of(error.details))}
+        # Half a surrogate pair in the message is found only when the message is written.
         to_json(made)
     except Exception:
         logger.exception("tool %r failed with details that cannot be sent", error.tool)
@@ -171,7 +177,7 @@ def tool_error_result(error: ToolError) -> Json:
 
 
 def refusal_result(error: ToolInputError, limits: Limits) -> Json:
-    """A refusal as a tool result: what models can see."""
+    """Return a refusal as a tool result, which models can see."""
     text, data = _text_and_data(error, limits.max_text)
     return {"content": [{"type": "text", "text": text}], "isError": True, "_meta": {META_KEY: data}}
 
@@ -240,18 +246,21 @@ def _refusal_text(
     call: bytes,
     most: int,
 ) -> str:
-    """The lines in the order in which they are read. If they are too long, the room is given first
-    to the call to send instead, then to the problems, and what is left to the declared fields.
+    """Return the lines of a refusal. If they are too long, the corrected call gets the room first,
+    then the problems, and the declared fields get the rest.
     """
     count = len(problems) + error.more
     head = messages.head(count, error.tool, error.target, untouched=error.untouched)
     lines = _lines(error.problems, problems)
+    # The usual refusal is short. Room is shared out only if the whole text does not fit.
     if not error.more and len(call) < most:
         fields = [declared_fields(path, each) for path, each in objects]
         whole = "\n".join([head, *lines, *fields, *_remedy(error, call, most, most // 2)])
         if len(whole) <= most:
             return whole
     room = most - len(head)
+    # A corrected call alone does not show the mistake, so the first problem and some of the
+    # declared fields have their room before it.
     needed = sum(map(len, lines[:1])) + (_LEAST_FIELDS if objects else 0)
     remedy = _remedy(error, call, room - needed, most // 2)
     room -= sum(len(line) + 1 for line in remedy)
@@ -265,6 +274,7 @@ def _lines(problems: Sequence[Problem], data: list[dict[str, str]]) -> list[str]
     if len(problems) == 1:
         return [_line(data[0]["path"], data[0]["message"])]
     places: dict[tuple[Any, ...], list[dict[str, str]]] = {}
+    # A wrong column in 500 rows is one mistake. As 500 lines, it would leave no room for others.
     for problem, each in zip(problems, data, strict=True):
         places.setdefault(_mistake(problem), []).append(each)
     lines: list[str] = []
@@ -278,8 +288,8 @@ def _lines(problems: Sequence[Problem], data: list[dict[str, str]]) -> list[str]
 
 
 def _mistake(problem: Problem) -> tuple[Any, ...]:
-    """What is the same for one mistake that was made in several items of an array: all but the
-    index, and the value in the message. An author's own words are what was wrong.
+    """Return a key that is equal for one mistake in several items of an array: everything but the
+    index, and the value in the message. An author's own message is part of the key.
     """
     place = tuple(step for step in problem.path if isinstance(step, str))
     is_ours = problem.code != "invalid" or can_be_shown(problem.kind)
@@ -311,6 +321,7 @@ def _field_lines(objects: list[tuple[str, Declared]], room: int) -> list[str]:
     objects = objects[: max(1, room // _LEAST_FIELDS)]
     made: dict[str, str] = {}
     for path, declared in sorted(objects, key=lambda each: len(each[1].types)):
+        # The line break after it also belongs to the share of a line.
         share = room // (len(objects) - len(made)) - 1
         line = declared_fields(path, declared, share)
         made[path] = line if len(line) <= share else ""
@@ -323,6 +334,7 @@ def _remedy(error: ToolInputError, call: bytes, room: int, most: int) -> list[st
         left_out = [edit for edit in error.edits if isinstance(edit, LeaveOut)]
         lines = [messages.left_out(left_out)] if left_out else []
         lines.append(messages.send_instead(call))
+        # The corrected call is shown whole or not at all: an agent would send half of it as it is.
         if sum(map(len, lines)) < room:
             return lines
     lines = [shorten(_steps(error), most)] if error.edits else []
@@ -338,7 +350,7 @@ def _remedy(error: ToolInputError, call: bytes, room: int, most: int) -> list[st
 
 
 def _steps(error: ToolInputError) -> str:
-    """What to change, and how much of the call is right then."""
+    """Return the edits, and how many of the problems they correct."""
     if error.corrected is not None:
         return messages.steps(error.edits)
     count = len(error.problems) + error.more

@@ -1,4 +1,4 @@
-"""What may be repaired: the provable inverse of a known client fault, where the declared type
+"""The repairs: each is the provable inverse of a known client fault, where the declared type
 leaves no other reading.
 
 Every rule names the reports that justify it; a rule without one does not belong here.
@@ -34,7 +34,7 @@ CLIENT_KEYS = frozenset(
 """Keys that a client adds, not the model, and where that was seen."""
 
 _STARTS = frozenset('{["-0123456789tfn \t\r\n')
-"""How JSON text may begin; all other text is told from it at once."""
+"""The first characters of JSON text. Text that begins otherwise is not JSON."""
 
 _SHORT_INTEGER = re.compile(r"-?(0|[1-9][0-9]{0,14})")
 """An integer that needs no limits."""
@@ -70,12 +70,12 @@ class Note:
 
 
 Remark = Repair | Note
-"""What a result says about the arguments of its call."""
+"""A remark in a result about the arguments of its call."""
 
 
 @dataclass(frozen=True, slots=True)
 class Unrepairable:
-    """Text that is not what the declared type asks for."""
+    """Text that is not of the declared type."""
 
     code: ProblemCode
     message: str
@@ -91,6 +91,7 @@ def admits(shape: Shape, value: Any) -> bool:
     kind = json_type(value)
     if kind in shape.types:
         return True
+    # In JSON Schema every integer is a number as well, so 5 may be sent where a float is declared.
     if kind == "integer":
         return "number" in shape.types
     return kind == "number" and "integer" in shape.types and is_whole(value)
@@ -104,10 +105,12 @@ def text(shape: Shape, value: str, limits: Limits) -> tuple[Any, RepairCode] | U
     booleans: claude-code#29104 (2026-02-26), #32524, #56539, #91803 (2026-09-03),
     netclaw-dev/netclaw#51.
     """
+    # A look at the first character, which is enough for prose.
     if value[:1] not in _STARTS:
         return WRONG_TYPE
     found: Any = int(value) if _SHORT_INTEGER.fullmatch(value) else value
     while isinstance(found, str):
+        # `"\"[1, 2]\""` was encoded twice: the text inside is read again.
         try:
             found, _, body = read_json(found.encode(), limits)
             check_values(found, body, limits)
@@ -115,17 +118,23 @@ def text(shape: Shape, value: str, limits: Limits) -> tuple[Any, RepairCode] | U
             return _unreadable(shape, found, error)
     if is_object(found) or is_array(found):
         return (found, "json-text") if admits(shape, found) else WRONG_TYPE
+    # null is returned even where it is not declared. The caller then reports a null that is not
+    # allowed, instead of text.
     if found is None:
         return None, "json-text"
+    # Clients that write a number as text add no spaces, so `" 5"` is not provably their fault. An
+    # author who writes `strict` wants no number out of text at all.
     if value != value.strip() or shape.strict or not admits(shape, found):
         return WRONG_TYPE
     return found, "scalar-text"
 
 
 def _unreadable(shape: Shape, value: str, error: Unreadable) -> Unrepairable:
-    """Say why the text could not be read, if it was meant as JSON at all."""
+    """Return why the text could not be read, if it was meant as JSON at all."""
     if error.problem.code == "lossy-number" and shape.types & {"integer", "number"}:
         return Unrepairable("lossy-number", messages.LOSSY_TEXT)
+    # Text that is not JSON is explained only where an object or array is declared. Elsewhere the
+    # agent did not mean JSON, and the type alone is wrong.
     meant = value.lstrip()[:1] in ("{", "[") and shape.types & {"object", "array"}
     if not meant:
         return WRONG_TYPE
@@ -143,10 +152,13 @@ def left_out(field: Field, value: Any) -> RepairCode | None:
     "": coder/xum#2887 (2026-03-10), langchain-ai/deepagents#6077 (2026-09-04),
     anomalyco/opencode#33626.
     """
+    # A required field cannot be left out, `Verbatim` takes null as a value, and an author's own
+    # code may know another meaning of it.
     if field.required or field.verbatim or field.exact or field.shape.opaque:
         return None
     if value is None:
         return None if "null" in field.shape.types else "null-optional"
+    # Where text is declared, empty text is a value like any other.
     if value == "" and "string" not in field.shape.types:
         return "empty-optional"
     return None
@@ -160,6 +172,8 @@ def is_client_key(key: str, value: Any, form: ObjectShape) -> bool:
     """
     if key not in CLIENT_KEYS or (key != "_meta" and isinstance(value, dict)):
         return False
+    # A tool may declare `meta`. Then `_meta` is probably that field in another spelling, and its
+    # value must not be thrown away.
     declared = {recased(name) for name in form.fields} | form.guarded
     return declared.isdisjoint({recased(key), *map(recased, _keys_in(value))})
 

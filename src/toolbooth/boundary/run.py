@@ -30,6 +30,7 @@ def _threads() -> Any:
     """Where sync tools run while an event loop does, so that one that waits does not hold up
     others.
     """
+    # Loaded on first use, because users of sync tools never need a thread.
     return import_module("concurrent.futures").ThreadPoolExecutor(
         _MOST_THREADS, thread_name_prefix="toolbooth"
     )
@@ -40,6 +41,7 @@ def end_threads() -> None:
     ones.
     """
     for pool in (_threads, _own_threads):
+        # A pool that was never used would be made here only to be ended.
         if pool.cache_info().currsize:
             threads = pool()
             pool.cache_clear()
@@ -71,6 +73,7 @@ def is_async(function: Any) -> bool:
     """Whether calling a function returns something to await."""
     if inspect.iscoroutinefunction(function):
         return True
+    # A class with `async def __call__` makes instances that are async, but not coroutine functions.
     return inspect.iscoroutinefunction(type(function).__call__)
 
 
@@ -92,8 +95,11 @@ def bound_call(
     for param in contract.params:
         if param.injected:
             given = injected or {}
+            # The framework's own value wins. Without one, a tool that asks for a Context still gets
+            # one.
             found = given[param.name] if param.name in given else context or Context()
             keywords[param.name] = found
+        # A positional-only parameter cannot be passed by its name, although agents send only names.
         if param.positional and param.name in keywords:
             positional.append(keywords.pop(param.name))
     return partial(chosen, *positional, **keywords)
@@ -116,6 +122,7 @@ def run(
     if type(made) in _NEVER_AWAITED:
         return made
     if must_be_awaited(made):
+        # Closed, so that Python does not warn of a coroutine that was never awaited.
         if inspect.iscoroutine(made):
             made.close()
         raise TypeError(messages.is_an_async_tool(contract.name))
@@ -135,6 +142,8 @@ def _items_or_value(made: Any) -> Any:
     """The items of a generator as a list; any other result as it is."""
     if type(made) in _NEVER_AWAITED or not inspect.isgenerator(made):
         return made
+    # The body of a generator runs only while it is walked. Left as it is, the tool would run while
+    # its result is written.
     return list[Any](made)
 
 
@@ -142,14 +151,16 @@ async def run_async(
     call: Callable[[], Any], *, is_async: bool, ended: Callable[[], None] | None = None
 ) -> Any:
     """Run an async tool here, or a sync one in a thread. `ended` is called in that thread when the
-    tool has ended, also if nobody waits for it any more.
+    tool has ended, also if its caller has gone.
     """
     if is_async:
         return await awaited(call())
+    # The thread gets the context variables of the caller, such as the current request.
     running = _threads().submit(contextvars.copy_context().run, run_sync, call)
     if ended is not None:
         running.add_done_callback(partial(_without_argument, ended))
     made = await _asyncio().wrap_future(running)
+    # A sync function may return an awaitable. It must be awaited here, on the loop it belongs to.
     return await awaited(made) if must_be_awaited(made) else made
 
 
@@ -158,8 +169,8 @@ def _without_argument(ended: Callable[[], None], _done: Any) -> None:
 
 
 async def off_the_loop(call: Callable[[], Made]) -> Made:
-    """What a function returns that takes long, but waits for nobody. It has threads of its own, so
-    that tools which hang do not hold it up.
+    """Run a function that needs much CPU in a thread, and return its value. It has threads of its
+    own, so that tools which hang do not delay it.
     """
     in_context = contextvars.copy_context().run
     return await _asyncio().wrap_future(_own_threads().submit(in_context, call))

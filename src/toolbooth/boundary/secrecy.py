@@ -7,8 +7,10 @@ from dataclasses import replace
 from typing import Any
 
 from toolbooth.boundary import messages
+from toolbooth.boundary.refusals import field_at, has_secret_name, may_hold_secret
 from toolbooth.errors import Edit, LeaveOut, Problem, Rename, Rewrite, Split, ToolInputError
 from toolbooth.jsonvalue import JsonPath, is_array, is_object, look_up
+from toolbooth.secret_names import is_secret_name
 from toolbooth.shape import ObjectShape, Shape, item_shape
 
 _SHORTEST = 3
@@ -17,11 +19,13 @@ _SHORTEST = 3
 
 def hide_secrets(error: ToolInputError, shape: Shape, arguments: Any) -> ToolInputError:
     """The same refusal, with problems inside a secret reported of the secret as a whole."""
-    if not shape.has_secret:
+    # Most tools have no secret. For these, no problem is looked at a second time.
+    if not may_hold_secret(shape):
         return error
     problems = [_hidden(each, shape, arguments) for each in error.problems]
     declared = {path: each for path, each in error.declared.items() if not _is_inside(shape, path)}
     edits = [each for each in error.edits if not _edits_inside(shape, each)]
+    # Several problems inside one secret have become equal by now: one is enough.
     return error.replaced(problems=dict.fromkeys(problems), declared=declared, edits=edits)
 
 
@@ -29,16 +33,24 @@ def shown_repairs(
     shape: Shape, repairs: Iterable[tuple[str, JsonPath]]
 ) -> list[tuple[str, JsonPath]]:
     """The repairs that a refusal may name: none inside a secret, whose keys are secret too."""
-    return [each for each in repairs if not (shape.has_secret and _is_inside(shape, each[1]))]
+    return [each for each in repairs if not (may_hold_secret(shape) and _is_inside(shape, each[1]))]
 
 
 def _hidden(problem: Problem, shape: Shape, arguments: Any) -> Problem:
     secret = _secret_on(shape, problem.path)
     if secret is None:
         return problem
-    if secret != problem.path or _repeats(problem.message, look_up(arguments, secret)):
-        return replace(problem, path=secret, message=messages.SECRET)
-    return problem
+    value = look_up(arguments, secret)
+    # "is required, but was not sent" repeats nothing of a secret, so such a message stays.
+    if secret == problem.path and not _repeats(problem.message, value):
+        return problem
+    found, _ = field_at(shape, secret, arguments)
+    is_type = secret == problem.path and problem.code == "wrong-type"
+    # `Authorization` in an open object of headers is a secret by its name alone. Its declared type
+    # may be named, its value may not.
+    if is_type and found is not None and not found.has_secret:  # a key of an open object
+        return replace(problem, message=messages.wrong_type(found, value, shows=False))
+    return replace(problem, path=secret, message=messages.SECRET)
 
 
 def _is_inside(shape: Shape, path: JsonPath) -> bool:
@@ -46,21 +58,47 @@ def _is_inside(shape: Shape, path: JsonPath) -> bool:
 
 
 def _edits_inside(shape: Shape, edit: Edit) -> bool:
-    if isinstance(edit, Rename | Rewrite | LeaveOut):
+    if isinstance(edit, Rewrite | LeaveOut):  # both show a value
+        return _is_secret(shape, edit.source) or has_secret_name(edit.value)
+    if isinstance(edit, Rename):
         return _is_inside(shape, edit.source)
     if isinstance(edit, Split):
         return _is_inside(shape, edit.target)
     return _is_inside(shape, edit.source) or _is_inside(shape, edit.target)
 
 
+def _is_secret(shape: Shape, path: JsonPath) -> bool:
+    """Whether the value that was sent at a path is a secret, also under an undeclared key."""
+    if _secret_on(shape, path) is not None:
+        return True
+    # An undeclared `api_key` may be refused, but its value is a secret all the same.
+    has_name = any(isinstance(step, str) and is_secret_name(step) for step in path)
+    return has_name and field_at(shape, path, {})[1] is None
+
+
 def _secret_on(shape: Shape, path: JsonPath) -> JsonPath | None:
-    """The path of the secret that a path leads to or into; None if there is none."""
+    """The path of the secret that a path leads to or into; None if there is none. An undeclared key
+    may name one.
+    """
     shapes = [shape]
+    # The first secret on the way counts, because the keys inside a secret are secret as well.
     for end, step in enumerate(path):
         if _has_secret(shapes):
             return path[:end]
+        if isinstance(step, str) and is_secret_name(step) and _is_open_to(shapes, step):
+            return path[: end + 1]
+        # A union has several shapes at one place. A secret in one branch is enough.
         shapes = [part for each in shapes for part in _parts_at(each, step)]
     return path if _has_secret(shapes) else None
+
+
+def _is_open_to(shapes: list[Shape], key: str) -> bool:
+    """Whether a key that is not declared may be sent."""
+    forms = [form for shape in shapes for form in shape.objects]
+    if any(key in form.fields for form in forms):
+        return False
+    takes_any = any(shape.opaque for shape in shapes)
+    return takes_any or any(form.additional is not None for form in forms)
 
 
 def _has_secret(shapes: list[Shape]) -> bool:

@@ -1,4 +1,4 @@
-"""What a tool returned -> JSON text. Two keys of a dict that are one key in JSON are refused: a
+"""A tool's return value -> JSON text. Two keys of a dict that are one key in JSON are refused: a
 reader would keep only one of their values.
 """
 
@@ -19,7 +19,7 @@ from toolbooth.jsonvalue import is_array, is_mapping, is_object
 
 
 class SameKey(ValueError):
-    """Two keys of what a tool returned are one key in JSON. The message names both."""
+    """Two keys of a returned dict are one key in JSON. The message names both."""
 
 
 def as_json(value: Any) -> Any:
@@ -28,6 +28,8 @@ def as_json(value: Any) -> Any:
     if write is not None:
         return write(value, mode="json")
     made = to_jsonable_python(value)
+    # Pydantic writes both keys of `{1: "a", "1": "b"}` as "1". Of such a dict, one value is gone
+    # already.
     if is_object(made) or is_array(made):  # two keys may have become one
         checked_json(value)
     return made
@@ -35,6 +37,8 @@ def as_json(value: Any) -> Any:
 
 def checked_json(value: Any) -> bytes:
     """The JSON of a value whose keys may be anything. Raises SameKey."""
+    # By default Pydantic writes NaN as it is, which is not JSON. orjson writes null, so null makes
+    # both ways agree.
     text = to_json(value, inf_nan_mode="null")
     check_keys(text, value)
     return text
@@ -62,7 +66,9 @@ def _is_plain(node: Any) -> bool:
     if not isinstance(kind, str):  # a table of nodes
         return all(map(_is_plain, node.values()))
     own = node.get("config", {})
+    # A model with `extra="allow"` may hold a dict under any of its further keys.
     is_open = "allow" in (node.get("extra_behavior"), own.get("extra_fields_behavior"))
+    # A serializer or a computed field may return a dict whose keys are not known.
     has_code = "serialization" in node or node.get("computed_fields")
     if kind not in _PLAIN or is_open or has_code or "serialization_alias" in node:
         return False
@@ -101,14 +107,18 @@ _PLAIN = frozenset(
         "function-wrap",
     )
 )
-"""Nodes of Pydantic's core schema that write what their type says, and nothing else."""
+"""Nodes of Pydantic's core schema that write exactly the value of their type."""
 
 
 def check_keys(text: bytes, value: Any) -> None:
     """Check that no object in the JSON of `value` has a key twice. Raises SameKey."""
     try:
+        # jiter finds a repeated key faster than `json`, but cannot show the two Python keys. So the
+        # slower reader runs only after it has failed.
         jiter.from_json(text, catch_duplicate_keys=True)
     except ValueError:  # a key twice, or JSON that is too deep for this reader
+        # Python refuses to read integers of more than 4,300 digits. Here only the keys matter, so
+        # numbers may stay text.
         json.loads(text, object_pairs_hook=_Names(value), parse_int=str)
 
 
@@ -122,6 +132,8 @@ class _Names:
         seen: set[str] = set()
         for name, _ in pairs:
             if name in seen:
+                # A serializer of the author may have made the keys: then none of them is in the
+                # value.
                 raise SameKey(messages.same_key(name, next(_written_as(name, self.value), ())))
             seen.add(name)
 
@@ -137,6 +149,7 @@ def _written_as(name: str, value: Any) -> Iterator[list[Any]]:
 
 
 def _written(key: Any) -> str:
+    # Pydantic alone knows how it writes a key: a date or a member of an enum has its own text.
     return next(iter(json.loads(to_json({key: None}))))
 
 

@@ -77,7 +77,7 @@ def has_tags(arguments: Json) -> bool:
 
 
 def look_for_tags(shape: Shape, arguments: Json, decoded: Json) -> Tags:
-    """Look into the texts at the top level. `decoded`: what the arguments are taken as."""
+    """Look into the texts at the top level. `decoded`: the arguments after repairs."""
     level = _Level(shape, decoded)
     problems: list[Problem] = []
     swallowed: set[str] = set()
@@ -89,6 +89,8 @@ def look_for_tags(shape: Shape, arguments: Json, decoded: Json) -> Tags:
         # it.
         if type(decoded.get(key, text)) is not str:
             continue
+        # In the order of the text, because two searches have found them: the first one shows where
+        # the value has probably ended.
         found = sorted(islice(_swallowed(level, key, text), _MOST_SWALLOWED))
         if found:
             names = tuple(dict.fromkeys(name for _, _, name in found))
@@ -119,6 +121,7 @@ class _Level:
     @cached_property
     def unsent(self) -> dict[str, str]:
         """The keys of every field that was sent under none of them, with its published name."""
+        # By identity: an alias is a further key of the same field.
         sent = {id(field) for key, field in self.declared if key in self.decoded}
         return {
             key: field.name
@@ -130,6 +133,7 @@ class _Level:
     def respelt(self) -> dict[str, str]:
         """The same, without case and separators; not for names that are declared as they are."""
         known = {recased(key): name for key, name in self.unsent.items()}
+        # A name that is declared exactly so wins over one that is only equal without case.
         return {**known, **{key: self.unsent.get(key, "") for key, _ in self.declared}}
 
     def unsent_field(self, name: str) -> str:
@@ -141,6 +145,7 @@ def _swallowed(level: _Level, key: str, text: str) -> Iterator[tuple[int, int, s
     """Where the tag of each swallowed argument begins and ends, and the name of its field."""
     # The tags that may end a value: after the first swallowed argument, also those that end it.
     closing: set[str] = set()
+    # Most texts with a `<` are HTML or XML without this word.
     if "parameter" in text:
         if _CLOSED.search(text):
             closing.add("parameter")
@@ -150,9 +155,11 @@ def _swallowed(level: _Level, key: str, text: str) -> Iterator[tuple[int, int, s
                 closing.add(written)
                 yield start, end, name
     unopened = _unopened(text, key)
+    # Without a closing tag that ends a value, `</a><b>` is ordinary XML.
     for found in _NEXT.finditer(text) if closing or unopened else ():
         closed, opened = map(_local_name, found.groups())
         ends_value = closed in closing or (closed == key and found.start() in unopened)
+        # A field that was sent itself has not been swallowed, so its tag is part of the text.
         if ends_value and opened in level.unsent:
             closing.add(opened)
             yield found.start(), found.end(), level.unsent[opened]
@@ -162,6 +169,7 @@ def _openers(text: str) -> Iterator[tuple[int, int, str]]:
     """The tags that begin an argument: where each begins and ends, and the name in it."""
     for found in _OPENER.finditer(text):
         word = found.start()
+        # No further back than a tag is long, so that a text full of this word takes linear time.
         before = _BEFORE_WORD.search(text, max(0, word - _LONGEST_TAG), word)
         if before is not None:
             name = _without_attribute(found.group(1))
@@ -213,6 +221,7 @@ def _message(text: str, start: int, end: int, names: tuple[str, ...]) -> str:
     """The problem, with the place where the text probably ended."""
     before = text[:start]
     for closing_tag, tag in _closing_tags(before):
+        # The tag was opened in this text, so it is part of it, and the text ended no earlier.
         if f"<{tag}" in before:
             break
         start = closing_tag
@@ -237,6 +246,7 @@ def _ends_in_call_tags(key: str, text: str) -> bool:
     """Whether the text ends in closing tags of a call that it does not open, such as `</invoke>`.
     That proves nothing: anthropics/claude-code#48679 (2026-04-15).
     """
+    # Some clients name tags after the arguments, so `</body>` may end the argument `body`.
     call_tags = (*_CALL_TAGS, key)
     tags = (tag for _, tag in _closing_tags(text) if _local_name(tag) in call_tags)
     return any(f"<{tag}" not in text for tag in tags)

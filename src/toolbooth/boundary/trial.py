@@ -1,5 +1,5 @@
-"""Whether a corrected call would pass: by its shape and its published schema, with the bounds,
-patterns, formats and choices in it. The author's code never runs on arguments that nobody has sent.
+"""Checks whether a corrected call would pass, by its shape and its published schema, with the
+bounds, patterns, formats and choices in it. The author's code never runs on a corrected call.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import orjson
 from pydantic_core import SchemaValidator, ValidationError
 
 from toolbooth.boundary import messages
+from toolbooth.boundary.refusals import may_hold_secret
 from toolbooth.boundary.values import messages as value_messages
 from toolbooth.contract import Contract, InvalidValues, Objection
 from toolbooth.errors import Problem
@@ -27,12 +28,12 @@ _FORMATS = {
     "duration": "timedelta",
     "uuid": "uuid",
 }
-"""What the validation reads more leniently than JSON Schema says, with Pydantic's name for it."""
+"""Formats that the validation reads more leniently than JSON Schema, with Pydantic's names."""
 
 
 _OF_THE_SHAPE = ("type", "additionalProperties", "unevaluatedProperties")
-"""What the shape decides: some of it takes more than is published, such as an object for a tuple
-with names.
+"""Keywords that the shape decides. A shape may accept more than is published, such as an object for
+a tuple with names.
 """
 
 
@@ -48,7 +49,9 @@ def _has_json_text(root: Shape) -> bool:
 
 def _as_published(shape: Shape, value: Any) -> Any:
     if shape.json_text:
+        # Agents know only the published schema, in which this field is text.
         return value if value is None or isinstance(value, str) else write_json(value)
+    # With several forms, it is not known which of the fields take JSON text.
     if is_object(value) and len(shape.objects) == 1:
         fields = shape.objects[0].fields
         made = {key: _as_published(fields[key].shape, value[key]) for key in value if key in fields}
@@ -59,8 +62,8 @@ def _as_published(shape: Shape, value: Any) -> Any:
 
 
 def problems_with(contract: Contract, arguments: Any) -> list[Problem]:
-    """What is wrong with arguments that have the right shape."""
-    shown = None if contract.shape.has_secret else arguments
+    """Return the problems of arguments that have the right shape."""
+    shown = None if may_hold_secret(contract.shape) else arguments
     return [_problem(each, shown) for each in _objections(contract, arguments)]
 
 
@@ -74,16 +77,27 @@ def _objections(contract: Contract, arguments: Any) -> Iterable[Objection]:
     check = contract.cached_check
     if check is None:
         check = _compiled(contract)
+        # A contract is frozen, and a cache does not change its meaning.
         object.__setattr__(contract, "cached_check", check)
     try:
-        is_valid = check.is_valid(arguments)
+        return _objections_of(check, arguments)
     except ValueError:  # numbers kept as written, which the compiled check cannot read
-        arguments = orjson.loads(orjson.dumps(arguments, default=float))
-        is_valid = check.is_valid(arguments)
-    return () if is_valid else schema_objections(check.iter_errors(arguments), _OF_THE_SHAPE)
+        # The floats are for this check alone: the corrected call keeps every digit.
+        return _objections_of(check, orjson.loads(orjson.dumps(arguments, default=float)))
+
+
+def _objections_of(check: Any, arguments: Any) -> Iterable[Objection]:
+    """Raises ValueError for values that are not JSON. Older versions of jsonschema-rs do so only
+    when they are asked for errors.
+    """
+    if check.is_valid(arguments):
+        return ()
+    return schema_objections(check.iter_errors(arguments), _OF_THE_SHAPE)
 
 
 def _compiled(contract: Contract) -> Any:
+    # Without our formats, a corrected call with `2026-01-01T10:00:00` would be dropped for its
+    # missing time zone, although the tool accepts it.
     formats = {name: _reads(kind) for name, kind in _FORMATS.items()}
     return json_schema().validator_for(
         dict(contract.schema), validate_formats=True, formats=formats

@@ -16,6 +16,7 @@ from toolbooth.shape_check import fitting_form
 
 def values_of(contract: Contract, decoded: Json) -> Any:
     """The function's values. Raises InvalidValues."""
+    # Without flattening, the arguments already have the form of the author's model.
     if not contract.flattened:
         return contract.validate(decoded)
     form = contract.shape.objects[0]
@@ -39,6 +40,8 @@ def _shape_under(form: ObjectShape, key: str) -> Shape | None:
 def _put_back(form: ObjectShape, value: Json) -> Json:
     """The same values, each at its path in the author's model."""
     made: Json = {}
+    # Perhaps no field of such a model was sent. A required one then starts as `{}`, so that its own
+    # defaults apply, and one that may be null as null.
     for group in form.groups:
         if group.absent != "omit":
             _put(made, group.model_path, {} if group.absent == "empty" else None)
@@ -56,6 +59,8 @@ def _put(made: Json, model_path: tuple[str, ...], value: Any) -> None:
     *groups, last = model_path
     for step in groups:
         inner: Any = made.get(step)
+        # `_put_back` may have set the model to null, because it did not know yet that one of its
+        # fields was sent.
         if inner is None:
             inner = made[step] = {}
         made = inner
@@ -70,6 +75,8 @@ def _put_back_value(shape: Shape | None, value: Any) -> Any:
         if isinstance(form, ObjectShape):
             return _put_back(form, value) if form.flattened else _put_back_below(form, value)
     elif is_array(value):
+        # In a union, only one of the forms may have been flattened, so the form of this value
+        # counts.
         form = fitting_form(shape, value)
         if isinstance(form, ArrayShape):
             return [

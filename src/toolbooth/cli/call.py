@@ -1,4 +1,4 @@
-"""`toolbooth call`: one call of a tool, as the wire would bring it."""
+"""`toolbooth call`: one call of a tool, as an agent would make it."""
 
 from __future__ import annotations
 
@@ -8,45 +8,152 @@ from typing import Any
 import click
 
 from toolbooth.cli import messages
-from toolbooth.cli.target import load_server
+from toolbooth.cli.command import Command
+from toolbooth.cli.mistakes import DONE, REFUSED, Mistake
+from toolbooth.cli.target import Target, ask, load_server, open_target, takes_target
+from toolbooth.cli.terminal import paint
 
 
-@click.command()
-@click.argument("target", metavar="MODULE:SERVER")
-@click.argument("tool")
-@click.argument("arguments", default="{}")
+@click.command(cls=Command, epilog=messages.EXIT_CODES)
+@takes_target()
+@click.argument("tool", metavar="TOOL")
+@click.argument("arguments", metavar="[ARGUMENTS]", default="{}")
 @click.option("--meta", is_flag=True, help=messages.CALL_META)
-def call(target: str, tool: str, arguments: str, meta: bool) -> None:
-    """Call TOOL with ARGUMENTS (JSON; - reads standard input) and print what the agent would read.
+@click.option("--json", "as_json", is_flag=True, help=messages.CALL_JSON)
+def call(target: Target, tool: str, arguments: str, meta: bool, as_json: bool) -> int:
+    """Call TOOL with ARGUMENTS (a JSON object; - reads standard input) and print what the agent
+    would read.
 
-    MODULE may also be a file: server.py:registry. SERVER is a ToolRegistry, a FastMCP server or one
-    of the official SDK. Exit code 1 means that the call was refused or that the tool failed.
+    \b
+    Examples:
+      toolbooth call server.py:mcp add '{"a": 1, "b": 2}'
+      toolbooth call https://example.org/mcp search '{"query": "tea"}' --token TOKEN
+      toolbooth call search '{"query": "tea"}' -- npx -y @example/server
     """
-    import orjson
+    body = arguments_given(arguments, is_sent_on=target.kind != "object")
+    result = _result(target, tool, body)
+    if as_json:
+        click.echo(_pretty(result))
+    else:
+        _show(result)
+        if meta and "_meta" in result:
+            click.echo(_pretty(result["_meta"]))
+    return REFUSED if result.get("isError") or "error" in result else DONE
 
-    server = load_server(target)
-    body = sys.stdin.buffer.read() if arguments == "-" else arguments.encode()
-    result = _result(server, tool, body)
-    click.echo("\n".join(part.get("text", f"[{part['type']}]") for part in result["content"]))
-    if meta and "_meta" in result:
-        click.echo(orjson.dumps(result["_meta"], option=orjson.OPT_INDENT_2).decode())
-    sys.exit(1 if result.get("isError") else 0)
+
+def arguments_given(arguments: str, *, is_sent_on: bool = False) -> bytes:
+    """The JSON text of ARGUMENTS, of standard input for `-`.
+
+    Any other fault than malformed JSON is left to the tool, which answers it as an agent's. If the
+    official client sends the call on, it has to be able to.
+
+    Raises:
+        Mistake: if it is not JSON.
+    """
+    # Imported in functions in this folder: `toolbooth --help` and the completion of a shell must
+    # not wait for Pydantic.
+    from toolbooth.boundary.read import Unreadable, read_json
+    from toolbooth.contract import DEFAULT_LIMITS
+
+    body = payload(arguments)
+    try:
+        read_json(body, DEFAULT_LIMITS)
+    except Unreadable as error:
+        if error.problem.code == "not-json":
+            raise Mistake(_not_json(body, error.problem.message)) from None
+        if is_sent_on:
+            raise Mistake(messages.arguments_not_sent(error.problem.message)) from None
+    return body
 
 
-def _result(server: Any, tool: str, body: bytes) -> dict[str, Any]:
-    """The tool result. Raises click's own error where there is no such tool."""
-    import asyncio
+def payload(arguments: str) -> bytes:
+    """The bytes of ARGUMENTS; those of standard input for `-`."""
+    return sys.stdin.buffer.read() if arguments == "-" else arguments.encode()
 
-    from toolbooth.adapters.connect import served
+
+def _not_json(body: bytes, reason: str) -> str:
+    import json
+
+    try:
+        # Read a second time, because this parser knows the line and the column of the fault.
+        json.loads(body)
+    except json.JSONDecodeError as error:
+        return messages.arguments_not_json(error.msg, error.lineno, error.colno)
+    # Bytes that are not UTF-8, or nested too deep, have no useful place. `NaN` is no error of this
+    # parser at all, although it is not JSON.
+    except (ValueError, RecursionError):
+        pass
+    return messages.arguments_not_sent(reason)
+
+
+def _result(target: Target, tool: str, body: bytes) -> dict[str, Any]:
+    """The tool result, or `{"error": ...}`. Raises Mistake if there is no such tool."""
+    if target.kind == "object":
+        server = load_server(target)
+        found = _registry_result(server, tool, body)
+        if found is not None:
+            return found
+
+    async def question() -> tuple[dict[str, Any], list[str]]:
+        async with open_target(target) as there:
+            result = await there.call(tool, body)
+            failed = "error" in result or result.get("isError", False)
+            # Servers answer a call of an unknown tool in different ways, some with an error result
+            # like that of a tool. Only the listing shows which it was.
+            listed = await there.tools() if failed else []
+            return result, [each.get("name", "") for each in listed]
+
+    result, known = ask(target, question, messages.calling(tool, target.name))
+    if known and tool not in known:
+        raise Mistake(messages.no_tool(tool, known))
+    return result
+
+
+def _registry_result(server: Any, tool: str, body: bytes) -> dict[str, Any] | None:
+    """The result of a registry, which needs no event loop; None for a server of another kind."""
+    from toolbooth.cli.target import own_stdout
+    from toolbooth.errors import ToolInputError
     from toolbooth.server.listed_tools import UnknownTool
     from toolbooth.server.registry import ToolRegistry
 
-    if isinstance(server, ToolRegistry):
-        try:
+    if not isinstance(server, ToolRegistry):
+        return None
+    try:
+        with own_stdout():
             return server.call_bytes(tool, body)
-        except UnknownTool as error:
-            raise click.BadParameter(messages.unknown_tool(error)) from None
-    result = asyncio.run(served(server).call(tool, body))
+    except UnknownTool:
+        raise Mistake(messages.no_tool(tool, [*server.tools, *server.hidden])) from None
+    except ToolInputError as error:  # a registry that answers by protocol
+        return {"error": {"code": -32602, "message": str(error)}}
+
+
+def _show(result: dict[str, Any]) -> None:
+    """What the model reads."""
     if "error" in result:
-        raise click.BadParameter(result["error"]["message"])
-    return result
+        click.echo(paint(result["error"]["message"], "error"))
+        return
+    lines = [line for part in result.get("content", ()) for line in _text(part).split("\n")]
+    # Servers repeat the structured content as text, so it is printed only if there is no text.
+    if not lines and "structuredContent" in result:
+        lines = [_pretty(result["structuredContent"])]
+    if result.get("isError") and lines:
+        lines[0] = paint(lines[0], "error")
+    click.echo("\n".join(lines or [messages.NO_CONTENT]))
+
+
+def _text(part: dict[str, Any]) -> str:
+    if "text" in part:
+        return part["text"]
+    # An embedded resource has its text one level deeper: `{"type": "resource", "resource": {"text":
+    # ...}}`.
+    inner = part.get("resource", part)
+    if "text" in inner:
+        return inner["text"]
+    words = (part.get("type"), inner.get("mimeType"), inner.get("uri"))
+    return f"[{' '.join(word for word in words if word)}]"
+
+
+def _pretty(value: Any) -> str:
+    import orjson
+
+    return orjson.dumps(value, option=orjson.OPT_INDENT_2).decode()

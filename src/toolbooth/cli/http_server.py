@@ -142,11 +142,14 @@ class _Connection(HttpProtocol):
         latest = self.latest
         if latest is None or latest.response_complete:
             return False
+        # With httptools, a request that is sent before the answer to the last one waits in
+        # `pipeline`. It waits for this server, so its client is not slow.
         return not latest.more_body or bool(getattr(self, "pipeline", None))
 
     def refuse(self, status: int, words: str) -> None:
         """Close the connection, with an answer if the next answer is for the request at fault."""
         self.incomplete.remove(self)
+        # A client that has sent nothing would take these bytes for the answer to its first request.
         if self.has_begun and self._may_answer():
             self.transport.write(_response(status, words))
         self.transport.close()
@@ -201,6 +204,8 @@ class _Server(uvicorn.Server):
         self.deadline.set(self._rest() + _PATIENCE, exit_code=self.exit_code)
         if sig == signal.SIGTERM:
             signal.signal(sig, signal.SIG_DFL)  # a second one ends the process at once
+            # uvicorn's own handler would raise the signal again at the end, and a process that
+            # ended in order would have the exit code 143.
             self.should_exit = True
         else:
             super().handle_exit(sig, frame)
@@ -238,6 +243,8 @@ def serve(
     gc.set_threshold(_COLLECT_AFTER)
     sys.setswitchinterval(_SWITCH_INTERVAL)
 
+    # uvicorn makes the connections itself, from a class, so the only way to hand them an object is
+    # an attribute of that class. Each server gets its own.
     class Connection(_Connection):
         pass
 

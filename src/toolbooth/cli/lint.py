@@ -11,23 +11,15 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 from toolbooth.cli import messages
+from toolbooth.cli.command import Command
+from toolbooth.cli.mistakes import DONE, REFUSED, Mistake
+from toolbooth.cli.target import Target, ask, open_target, takes_target
+from toolbooth.cli.terminal import paint, width
 
 if TYPE_CHECKING:
     from toolbooth.lint.check import Report
     from toolbooth.lint.evidence import Severity
     from toolbooth.lint.rule import Rule
-
-_STYLES: dict[str, dict[str, Any]] = {
-    "title": {"bold": True},
-    "tool": {"bold": True},
-    "error": {"fg": "red"},
-    "refuses": {"fg": "red"},
-    "warning": {"fg": "yellow"},
-    "misreads": {"fg": "yellow"},
-    "note": {"fg": "cyan"},
-    "drops": {"fg": "cyan"},
-}
-_UNWRAPPED = 10_000
 
 
 def _names(context: click.Context, option: click.Parameter, given: tuple[str, ...]) -> list[str]:
@@ -66,8 +58,8 @@ def _explain(context: click.Context, option: click.Parameter, name: str | None) 
         context.exit()
 
 
-@click.command(epilog=messages.LINT_EXIT_CODES)
-@click.argument("target", nargs=-1, metavar="TARGET")
+@click.command(cls=Command, epilog=messages.EXIT_CODES)
+@takes_target(required=False)
 @click.option(
     "--client",
     "only",
@@ -80,9 +72,11 @@ def _explain(context: click.Context, option: click.Parameter, name: str | None) 
 @click.option(
     "--format",
     "output_format",
-    type=click.Choice(["terminal", "json", "markdown"]),
+    type=click.Choice(["terminal", "json", "markdown", "sarif"]),
     default="terminal",
+    help=messages.LINT_FORMAT,
 )
+@click.option("--json", "as_lines", is_flag=True, help=messages.LINT_JSON)
 @click.option("--notes", is_flag=True, help=messages.LINT_NOTES)
 @click.option(
     "--fail-on",
@@ -99,19 +93,6 @@ def _explain(context: click.Context, option: click.Parameter, name: str | None) 
     help=messages.LINT_FIX,
 )
 @click.option("--server", default="", help=messages.LINT_SERVER)
-@click.option(
-    "--header",
-    multiple=True,
-    metavar="'NAME: VALUE'",
-    help=messages.LINT_HEADER,
-)
-@click.option(
-    "--timeout",
-    type=float,
-    default=30,
-    show_default=True,
-    help=messages.LINT_TIMEOUT,
-)
 @click.option(
     "--rules",
     is_flag=True,
@@ -137,24 +118,22 @@ def _explain(context: click.Context, option: click.Parameter, name: str | None) 
     help=messages.LINT_EXPLAIN,
 )
 def lint(
-    target: tuple[str, ...],
+    target: Target | None,
     only: list[str],
     select: list[str],
     ignore: list[str],
     output_format: str,
+    as_lines: bool,
     notes: bool,
     fail_on: Severity | Literal["never"],
     strict: bool,
     fix: str | None,
     server: str,
-    header: tuple[str, ...],
-    timeout: float,
-) -> None:
-    """Tell what real clients will make of a server's tools.
-
-    TARGET is one of
+) -> int:
+    """Find tools that real clients refuse, misread or drop.
 
     \b
+    TARGET is one of
       server.py:mcp or package.module:mcp   a ToolRegistry, FastMCP or SDK server
       https://example.org/mcp               a running server
       -- npx -y @example/server             a command that starts one (stdio)
@@ -171,23 +150,28 @@ def lint(
         for name, rule in RULES.items()
         if (not select or name in select) and name not in ignore
     }
-    found = _listing(target, server, header, timeout)
+    found = _listing(target, server)
     try:
         report = check(found, only=only, rules=rules)
         report = report if fix is None else _fix(report, fix, rules)
     except RecursionError:
-        raise click.UsageError(messages.TOO_DEEP) from None
-    shows_notes = notes or strict or fail_on == "note"
-    _show(report, output_format, "note" if shows_notes else "warning")
+        raise Mistake(messages.TOO_DEEP) from None
     level: Severity | Literal["never"] = "note" if strict else fail_on
-    sys.exit(1 if level != "never" and report.at_least(level) else 0)
+    code = REFUSED if level != "never" and report.at_least(level) else DONE
+    # If notes make the command fail, they have to be visible.
+    shows_notes = notes or level == "note"
+    if as_lines:
+        _show_lines(report, code)
+    else:
+        _show(report, output_format, "note" if shows_notes else "warning", target)
+    return code
 
 
 def _check_known(names: Iterable[str], known: Iterable[str], kind: str) -> None:
     """Raises click's own error for a name that is not known."""
     for name in names:
         if name not in known:
-            raise click.BadParameter(messages.unknown_choice(kind, name, list(known)))
+            raise Mistake(messages.unknown_choice(kind, name, list(known)))
 
 
 def _fix(report: Report, file: str, rules: dict[str, Rule]) -> Report:
@@ -197,79 +181,101 @@ def _fix(report: Report, file: str, rules: dict[str, Rule]) -> Report:
     from toolbooth.lint.check import lint as check
 
     tools = apply_fixes(report, rules)
+    # The findings that remain after the fix decide the exit code and the output.
     left = check(tools, server=report.listing.server, only=report.clients, rules=rules)
     try:
         Path(file).write_text(json.dumps({"tools": tools}, indent=2) + "\n", encoding="utf-8")
     except OSError as error:
-        raise click.UsageError(messages.not_written(file, error.strerror)) from None
+        raise Mistake(messages.unusable_file(file, "written", error.strerror)) from None
     gone = len(report.findings) - len(left.findings)
+    # On standard error, because standard output may be one JSON document.
     click.echo(messages.fixed_findings(file, gone, len(report.findings)), err=True)
     return left
 
 
-def _show(report: Report, output_format: str, least: Severity) -> None:
+def _show(report: Report, output_format: str, least: Severity, target: Target | None) -> None:
     import json
-    import shutil
 
+    from toolbooth import __version__
     from toolbooth.lint.report import as_json, as_markdown, as_text
+    from toolbooth.lint.sarif import as_sarif
 
     if output_format == "json":
         click.echo(json.dumps(as_json(report), indent=2))
     elif output_format == "markdown":
         click.echo(as_markdown(report))
+    elif output_format == "sarif":
+        log = as_sarif(report, version=__version__, least=least, uri=_file_uri(target))
+        click.echo(json.dumps(log, indent=2))
     else:
-        width = shutil.get_terminal_size().columns if sys.stdout.isatty() else _UNWRAPPED
-        click.echo(as_text(report, width=max(width, 40), paint=_paint, least=least))
+        click.echo(as_text(report, width=width(), paint=paint, least=least))
 
 
-def _paint(text: str, style: str) -> str:
-    coloured = (
-        sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
-    )
-    return click.style(text, **_STYLES.get(style, {})) if coloured else text
+def _file_uri(target: Target | None) -> str | None:
+    """Return the URI of the target's file, relative if it is below this folder."""
+    from urllib.parse import quote
+
+    if target is None or target.kind != "object":
+        return None
+    # For `server.py:mcp`, the findings are shown at the file of the server.
+    file = Path(target.text if _is_saved(target.text) else target.text.partition(":")[0])
+    if not file.is_file():
+        return None
+    path = file.resolve()
+    here = Path.cwd()
+    # GitHub's code scanning finds a file only by a path inside the repository.
+    return quote(path.relative_to(here).as_posix()) if path.is_relative_to(here) else path.as_uri()
+
+
+def _show_lines(report: Report, code: int) -> None:
+    """A JSON document per line: each finding, then the summary."""
+    import json
+
+    from toolbooth.lint.report import as_json
+
+    whole = as_json(report)
+    for finding in whole.pop("findings"):
+        click.echo(json.dumps({"kind": "finding", **finding}))
+    click.echo(json.dumps({"kind": "summary", **whole, "exit_code": code}))
 
 
 # --- where the tools come from ---
 
 
-def _listing(target: tuple[str, ...], server: str, headers: tuple[str, ...], timeout: float) -> Any:
+def _listing(target: Target | None, server: str) -> Any:
     from toolbooth.lint.listing import Unlisted, listing
 
-    name, tools = _listed_tools(target, headers, timeout)
+    if target is None:
+        raise Mistake(messages.NO_TARGET)
+    name, tools = _listed_tools(target)
     try:
         return listing(tools, server or name)
     except Unlisted as error:
-        raise click.UsageError(f"{' '.join(target)}: {error}") from None
+        raise Mistake(f"{target.name}: {error}") from None
 
 
-def _listed_tools(
-    target: tuple[str, ...], headers: tuple[str, ...], timeout: float
-) -> tuple[str, Any]:
+def _listed_tools(target: Target) -> tuple[str, Any]:
     """The server's name, where it is known, and what it lists."""
-    import shutil
+    if target.kind == "object" and _is_saved(target.text):
+        return "", _saved_tools(target.text)
+    if target.kind == "object" and ":" not in target.text:
+        raise Mistake(messages.unknown_target(target.text))
 
-    if not target:
-        raise click.UsageError(messages.NO_TARGET)
-    first = target[0]
-    if len(target) > 1:
-        return _running_tools(list(target), headers, timeout)
-    if first.startswith(("http://", "https://")):
-        return _running_tools(first, headers, timeout)
-    if (
-        first == "-"
-        or first.endswith(".json")
-        or (Path(first).is_file() and not _is_program(first))
-    ):
-        return "", _saved_tools(first)
-    if ":" in first or first.endswith(".py"):
-        return _module_tools(first)
-    if shutil.which(first):
-        return _running_tools([first], headers, timeout)
-    raise click.UsageError(messages.unknown_target(first))
+    async def question() -> tuple[str, Any]:
+        async with open_target(target) as there:
+            return there.name, await there.tools()
+
+    return ask(target, question, messages.asking(target.name))
 
 
-def _is_program(file: str) -> bool:
-    return file.endswith(".py") or os.access(file, os.X_OK)
+def _is_saved(text: str) -> bool:
+    """Whether a target is a file with a saved `tools/list`."""
+    # Also for a file that does not exist: the error is then about a file, and not about a module.
+    if text == "-" or text.endswith(".json"):
+        return True
+    # An executable file is most likely a server whose `--` was forgotten. The message about targets
+    # helps more than "no JSON".
+    return Path(text).is_file() and not text.endswith(".py") and not os.access(text, os.X_OK)
 
 
 def _saved_tools(file: str) -> Any:
@@ -279,50 +285,8 @@ def _saved_tools(file: str) -> Any:
         text = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
         return json.loads(text)
     except RecursionError:
-        raise click.UsageError(messages.TOO_DEEP) from None
+        raise Mistake(messages.TOO_DEEP) from None
     except OSError as error:
-        raise click.UsageError(messages.not_read(file, error.strerror)) from None
+        raise Mistake(messages.unusable_file(file, "read", error.strerror)) from None
     except ValueError as error:
-        raise click.UsageError(messages.not_json(file, error)) from None
-
-
-def _module_tools(target: str) -> tuple[str, Any]:
-    import asyncio
-    import traceback
-
-    from toolbooth.adapters.connect import TargetError, load, served
-
-    try:
-        found = served(load(target))
-        return found.name, asyncio.run(found.tools())
-    except TargetError as error:
-        raise click.UsageError(str(error)) from None
-    # The author's module failed: the traceback is the answer, and its exit code must not look like
-    # findings.
-    except Exception:
-        traceback.print_exc()
-        raise click.UsageError(messages.not_loaded(target)) from None
-
-
-def _running_tools(
-    server: str | list[str], headers: tuple[str, ...], timeout: float
-) -> tuple[str, Any]:
-    import asyncio
-    import importlib.util
-
-    if importlib.util.find_spec("mcp") is None:
-        raise click.UsageError(messages.CLIENT_MISSING)
-    from toolbooth.adapters.sdk.client import Unreachable, list_tools
-
-    try:
-        return asyncio.run(list_tools(server, headers=_headers(headers), timeout=timeout))
-    except Unreachable as error:
-        name = server if isinstance(server, str) else " ".join(server)
-        raise click.UsageError(f"{name}: {error}") from None
-
-
-def _headers(given: tuple[str, ...]) -> dict[str, str]:
-    pairs = [text.partition(":") for text in given]
-    if wrong := [name for name, colon, _ in pairs if not colon]:
-        raise click.UsageError(messages.bad_header(wrong[0]))
-    return {name.strip(): value.strip() for name, _, value in pairs}
+        raise Mistake(messages.not_json(file, error)) from None

@@ -4,21 +4,16 @@ from __future__ import annotations
 
 import click
 
-from toolbooth.cli.call import call
-from toolbooth.cli.lint import lint
-from toolbooth.cli.replay import replay
-from toolbooth.cli.serve import serve
-from toolbooth.cli.tools import tools
+from toolbooth.cli import messages
+from toolbooth.cli.command import Commands
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(
+    cls=Commands,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog=messages.EXIT_CODES,
+    help=messages.TOOLBOOTH,
+)
 @click.version_option(package_name="toolbooth")
 def main() -> None:
-    """Toolbooth stands between an AI agent and your Python tools."""
-
-
-main.add_command(serve)
-main.add_command(call)
-main.add_command(lint)
-main.add_command(replay)
-main.add_command(tools)
+    pass

@@ -1,32 +1,213 @@
-"""How a command is told which server is meant: `adapters/connect.py` finds it, click says what went
-wrong.
+"""TARGET: which server a command works on. One grammar for all commands.
+
+`module:object` and `file.py:object` name a server in this process (`adapters/connect.py` finds it),
+a URL names a running one, and the words after `--` are a command that starts one on stdio.
 """
 
 from __future__ import annotations
 
+import os
 import sys
-from contextlib import redirect_stdout
-from typing import Any
+import warnings
+from collections.abc import Callable, Coroutine, Generator, Mapping
+from contextlib import contextmanager, redirect_stdout
+from dataclasses import dataclass, field
+from functools import wraps
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import click
 
-from toolbooth.server.registry import ToolRegistry
+from toolbooth.cli import messages
+from toolbooth.cli.command import AFTER_DASHES, COMMAND_TARGET
+from toolbooth.cli.mistakes import Mistake, Unanswered
+from toolbooth.cli.terminal import progress
+
+if TYPE_CHECKING:
+    from toolbooth.adapters.connect import Served
+    from toolbooth.server.registry import ToolRegistry
+
+TargetKind = Literal["object", "url", "command"]
+
+Answer = TypeVar("Answer")
+
+_URL = ("http://", "https://")
 
 
-def load_server(target: str, **kinds: Any) -> Any:
-    """The server of any known kind that a target names. Raises click's own error, with what to
-    write instead.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Target:
+    """Where a server is, as the user wrote it."""
+
+    text: str
+    command: tuple[str, ...] = ()
+    headers: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
+    timeout: float = 30.0
+
+    @property
+    def kind(self) -> TargetKind:
+        if self.command:
+            return "command"
+        return "url" if self.text.startswith(_URL) else "object"
+
+    @property
+    def name(self) -> str:
+        """The target in a sentence."""
+        return " ".join(self.command) or self.text
+
+
+def takes_target(
+    *, required: bool = True, running: bool = True
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Give a command the argument TARGET. `running`: also a URL or a command, with the options for
+    them.
+    """
+
+    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
+        @wraps(function)
+        def command(target: str | None, **options: Any) -> Any:
+            header = options.pop("header", ())
+            token = options.pop("token", None)
+            timeout = options.pop("timeout", 30.0)
+            read = None if target is None else _target(target, header, token, timeout)
+            return function(target=read, **options)
+
+        decorated: Any = command
+        if running:
+            decorated = click.option(
+                "--timeout",
+                type=click.FloatRange(min=0, min_open=True),
+                default=30.0,
+                show_default=True,
+                help=messages.TIMEOUT,
+            )(decorated)
+            decorated = click.option("--token", metavar="TOKEN", help=messages.TOKEN)(decorated)
+            decorated = click.option(
+                "--header", multiple=True, metavar="'NAME: VALUE'", help=messages.HEADER
+            )(decorated)
+        return click.argument("target", metavar="TARGET", required=required)(decorated)
+
+    return decorate
+
+
+def _target(text: str, header: tuple[str, ...], token: str | None, timeout: float) -> Target:
+    command: tuple[str, ...] = ()
+    if text == COMMAND_TARGET:
+        # `Command.parse_args` has put the words there, because click must not read the options of
+        # the other command.
+        command = tuple(click.get_current_context().meta[AFTER_DASHES])
+        if not command:
+            raise Mistake(messages.NOTHING_AFTER_DASHES)
+        text = ""
+    headers = _headers(header)
+    if token is not None:
+        headers["Authorization"] = token if " " in token else f"Bearer {token}"
+    made = Target(text=text, command=command, headers=headers, timeout=timeout)
+    if headers and made.kind != "url":
+        raise Mistake(messages.HEADERS_WITHOUT_URL)
+    return made
+
+
+def _headers(given: tuple[str, ...]) -> dict[str, str]:
+    pairs = [text.partition(":") for text in given]
+    if wrong := [name for name, colon, _ in pairs if not colon]:
+        raise Mistake(messages.bad_header(wrong[0]))
+    return {name.strip(): value.strip() for name, _, value in pairs}
+
+
+# --- servers in this process --------------------------------------------------------------------
+
+
+def load_server(target: Target | str, *, shows_warnings: bool = False, **kinds: Any) -> Any:
+    """The server that `module:object` or `file.py:object` names.
+
+    Raises:
+        Mistake: if there is none, or if it could not be loaded.
     """
     from toolbooth.adapters.connect import TargetError, load
+    from toolbooth.errors import ContractError, ContractWarning
+    from toolbooth.extras import MissingExtra
+
+    wanted = Target(text=target) if isinstance(target, str) else target
+    if wanted.kind != "object":
+        raise Mistake(messages.only_objects(wanted.name))
+    warned = "default" if shows_warnings else "ignore"
+    try:
+        with own_stdout(), warnings.catch_warnings():
+            # Only `serve` shows the warnings about contracts. For a quick `toolbooth call`, they
+            # would hide the result.
+            warnings.simplefilter(warned, ContractWarning)
+            return load(wanted.text, **kinds)
+    except TargetError as error:
+        raise Mistake(str(error)) from error
+    # Its message is the command that installs the extra; `mistakes.ended` prints it as it is.
+    except MissingExtra:
+        raise
+    except ContractError as error:
+        raise Mistake(messages.contract_mistakes(error.owner, error.mistakes)) from error
+    # The author's module failed.
+    except (Exception, SystemExit) as error:
+        raise Mistake(messages.not_loaded(wanted.text, error)) from error
+
+
+def load_registry(target: Target | str) -> ToolRegistry:
+    """`load_server`, if only our own server will do."""
+    return load_server(target, kinds=("toolbooth",))
+
+
+# --- servers of every kind ----------------------------------------------------------------------
+
+
+def open_target(target: Target) -> Served:
+    """The server of a target of any kind. One that runs elsewhere is not asked anything yet.
+
+    Raises:
+        Mistake: if it cannot be loaded.
+    """
+    if target.kind == "object":
+        from toolbooth.adapters.connect import served
+
+        return served(load_server(target))
+    from toolbooth.extras import require
+
+    require(messages.ASKING_A_SERVER, extra="mcp", modules={"mcp": messages.THE_CLIENT})
+    from toolbooth.adapters.sdk.client import RemoteServer
+
+    where = target.text if target.kind == "url" else list(target.command)
+    return RemoteServer(where, headers=target.headers, timeout=target.timeout)
+
+
+def ask(target: Target, question: Callable[[], Coroutine[Any, Any, Answer]], words: str) -> Answer:
+    """Run what asks a server. What its tools print goes to standard error. `words` are shown if it
+    takes longer than a second.
+
+    Raises:
+        Unanswered: if it cannot be reached, or does not answer in time.
+    """
+    import asyncio
+
+    from toolbooth.adapters.connect import Unreachable
 
     try:
-        # Standard output is for what the command prints, or for the wire itself.
+        with progress(words, in_pipe=target.kind != "object"), own_stdout():
+            return asyncio.run(question())
+    except Unreachable as error:
+        raise Unanswered(messages.unanswered(error.where, str(error), error.status)) from error
+
+
+@contextmanager
+def own_stdout() -> Generator[None]:
+    """Keep standard output for what the command prints: the code of others, and the programs that
+    it starts, write to standard error meanwhile.
+    """
+    # Text that is still in Python's buffer would otherwise be written after the descriptor has
+    # changed, to standard error.
+    sys.stdout.flush()
+    # Python code writes to `sys.stdout`, and started programs write to the descriptor 1, which they
+    # inherit. Both have to be redirected.
+    kept = os.dup(1)
+    os.dup2(2, 1)
+    try:
         with redirect_stdout(sys.stderr):
-            return load(target, **kinds)
-    except TargetError as error:
-        raise click.BadParameter(str(error)) from None
-
-
-def load_registry(target: str) -> ToolRegistry:
-    """`load_server`, where only our own server will do."""
-    return load_server(target, kinds=("toolbooth",))
+            yield
+    finally:
+        os.dup2(kept, 1)
+        os.close(kept)

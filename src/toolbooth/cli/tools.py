@@ -1,58 +1,85 @@
-"""`toolbooth tools`: what an agent is shown."""
+"""`toolbooth tools`: the tools as an agent sees them, with their cost in tokens."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import click
 
 from toolbooth.cli import messages
-from toolbooth.cli.target import load_server
+from toolbooth.cli.command import Command
+from toolbooth.cli.mistakes import Mistake
+from toolbooth.cli.target import Target, ask, open_target, takes_target
+from toolbooth.cli.terminal import paint, width
 
 
-@click.command()
-@click.argument("target", metavar="MODULE:SERVER")
-@click.argument("name", required=False)
+@click.command(cls=Command, epilog=messages.EXIT_CODES)
+@takes_target()
+@click.argument("name", metavar="[TOOL]", required=False)
 @click.option("--json", "as_json", is_flag=True, help=messages.TOOLS_JSON)
-def tools(target: str, name: str | None, as_json: bool) -> None:
-    """List the tools of MODULE:SERVER, or show the fields of the one called NAME.
+def tools(target: Target, name: str | None, as_json: bool) -> None:
+    """List the tools with their cost in tokens, or show the description and the fields of TOOL.
 
-    MODULE may also be a file: server.py:registry.
+    \b
+    Examples:
+      toolbooth tools server.py:mcp
+      toolbooth tools https://example.org/mcp search
+      toolbooth tools search -- npx -y @example/server
     """
-    import asyncio
-
     import orjson
 
-    from toolbooth.adapters.connect import served
-
-    found = asyncio.run(served(load_server(target)).tools())
+    found = listed_tools(target)
+    shown: Any = found
     if name is not None:
-        found = [tool for tool in found if tool["name"] == name]
-        if not found:
-            raise click.BadParameter(messages.no_tool(name))
+        shown = next((tool for tool in found if tool.get("name") == name), None)
+        if shown is None:
+            raise Mistake(messages.no_tool(name, [tool.get("name", "") for tool in found]))
     if as_json:
-        click.echo(orjson.dumps(found, option=orjson.OPT_INDENT_2).decode())
+        click.echo(orjson.dumps(shown, option=orjson.OPT_INDENT_2).decode())
         return
-    for tool in found:
-        click.echo(f"{tool['name']}{_first_line(tool)}")
-        if name is not None:
-            for field, schema in tool["inputSchema"].get("properties", {}).items():
-                must = "" if field in tool["inputSchema"].get("required", ()) else "?"
-                click.echo(f"  {field}{must}: {_type(schema)}{_first_line(schema)}")
+    lines = _listing(found) if name is None else _tool(shown)
+    click.echo("\n".join(lines))
 
 
-def _first_line(described: dict[str, Any]) -> str:
-    """The first line of a description."""
-    first = (described.get("description") or "").strip().partition("\n")[0]
-    return f"  {first}" if first else ""
+def listed_tools(target: Target) -> list[dict[str, Any]]:
+    """The tools of a target, as `tools/list` gives them."""
+    there = open_target(target)
+    # Without `async with`: a single question opens and closes its own connection.
+    return ask(target, there.tools, messages.asking(target.name))
 
 
-def _type(schema: dict[str, Any]) -> str:
-    if "enum" in schema:
-        return " | ".join(map(str, schema["enum"]))
-    if schema.get("type") == "array":
-        return f"array of {_type(schema.get('items', {}))}"
-    if "anyOf" in schema:
-        return " | ".join(dict.fromkeys(_type(each) for each in schema["anyOf"]))
-    kind: Any = schema.get("type", "any")
-    return kind if isinstance(kind, str) else " | ".join(kind)
+def _listing(found: list[dict[str, Any]]) -> Iterator[str]:
+    """A line for each tool: tokens, name, the first line of its description."""
+    from toolbooth.lint.listing import listing
+
+    listed = listing(found)
+    names = max((len(tool.name) for tool in listed.tools), default=0)
+    for tool in listed.tools:
+        first = tool.description.strip().partition("\n")[0]
+        line = f"{tool.tokens:>7,}  {tool.name:{names}}  {first}".rstrip()
+        yield line if len(line) <= width() else f"{line[: width() - 1]}…"
+    yield messages.tokens_of_tools(listed.tokens, len(listed.tools))
+
+
+def _tool(found: dict[str, Any]) -> Iterator[str]:
+    """One tool: its cost, its whole description, its fields at every depth."""
+    from toolbooth.cli.schema_fields import fields
+    from toolbooth.lint.listing import listing
+
+    # As the linter reads it, so that both commands show the same number of tokens.
+    tool = listing([found]).tools[0]
+    yield f"{paint(tool.name, 'tool')}  {messages.tokens_of_tool(tool.tokens)}"
+    for line in tool.description.strip().splitlines():
+        yield f"  {line.strip()}".rstrip()
+    rows = list(fields(tool.schema))
+    if not rows:
+        yield f"  {messages.NO_FIELDS}"
+        return
+    yield ""
+    names = max(2 * row.depth + len(row.name) for row in rows)
+    for row in rows:
+        name = f"{'  ' * row.depth}{row.name}"
+        words = "; ".join(word for word in (row.type, row.about) if word)
+        line = f"  {name:{names}}  {words}".rstrip()
+        yield line if len(line) <= width() else f"{line[: width() - 1]}…"

@@ -1,1 +1,1 @@
-"""What authors write -> Contract, once, at registration."""
+"""The author's signature, model or schema -> Contract, once, at registration."""

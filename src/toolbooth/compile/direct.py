@@ -58,12 +58,15 @@ def compile_direct(
     failures = Failures(name, core, passing)
     run = _run_of(failures.guarded(), python=python, as_json=builder.shapes.ambiguous)
     validate = failures.refusing(run, objections)
+    # `describe` is never called, because a contract of this kind is not published.
     return Contract(name=name, description="", shape=shape, describe=dict, validate=validate)
 
 
 def _run_of(core: CoreNode, *, python: bool, as_json: bool) -> Callable[[Any], Any]:
+    # Instances of any class may be sent from Python, so the author's own lax schema validates them.
     if python:
         return validator(for_python(core)).validate_python
+    # Only for such unions does it matter whether Pydantic reads JSON or values.
     if as_json:
         return json_run(for_wire(core, AS_JSON))
     return validator(for_values(for_wire(core, LENIENT))).validate_python

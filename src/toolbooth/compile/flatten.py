@@ -29,21 +29,26 @@ def flatten(
     mistakes: list[str] = []
     moved: dict[int, Field] = {}
     for key, field in inner.fields.items():
+        # An alias is a further key of the same field, which must be moved as one.
         made = moved.setdefault(id(field), _moved_field(field, key, model_path, prefix, absent))
         taken = outer.fields.setdefault(prefix + key, made)
         if taken is not made:
             mistakes.append(collision(prefix + key, taken, owner))
+    # With a prefix, undeclared keys of the model are not taken: without the prefix they could not
+    # be recognised, and with it they look like slips.
     if inner.additional is not None and not prefix:
         if outer.additional is not None:
             other = _owner_of(outer.additional_path)
             mistakes.append(f"{owner} and {other} both take undeclared keys; unpack only one")
         outer.additional = inner.additional
         outer.additional_path = (*model_path, *inner.additional_path)
+    # The paths begin in the model. Here, the first key of each has the prefix.
     for paths in inner.exclusive_paths:
         moved_paths = tuple((prefix + str(path[0]), *path[1:]) for path in paths)
         outer.exclusive_paths = (*outer.exclusive_paths, moved_paths)
     groups = [Group(model_path=model_path, absent=absent)]
     for group in inner.groups:
+        # The model may have flattened models itself, whose fields are two levels up by now.
         groups.append(Group(model_path=(*model_path, *group.model_path), absent=group.absent))
     outer.groups = (*outer.groups, *groups)
     outer.flattened = True

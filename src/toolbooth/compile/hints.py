@@ -14,7 +14,7 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Unresolved:
-    """An annotation that names what cannot be found at run time."""
+    """An annotation with a name that cannot be found at run time."""
 
     text: str
     missing: str
@@ -35,8 +35,8 @@ class Hints:
         return Any if param.annotation is inspect.Parameter.empty else self._of(param.annotation)
 
     def returns(self, raw: Any) -> Any:
-        """The resolved return annotation; what cannot be resolved is skipped: nothing arrives
-        there.
+        """Return the resolved return annotation. It is skipped if it cannot be resolved, because no
+        arguments depend on it.
         """
         if raw is inspect.Signature.empty:
             return raw
@@ -46,10 +46,14 @@ class Hints:
     def _of(self, raw: Any) -> Any:
         if type(raw) is type:  # nothing in it to resolve
             return raw
+        # Only the functions around the definition, so that no local class of another function with
+        # the same name is taken.
         try:
             return self._resolve(raw, _surroundings(self.enclosing))
         except NameError:
             pass
+        # A name may also be local to a function that is not around the definition, such as the one
+        # that registers the tool.
         try:
             return self._resolve(raw, _surroundings(None))
         except NameError as error:
@@ -57,6 +61,8 @@ class Hints:
 
     def _resolve(self, raw: Any, around: Mapping[str, Any]) -> Any:
         scope = getattr(self.function, "__globals__", {})
+        # `get_type_hints` resolves all hints of an object at once, and one that fails hides the
+        # others. So each hint gets a class of its own.
         holder = type("_", (), {"__annotations__": {"hint": raw}})
         closure = (
             dict(inspect.getclosurevars(self.function).nonlocals)

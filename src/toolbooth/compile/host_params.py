@@ -27,6 +27,7 @@ _MARKERS = frozenset(("pydantic", "pydantic_core", "annotated_types", "toolbooth
 
 def annotation_parts(hint: Any) -> Iterator[Any]:
     """Every class and every marker in a hint, also behind aliases."""
+    # `type Key = ...` makes an alias, whose hint is behind this attribute.
     hint = getattr(hint, "__value__", hint)
     yield hint
     yield from getattr(hint, "__metadata__", ())
@@ -43,6 +44,7 @@ def is_filled_by_host(param: Parameter, hint: Any) -> bool:
     """Whether the framework fills a parameter: its type, a marker or its default is neither ours
     nor Pydantic's. One marked `Unpack` is the caller's.
     """
+    # A method that was registered through its class: agents cannot send the instance.
     if param.name in ("self", "cls") and param.annotation is Parameter.empty:
         return True
     annotation = Any if isinstance(hint, Unresolved) else hint
@@ -55,6 +57,8 @@ def is_filled_by_host(param: Parameter, hint: Any) -> bool:
     classes = [typing.get_origin(part) or part for part in parts]
     if any(isinstance(each, type) and _home(each) in _HOSTS for each in classes):
         return True
+    # A type that Pydantic has no schema for cannot be read from JSON, so only the framework can
+    # fill it.
     try:
         TypeAdapter[Any](_type_of(annotation))
     except PydanticSchemaGenerationError:
@@ -65,7 +69,7 @@ def is_filled_by_host(param: Parameter, hint: Any) -> bool:
 
 
 def _type_of(annotation: Any) -> Any:
-    """A type without what only a field can have: Pydantic warns about an alias elsewhere."""
+    """Return a type without the metadata of fields: Pydantic warns about an alias elsewhere."""
     info = FieldInfo.from_annotation(annotation)
     return Annotated[(info.annotation, *info.metadata, Field(discriminator=info.discriminator))]
 
@@ -74,8 +78,10 @@ def _is_value(default: Any, parts: list[Any]) -> bool:
     """Whether a default is a value of the parameter, not a dependency that a framework resolves."""
     if default is Parameter.empty or isinstance(default, FieldInfo):
         return True
+    # In `options: Options = Options()` the default is a value of the declared type.
     return (
         any(part is type(default) for part in parts)
+        # 5, "text" and a date are from the standard library. `Depends(...)` is from a framework.
         or _home(type(default)) in sys.stdlib_module_names
     )
 
@@ -84,6 +90,8 @@ def _is_known(marker: Any) -> bool:
     return (
         is_unpack(marker)
         or _home(type(marker)) in _MARKERS
+        # A marker that writes its own core schema was made for Pydantic, also if another library
+        # has it.
         or hasattr(marker, "__get_pydantic_core_schema__")
     )
 

@@ -1,10 +1,10 @@
 """A foreign JSON Schema -> Shape and Contract: the same protection for tools whose types are not
 Python's.
 
-An object that declares properties is closed unless it says otherwise (`additionalProperties: true`
-or a schema): what it would ignore is what gets lost. What holds under a condition only declares
-keys. What the shape cannot say (bounds, formats, `not`, `if`) is left to the schema's own
-validation. `docs/law.md` has the rules in full.
+An object that declares properties is closed unless `additionalProperties` is true or a schema:
+every key that it would ignore is a value that gets lost. A schema under a condition only declares
+keys. Rules that a shape cannot express (bounds, formats, `not`, `if`) are left to the schema's own
+validation. `docs/reference/law.md` has all rules.
 """
 
 from __future__ import annotations
@@ -22,7 +22,16 @@ from toolbooth.jsonvalue import NoSuchPart, Schema, is_array, is_mapping
 from toolbooth.markers import VERBATIM_KEYWORD
 from toolbooth.references import References
 from toolbooth.schema_objections import schema_objections
-from toolbooth.shape import EVERY_TYPE, ArrayShape, Field, JsonType, ObjectShape, Shape, Temporal
+from toolbooth.shape import (
+    EVERY_TYPE,
+    ArrayShape,
+    Field,
+    JsonType,
+    ObjectShape,
+    Shape,
+    Temporal,
+    Unsent,
+)
 from toolbooth.shape_check import json_schema
 
 _OBJECT_KEYS = (
@@ -65,6 +74,7 @@ def compile_json_schema(
     """
     owner = name or getattr(function, "__name__", "tool")
     try:
+        # The schema is also compiled as it is, because a shape does not express all of its rules.
         own = json_schema().validator_for(
             dict(schema), validate_formats=True, retriever=_no_network
         )
@@ -125,6 +135,7 @@ class _SchemaReader:
 
     def shape(self, node: Any) -> Shape:
         if not is_mapping(node) or not node:
+            # `true` and `{}` allow anything, and only `false` allows nothing.
             return Shape() if node is False else free_shape()
         references = [self._reference(node, key) for key in _REFERENCES if key in node]
         if references and self.refs_hide_keywords:
@@ -135,6 +146,7 @@ class _SchemaReader:
                 parts.append(self.shapes.either([self.shape(each) for each in node[key]]))
         parts += [self.shape(each) for each in node.get("allOf") or ()]
         if not node.keys().isdisjoint(_CONDITIONAL):
+            # The free shape is one of the choices, because the condition may not apply.
             parts.append(self.shapes.either([free_shape(), *self._conditional(node)]))
         return self.shapes.both(parts) if len(parts) > 1 else parts[0]
 
@@ -145,6 +157,7 @@ class _SchemaReader:
     def finish_root(self, schema: Any, described: Shape) -> Shape:
         """The shape of the arguments, which are always an object."""
         unsaid = self.shapes.unsaid
+        # In MCP the arguments are an object, also if the schema forgets `type: object`.
         anything = object_shape(ObjectShape(additional=unsaid))
         made = self.finish(self.shapes.both([anything, described]))
         # How many keys there are, and how they are named, matters only where more may be sent.
@@ -189,6 +202,7 @@ class _SchemaReader:
             # The validator knows more than this document, such as the meta-schemas.
             return Shape(types=EVERY_TYPE, opaque=True, objects=(_ANY_OBJECT,))
         if id(target) not in self.knots:
+            # Known before its target is read: the target may refer to itself.
             knot = self.knots[id(target)] = free_shape()
             self.shapes.tie(knot, self.shape(target))
         return self.knots[id(target)]
@@ -205,15 +219,18 @@ class _SchemaReader:
         return self.references.target(node, ref)
 
     def _own(self, schema: Schema) -> Shape:
-        """What the node itself says, its combinators apart."""
+        """Return the shape of the node itself, without its combinators."""
         made = Shape(types=_types(schema), opaque=not _says_anything(schema))
         values = _constants(schema)
+        # Choices that are objects are compared by the schema's own validation, not by the shape.
         if values and all(isinstance(each, str | int | float | None) for each in values):
             made.constants = tuple(values)
         made.secret = schema.get("format") == "password"
         made.temporal = _TIME_FORMATS.get(str(schema.get("format")), "")
         made.decimal = schema.get("format") == "decimal"
         if made.opaque:
+            # A node without assertions is free. Only its `unevaluatedProperties` can open an object
+            # that another part declares.
             others = schema.get("unevaluatedProperties")
             made.objects = (_ANY_OBJECT,) if others is True or is_mapping(others) else ()
             return made
@@ -232,6 +249,7 @@ class _SchemaReader:
         # A name that only `required` has may hold anything that another key may hold.
         is_said = others not in (None, self.shapes.forbidden) and not patterns
         unnamed = others if is_said and others is not None else self.shapes.unsaid
+        # `required` and the objects of an `enum` may name keys that `properties` does not have.
         for key in (*required, *_keys_of(_constants(schema))):
             shapes.setdefault(key, unnamed)
         fields = {
@@ -240,6 +258,7 @@ class _SchemaReader:
                 shape=shape,
                 required=key in required,
                 verbatim=_is_verbatim(declared.get(key)),
+                unsent=_unsent(declared.get(key)),
             )
             for key, shape in shapes.items()
         }
@@ -276,10 +295,12 @@ def _types(schema: Schema) -> frozenset[JsonType]:
         return frozenset(json_type_of(each) for each in _constants(schema))
     if declared is None:
         implied = (("object", _OBJECT_KEYS), ("array", _ARRAY_KEYS))
+        # Many schemas have `properties` without `type: object`, and mean an object.
         declared = [kind for kind, keys in implied if not schema.keys().isdisjoint(keys)]
     if isinstance(declared, str):
         declared = [declared]
     types: frozenset[JsonType] = frozenset(declared or EVERY_TYPE)
+    # `nullable` is how OpenAPI 3.0 allows null; JSON Schema itself ignores it.
     return types | frozenset[JsonType](("null",)) if schema.get("nullable") is True else types
 
 
@@ -292,6 +313,13 @@ def _constants(schema: Schema) -> list[Any]:
     if "enum" in schema:
         return list(schema["enum"])
     return [schema["const"]] if "const" in schema else []
+
+
+def _unsent(schema: Any) -> Unsent:
+    """What happens to a field that is not sent, if the schema says it."""
+    # `get` would not do: a default of null differs from no default.
+    has_null = is_mapping(schema) and "default" in schema and schema["default"] is None
+    return "null" if has_null else ""
 
 
 def _is_verbatim(node: Any) -> bool:

@@ -60,6 +60,7 @@ def type_mistakes(shape: Shape, json_texts: list[tuple[str, Shape]]) -> Iterable
                 f"{owner}: JsonText() needs a type without text in it, an object or an array; "
                 "text is taken as it is"
             )
+    # A type that only `isinstance` can check has no JSON type at all.
     for name, field in shape.objects[0].fields.items():
         if not field.shape.types:
             yield (
@@ -69,7 +70,7 @@ def type_mistakes(shape: Shape, json_texts: list[tuple[str, Shape]]) -> Iterable
 
 
 def warn_of_missing_examples(owner: str, schema: Schema) -> None:
-    """Warn of every object and array that agents cannot write, because nothing shows what goes in
+    """Warn of every object and array that agents cannot write, because nothing shows its contents
     (docs/project/evidence/parameter-transformation.md).
     """
     for found in Examples(schema).missing():
@@ -89,7 +90,9 @@ def _remedy(found: Unshown, root: Schema) -> str:
 
 def _line_to_write(found: Unshown, root: Schema) -> str:
     """Python that gives a parameter an example of its type."""
+    # An example that does not show the contents is replaced: its author sees a line to copy.
     said = _EXAMPLE.split(found.description)[0].rstrip(". ")
+    # `JsonText` publishes a string, but the example is for the value inside it.
     schema = found.schema.get("contentSchema", found.schema)
     sample = write_json(sample_value(schema, root, by_type=True))
     text = f"{said}, e.g. {sample}" if said else f"e.g. {sample}"
@@ -103,6 +106,7 @@ _NOT_THE_AUTHORS = ("toolbooth.", "fastmcp.", "mcp.", "functools")
 def _frames_of_ours() -> int:
     """How far up the author's own line is, for a warning that points at it."""
     frame, depth = sys._getframe(1), 1  # pyright: ignore[reportPrivateUsage]
+    # A decorator of a host calls us, so the author's line is further up than our caller.
     while frame.f_back is not None and _module(frame).startswith(_NOT_THE_AUTHORS):
         frame, depth = frame.f_back, depth + 1
     return depth

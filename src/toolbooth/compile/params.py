@@ -35,18 +35,21 @@ class ReadParam:
 def read_params(
     function: Callable[..., Any], injected: Injected | None, mistakes: list[str]
 ) -> list[ReadParam]:
-    """The parameters of a function; what cannot be compiled is added to `mistakes`."""
+    """Return the parameters of a function. Those that cannot be compiled are added to
+    `mistakes`.
+    """
     hints = Hints(function)
     made: list[ReadParam] = []
     for param in inspect.signature(function).parameters.values():
         if param.kind in _VARIADIC:
             mistakes.append(
-                f"parameter {_starred(param)!r} takes names that nobody declared; "
+                f"parameter {_starred(param)!r} accepts undeclared names; "
                 'declare each parameter, or take a model with extra="allow"'
             )
             continue
         hint = hints.of(param)
         host = is_context(hint) or (injected is not None and injected(param, hint))
+        # A host's own parameter needs no type: the host fills it, and agents never see it.
         if isinstance(hint, Unresolved) and not host:
             mistakes.append(
                 f"parameter {param.name!r}: the name {hint.missing!r} in its annotation "
@@ -66,9 +69,11 @@ def _starred(param: inspect.Parameter) -> str:
 def is_context(hint: Any) -> bool:
     """Whether a parameter is filled with the call's Context."""
     if isinstance(hint, Unresolved):
+        # The annotation is text with a name that is imported only under TYPE_CHECKING.
         return re.search(r"\bContext\b", hint.text) is not None
     while typing.get_origin(hint) is Annotated:
         hint = typing.get_args(hint)[0]
+    # `Context | None` asks for the Context as well.
     choices = [each for each in typing.get_args(hint) if each is not type(None)]
     found = choices[0] if len(choices) == 1 else hint
     return isinstance(found, type) and issubclass(found, Context)

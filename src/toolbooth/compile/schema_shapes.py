@@ -1,8 +1,8 @@
 """The shapes of a JSON Schema being built: parts that all hold, and parts that only declare keys.
 
 Fields that several parts declare are merged. Both kinds of merging are limited, because a small
-schema can grow without end; past a limit, a shape is wider than its schema, whose own validation
-still decides.
+schema can grow without end. Past a limit, the shape accepts more than the schema does, and the
+validation by the schema itself refuses the rest.
 """
 
 from __future__ import annotations
@@ -27,11 +27,12 @@ class SchemaShapes(Shapes):
 
     Two shapes of undeclared keys have a meaning until `finish`. `unsaid`: the object declares no
     keys and is silent about others, so they may be sent unless another part of it declares keys.
-    `forbidden`: it says itself that there are no others.
+    `forbidden`: it forbids others itself.
     """
 
     def __init__(self) -> None:
         super().__init__()
+        # Both are compared by identity: a schema may make an equal shape with an ordinary meaning.
         self.unsaid = free_shape()
         self.forbidden = Shape()
         self._known: dict[tuple[str, frozenset[Shape]], Shape] = {}
@@ -52,12 +53,15 @@ class SchemaShapes(Shapes):
     def finish(self, root: Shape) -> None:
         super().finish(root)
         for form in (form for shape in walk(root) for form in shape.objects):
+            # The mark was needed only while parts were merged. From here on, None means "no further
+            # keys".
             form.additional = None if form.additional is self.forbidden else form.additional
             form.unmatched = None if form.unmatched is self.forbidden else form.unmatched
 
     # --- parts that all hold ---
 
     def _fill_both(self, shape: Shape, parts: list[Shape]) -> None:
+        # Shapes that are merged while this one is filled are one level deeper.
         self._depth = self._depths.get(id(shape), 0)
         distinct = dict.fromkeys(parts)
         firm = [part for part in distinct if not (part.opaque or id(part) in self._keys_of)]
@@ -69,15 +73,19 @@ class SchemaShapes(Shapes):
         shape.opaque, shape.types, shape.constants = False, first.types, first.constants
         shape.objects, shape.arrays = first.objects, first.arrays
         for other in others:
+            # `number` and `integer` together leave `integer`.
             shape.types = frozenset(
                 kind for kind in shape.types | other.types if _in_both(kind, shape, other)
             )
             shape.objects = self._objects_of_both(shape.objects, other.objects)
             shape.arrays = _arrays_of_both(shape.arrays, other.arrays)
+            # With two lists of choices, the first one is kept: the schema itself still checks the
+            # other.
             shape.constants = shape.constants or other.constants
         loose = [form for part in distinct if part not in firm for form in part.objects]
         if loose:
             shape.objects = tuple(self._declaring(form, loose) for form in shape.objects)
+        # `type: string` beside `properties` takes no object, so the fields are of no use.
         if "object" not in shape.types:
             shape.objects = ()
         if "array" not in shape.types:
@@ -91,7 +99,9 @@ class SchemaShapes(Shapes):
         self, mine: tuple[ObjectShape, ...], theirs: tuple[ObjectShape, ...]
     ) -> tuple[ObjectShape, ...]:
         if not mine or not theirs:
+            # An absent form adds nothing: the other side alone decides.
             return mine or theirs
+        # Two unions of 64 forms that both hold would make 4,096 forms.
         if len(mine) * len(theirs) > max(len(mine), len(theirs), _MOST_FORMS):
             return tuple(self._declaring(form, theirs) for form in mine)
         forms = (self._with_keys_of(one, other) for one in mine for other in theirs)
@@ -99,6 +109,7 @@ class SchemaShapes(Shapes):
 
     def _with_keys_of(self, mine: ObjectShape, theirs: ObjectShape) -> ObjectShape:
         """One form with the keys of both."""
+        # A part that only adds `minProperties` has nothing to merge.
         if mine is theirs or self._is_silent(theirs):
             return mine
         if self._is_silent(mine):
@@ -125,7 +136,7 @@ class SchemaShapes(Shapes):
         )
 
     def _shape_of_both(self, mine: Shape, theirs: Shape) -> Shape:
-        """What fits both. Past the limits only a part is held, which is wider."""
+        """Return a shape that fits both. Past the limits it has only a part, which is wider."""
         firm: dict[Shape, None] = {}
         loose: list[Shape] = []
         for shape in (mine, theirs):
@@ -136,6 +147,7 @@ class SchemaShapes(Shapes):
                     firm[part] = None
         parts = [*firm, self._keys(loose)]
         said = tuple(part for part in parts if part is not self.unsaid)
+        # Fewer than two parts are left, so there is nothing to merge and no shape to make.
         if len(said) < 2:
             return said[0] if said else self.unsaid
         made = self._merged("both", said, self._fill_both)
@@ -185,6 +197,7 @@ class SchemaShapes(Shapes):
             fields[key] = self._field_of_both(fields.get(key, shape), shape)
         patterns = {**dict(known.patterns), **dict(form.patterns)}
         others = _others(form)
+        # One condition that allows further keys may apply, so the object must be open.
         if self._opens(_others(known)):
             others = _others(known)
         elif others is self.unsaid and _others(known) is None:
@@ -192,7 +205,7 @@ class SchemaShapes(Shapes):
         return self.form(fields, others, patterns, (*form.names, *known.names))
 
     def _keys_of_forms(self, forms: Sequence[ObjectShape]) -> ObjectShape:
-        """One form with the keys of all: what any of them takes, it takes."""
+        """Return one form with the keys of all, which takes every value that one of them takes."""
         fields: dict[str, list[Field]] = {}
         patterns: dict[str, list[Shape]] = {}
         for form in forms:
@@ -201,7 +214,7 @@ class SchemaShapes(Shapes):
             for pattern, shape in form.patterns:
                 patterns.setdefault(pattern, []).append(shape)
         every = [_others(form) for form in forms]
-        # What a condition forbids is free where the condition does not hold.
+        # Keys that a condition forbids are free if the condition does not apply.
         is_free = not every or self.unsaid in every or self.forbidden in every
         others = self.unsaid if is_free else None
         if any(map(self._opens, every)):
@@ -221,6 +234,7 @@ class SchemaShapes(Shapes):
         """
         distinct: dict[Shape, None] = {}
         for part in parts:
+            # Parts of parts, so that the same shape is not merged with itself again and again.
             distinct |= dict.fromkeys(self._keys_of.get(id(part), (part,)))
         distinct.pop(self.unsaid, None)
         if not distinct:
@@ -250,6 +264,7 @@ class SchemaShapes(Shapes):
         """The shape made of these parts, the same one each time: schemas may contain themselves.
         None past the limits.
         """
+        # The order of the parts does not matter, so it must not make a second shape.
         key = (how, frozenset(parts))
         if key not in self._known:
             if len(self._known) >= _MOST_MERGED or self._depth >= _DEEPEST_MERGE:
@@ -267,8 +282,8 @@ def _others(form: ObjectShape) -> Shape | None:
 def _arrays_of_both(
     mine: tuple[ArrayShape, ...], theirs: tuple[ArrayShape, ...]
 ) -> tuple[ArrayShape, ...]:
-    """The array forms that say something about their items. A node with nothing but `anyOf` may be
-    an array of anything; its alternatives say more.
+    """Return the array forms that restrict their items. A node with only an `anyOf` may be an array
+    of anything; its alternatives restrict it.
     """
     if theirs and not any(_says_more(form) for form in mine):
         return theirs

@@ -46,6 +46,7 @@ def json_type_of(value: Any) -> JsonType:
     return "string"
 
 
+# bool comes before int, because True is an instance of int.
 _PYTHON_TYPES: dict[type, JsonType] = {
     type(None): "null",
     bool: "boolean",
@@ -86,7 +87,7 @@ class Shapes:
         self.fill_later(knot, fill_either, (shape,))
 
     def finish(self, root: Shape) -> None:
-        """Fill every open shape, the ones it is made of first, and mark what holds secrets."""
+        """Fill every open shape, after the ones it is made of, and mark the shapes of secrets."""
         while self._waiting:
             self._settle(next(iter(self._waiting.values()))[0])
         _mark_secrets(root)
@@ -104,6 +105,7 @@ class Shapes:
             fill_either(shape, choices)
 
     def _settle(self, shape: Shape) -> Shape:
+        # Taken out first: a shape that contains itself is found settled when its parts are filled.
         if found := self._waiting.pop(id(shape), None):
             _, fill, parts = found
             fill(shape, [self._settle(part) for part in parts])
@@ -114,21 +116,48 @@ def _mark_secrets(root: Shape) -> None:
     """Mark the shapes that are a secret, or have one below them."""
     forms = [form for shape in walk(root) for form in shape.objects]
     for each in (field for form in forms for field in form.fields.values()):
-        if is_secret_name(each.name) and _is_free_text(each.shape):
+        if is_secret_name(each.name):
             # Other fields may share the shape, so it is not changed itself.
-            each.shape = replace(each.shape, secret=True)
+            each.shape = _as_secret(each.shape)
     with_secret = shapes_above(root, lambda shape: shape.secret)
     for shape in walk(root):
         shape.has_secret = id(shape) in with_secret
 
 
-def _is_free_text(shape: Shape) -> bool:
-    return "string" in shape.types and shape.constants is None and not shape.secret
+_OF_SECRETS = frozenset[JsonType](("string", "integer", "number"))
+
+
+def _as_secret(shape: Shape) -> Shape:
+    """Return the shape of a field with the name of a secret, marked where the secret is: a text, a
+    number, or a list of them. Of a map such as `cookies: dict[str, str]` only the values are
+    secret, so that a refusal can name the wrong one. Objects with declared fields are judged by the
+    names of these.
+    """
+    if _may_be_secret(shape) or any(map(_may_be_secret, _items(shape))):
+        return replace(shape, secret=True)
+    return replace(shape, objects=tuple(map(_with_secret_values, shape.objects)))
+
+
+def _may_be_secret(shape: Shape) -> bool:
+    # The values of an enum are published, so they are no secrets.
+    return not shape.secret and shape.constants is None and bool(shape.types & _OF_SECRETS)
+
+
+def _items(shape: Shape) -> list[Shape]:
+    return [form.items for form in shape.arrays if form.items is not None]
+
+
+def _with_secret_values(form: ObjectShape) -> ObjectShape:
+    values = form.additional
+    if form.fields or values is None or not _may_be_secret(values):
+        return form
+    return replace(form, additional=replace(values, secret=True))
 
 
 def fill_either(shape: Shape, choices: list[Shape]) -> None:
     """Make `shape` fit where any of `choices` does."""
     texts = [choice for choice in choices if "string" in choice.types]
+    # `Literal["a"] | None` has choices only. `Literal["a"] | int` takes other values too.
     scalars = [choice for choice in choices if choice.types - {"object", "array", "null"}]
     shape.types = frozenset[JsonType]().union(*(choice.types for choice in choices))
     # Each form once: a schema whose definitions double would double the forms, too.
@@ -149,6 +178,7 @@ def fill_either(shape: Shape, choices: list[Shape]) -> None:
 
 def _temporal(texts: list[Shape]) -> Temporal:
     """The kind of time that every text is of."""
+    # One text without a kind of time may be anything, so the union has no kind either.
     kinds: set[Temporal] = {each.temporal for each in texts}
     if not kinds or "" in kinds:
         return ""
@@ -161,15 +191,17 @@ def _fill_ambiguous(shape: Shape, choices: list[Shape]) -> None:
 
 
 def _overlap(one: Shape, other: Shape) -> bool:
-    """Whether the JSON type of a value may not tell which of two branches it is for. An integer
-    is for `int` rather than for `float`, however it is validated.
+    """Whether a value can belong to either of two branches by its JSON type. An integer belongs to
+    `int` rather than to `float`, however it is validated.
     """
     types = one.types | other.types
+    # 5 may be meant for the int or for the Decimal, while beside a float it is always the int.
     is_decimal = one.decimal or other.decimal
     return bool(one.types & other.types) or (is_decimal and {"integer", "number"} <= types)
 
 
 def _fill_behind_validator(shape: Shape, parts: list[Shape]) -> None:
+    # The free shape makes the union free; the others add the keys and types that are known.
     fill_either(shape, [free_shape(), *parts])
     shape.integral = shape.integral or any(map(is_integer_only, parts))
     shape.behind = _declared_types(parts)

@@ -68,7 +68,7 @@ from toolbooth.shape import ObjectShape, Shape, anywhere
 Describe = Callable[[], dict[str, Any]]
 
 PYDANTIC_ERRORS = (PydanticSchemaGenerationError, PydanticUserError, PydanticUndefinedAnnotation)
-"""What Pydantic says of an annotation that it cannot use."""
+"""The exceptions that Pydantic raises for an annotation that it cannot use."""
 
 _SAME_KINDS = {"unexpected_keyword_argument": "extra_forbidden"}
 """Errors of dataclasses that have another name for models."""
@@ -87,9 +87,10 @@ def compile_function(
 ) -> Contract:
     """Compile a function to the contract of one tool.
 
-    The function gets values of the types that it declares, as docs/wire-contract.md promises. A
-    direct call does not check that; `handle_bytes` and `toolbooth.testing.call_over_wire` do.
-    `injected` tells which parameters the host fills itself; `Context` parameters always are.
+    The function gets values of the types that it declares, as docs/reference/wire-contract.md
+    promises. A direct call does not check that; `handle_bytes` and
+    `toolbooth.testing.call_over_wire` do.
+    `injected` decides which parameters the host fills itself; it always fills `Context`.
     `passing` are exceptions that validators raise for the host. Any other exception in a validator
     is a refusal of the call, except ToolError.
 
@@ -118,6 +119,7 @@ def _original_function(function: Any) -> Any:
     if own is None:
         return function
     holder = getattr(function, "__self__", None)
+    # A decorated method is bound to an instance, and so must the original be.
     return own if holder is None else own.__get__(holder)
 
 
@@ -215,7 +217,7 @@ def with_own_defaults(field: CoreNode, param: ReadParam, builder: ShapeBuilder) 
         return field
     if not isinstance(default, model_class(field["schema"], builder.definitions)):
         builder.mistakes.append(
-            f"parameter {param.name!r}: its default is no instance of the model; "
+            f"parameter {param.name!r}: its default is not an instance of the model; "
             "give it one, or None"
         )
         return field
@@ -299,7 +301,7 @@ def _core_of(owner: str, annotation: Any) -> Any:
     try:
         adapter = TypeAdapter[Any](annotation)
         if not adapter.pydantic_complete:
-            adapter.rebuild(raise_errors=True)  # names what is missing
+            adapter.rebuild(raise_errors=True)  # names the missing definitions
         core: Any = adapter.core_schema
     except PYDANTIC_ERRORS as error:
         raise ContractError(owner, [_pydantic_says(error)]) from error
@@ -370,9 +372,10 @@ def _needs_a_check(shape: Shape) -> bool:
 
 
 def objections(error: ValidationError) -> Iterable[Objection]:
-    """What the author's validation objects to."""
+    """Return the objections of the author's validation."""
     found = error.errors(include_url=False, include_input=False)
     for each in found:
+        # Inputs may be large, and are only needed to name the two keys.
         if each["type"] == CONFLICTING_KEYS:
             return map(_objection, error.errors(include_url=False))
     return map(_objection, found)

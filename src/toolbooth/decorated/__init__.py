@@ -1,1 +1,1 @@
-"""What `unpack_pydantic_params` makes of a function: its flat signature, and calls of it."""
+"""The flat signature that `unpack_pydantic_params` gives a function, and calls of it."""

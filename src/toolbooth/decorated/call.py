@@ -39,12 +39,15 @@ def bind(flat: FlatFunction, args: tuple[Any, ...], kwargs: dict[str, Any]) -> B
     given = _Given(flat)
     given.take_positional(args)
     given.take_keywords(kwargs)
+    # Filled by name, so that `args` and `kwargs` fit the author's function, even if some of its
+    # parameters can only be given by position.
     bound = flat.original.bind_partial()
     bound.arguments.update(given.by_host)
     if given.whole:
         bound.arguments.update(_with_whole_models(flat, given))
     else:
         bound.arguments.update(_fields(flat, given, frozenset()))
+    # A plain framework does not know this parameter and leaves it out.
     for name in flat.own_contexts:
         bound.arguments.setdefault(name, Context())
     return bound
@@ -52,7 +55,7 @@ def bind(flat: FlatFunction, args: tuple[Any, ...], kwargs: dict[str, Any]) -> B
 
 @dataclass(slots=True)
 class _Given:
-    """The values of one call, by what they are for."""
+    """The values of one call, by purpose."""
 
     flat: FlatFunction
     fields: dict[str, Any] = field(default_factory=dict[str, Any])
@@ -82,6 +85,8 @@ class _Given:
             if value is ABSENT or isinstance(value, ShownDefault):
                 continue
             key = self.flat.wire_names.get(name, name)
+            # A model may have a field with the name of its parameter: `order` in `order:
+            # Annotated[Order, Unpack()]`. Then the value decides which of them is meant.
             if key in keys and not self._is_model(key, value):
                 self._put(self.fields, key, value)
             elif name in self.flat.original.parameters:
@@ -125,6 +130,7 @@ def _with_whole_models(flat: FlatFunction, given: _Given) -> dict[str, Any]:
     """The arguments of a call that gives some models whole. All other fields are validated as
     usual.
     """
+    # If `name` was given flat and within a whole model, it would be unclear which of them counts.
     mixed = [key for key in given.fields if flat.owner_of(key) in given.whole]
     if mixed:
         raise TypeError(
@@ -158,10 +164,15 @@ def _fields(flat: FlatFunction, given: _Given, without: frozenset[str]) -> dict[
 
 
 def _validated(contract: Contract, given: dict[str, Any], body: bytes | None) -> dict[str, Any]:
-    """The values of the author's parameters. `body` is what was given as JSON, if it is JSON.
-    Raises ToolInputError.
+    """Return the values of the author's parameters. `body` is the given values as JSON text, if
+    they are JSON.
+
+    Raises:
+        ToolInputError: the values are not valid.
     """
     try:
+        # Plain JSON takes the whole way of a call, with repairs and refusals. Python objects, such
+        # as a `datetime` in a test, are only validated.
         if body is None:
             values = values_of(contract, given)
         else:
@@ -188,13 +199,15 @@ def _json_of(given: dict[str, Any]) -> bytes | None:
 
 
 def _is_json(given: dict[str, Any]) -> bool:
-    """Whether JSON that was written says everything: the writers also take other keys and types.
-    They do not take what contains itself.
+    """Whether the values are plain JSON. The JSON writers alone do not show this: they also accept
+    other keys and types. They do not accept values that contain themselves.
     """
     waiting: list[Iterable[Any]] = [given.values()]
     while waiting:
         for value in waiting.pop():
             kind = value.__class__
+            # The class itself, not a subclass: an `IntEnum` can be written as JSON too, but the
+            # validation should get the member.
             if kind in _SCALARS:
                 continue
             if kind is dict:

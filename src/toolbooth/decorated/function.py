@@ -94,6 +94,7 @@ class FlatFunction:
         contract = compile_params(self.function, self.params, name=self.name, passing=passing)
         hosts = self.original.parameters.keys() - {each.name for each in self.params}
         taken = [name for name in contract.shape.objects[0].names if name in hosts]
+        # The host would fill the parameter, and callers could not send the field of the same name.
         if taken:
             conflict = "is a parameter that the host fills and a field of an unpacked model"
             mistakes = [f"{name!r} {conflict}; use Unpack(prefix=...)" for name in taken]
@@ -125,6 +126,8 @@ class FlatFunction:
         if key not in self.other_contracts:
             [param] = [each for each in self.params if each.name == name]
             info = FieldInfo.from_annotation(self.hints[name])
+            # Given whole, the parameter has its Python name, not the one that it is published
+            # under.
             info.alias = info.validation_alias = None
             params = [replace(param, info=info)]
             made = compile_direct(

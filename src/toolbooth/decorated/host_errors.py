@@ -24,12 +24,13 @@ _PROTOCOL_ERRORS = {"mcp.shared.exceptions": "MCPError"}
 
 
 def passing_errors() -> Passing:
-    """What the author's code may raise for its host while arguments are validated."""
+    """Return the exceptions that the author's code may raise for its host during validation."""
     return _loaded(_HOST_ERRORS | _PROTOCOL_ERRORS)
 
 
 def _loaded(names: Mapping[str, str]) -> Passing:
     """The exceptions of those hosts that are loaded."""
+    # Hosts are not imported here. If one is not loaded, its exceptions are not in use either.
     found = (getattr(sys.modules.get(home), name, None) for home, name in names.items())
     return tuple(each for each in found if isinstance(each, type))
 
@@ -43,6 +44,8 @@ def visible(error: ToolInputError, contract: Contract) -> ToolInputError:
         return text
 
     own: dict[str, Any] = {"log_level": logging.WARNING, "__str__": write}
+    # Each host catches its own class, and several may be loaded, so the exception is of all their
+    # classes at once.
     kind: Any = type("ToolInputError", (ToolInputError, *bases), own)
     made = kind(
         error.problems,

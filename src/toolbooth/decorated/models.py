@@ -61,6 +61,8 @@ def unpacked_model(hint: Any, info: FieldInfo) -> UnpackedModel:
     return UnpackedModel(
         kind=kind,
         prefix=_marker_in(hint).prefix,
+        # `order: Order = None` is how some authors write an optional model, without `| None` in the
+        # type.
         takes_none=takes_none or info.default is None,
         default=default,
     )
@@ -98,6 +100,7 @@ def _class_in(hint: Any) -> tuple[Any, bool]:
             takes_none = takes_none or type(None) in parts
             hint = next(each for each in parts if each is not type(None))
         else:
+            # `Page[int]` of a generic class: its fields are those of the class `Page`.
             return origin or hint, takes_none
 
 
@@ -122,5 +125,6 @@ def _hints_of(kind: Any, written: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _dataclass_field(hint: Any, field: dataclasses.Field[Any]) -> FieldInfo:
+    # Pydantic takes `Field(...)` as the default of a field in a dataclass of the standard library.
     written = field.default if isinstance(field.default, FieldInfo) else field
     return FieldInfo.from_annotated_attribute(hint, written)

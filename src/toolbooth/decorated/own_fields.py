@@ -17,7 +17,7 @@ from toolbooth.decorated.shown import FACTORY, NOT_SENT, SECRET
 from toolbooth.jsonvalue import is_object
 
 _PLAIN_FACTORIES: tuple[Any, ...] = (list, dict, set, frozenset, tuple, str, int, float, bool)
-"""Factories whose value says more than `<factory>`."""
+"""Factories whose value is shown instead of `<factory>`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,6 +54,8 @@ def _fields_of(
     may be sent. `instance` is the default of the whole model.
     """
     for name, info in model.fields.items():
+        # Pydantic has taken the hint apart. It is put together again to find the marker, and `None`
+        # is there because `Annotated` needs at least one piece of metadata.
         hint: Any = typing.Annotated[(info.annotation, *info.metadata, None)]
         held = _held_by(instance, name)
         if is_marked(hint):
@@ -82,6 +84,8 @@ def _own_field(info: FieldInfo, held: Any = PydanticUndefined) -> OwnField:
 def _made_by(factory: Any) -> Any:
     if factory is None:
         return NOT_SENT
+    # Any other factory may have a side effect, such as a new number, so it is not run only to show
+    # its value.
     return factory() if factory in _PLAIN_FACTORIES else FACTORY
 
 

@@ -1,7 +1,7 @@
 """Annotations and defaults that frameworks and people read differently.
 
-A framework needs an annotation that passes every value on as it was sent, and a default that says
-that nothing was sent. People should read `limit: int = 10`. So these objects print as, and are
+A framework needs an annotation that passes every value on as it was sent, and a default that means
+"not sent". People should read `limit: int = 10`. So these objects print as, and are
 equal to, the type and the default of the field.
 """
 
@@ -44,7 +44,7 @@ class ShownType(_ANNOTATED, **{"_root": True}):
 
 # FastAPI subclasses it too, and Pydantic allows for that.
 class ShownDefault(FieldInfo):  # pyright: ignore[reportGeneralTypeIssues]
-    """For frameworks a default that says that nothing was sent, for people the field's own."""
+    """A default that means "not sent" to frameworks, and that prints as the field's own default."""
 
     def __init__(self, shown: Any) -> None:
         super().__init__(default_factory=lambda: ABSENT)

@@ -76,6 +76,7 @@ def _parameter(
     required = flat.required[key]
     metadata: list[Any] = [_AsSent(flat, key, required)]
     if name != key:
+        # The key is not a valid parameter name, such as `from`.
         metadata.append(Field(validation_alias=key))
     elif others := _other_keys(flat, key):
         metadata.append(Field(validation_alias=AliasChoices(key, *others)))
@@ -135,9 +136,9 @@ class _AsSent:
 
 
 def _is_typed_dict_field() -> bool:
-    """Whether Pydantic is building a field of a typed dict, as pydantic-ai makes one of a
-    signature. There a required field may have no default, and Pydantic's handler does not say what
-    is built.
+    """Whether Pydantic is building a field of a typed dict, which pydantic-ai makes from a
+    signature. A required field may have no default there, and Pydantic's handler has no public name
+    for the kind of type that is built.
     """
     frame = inspect.currentframe()
     while frame is not None:

@@ -1,8 +1,8 @@
-"""Mistakes in the configuration, as `manage.py check` reports them, and in the tools, as
-`manage.py check --deploy` and `mcp_doctor` do.
+"""Reports mistakes in the configuration to `manage.py check`, and mistakes in the tools to
+`manage.py check --deploy` and `mcp_doctor`.
 
-`check`, `migrate` and `runserver` run at every step of a developer's day. So what they run looks at
-the settings only: it describes no view and makes no query.
+`check`, `migrate` and `runserver` run often in a developer's day. So their checks look only at the
+settings: they describe no view and make no query.
 """
 
 from __future__ import annotations
@@ -20,8 +20,12 @@ from toolbooth.django.quiet import quiet
 from toolbooth.server.controls import control_names
 
 
+# Django passes `app_configs` and `databases` to each check. These checks are always about the whole
+# project.
 def check_configuration(**_: Any) -> list[CheckMessage]:
-    """E001: not a dict. E002: a wrong key or value. E003: REST framework is not installed."""
+    """Report E001: not a dict. E002: a wrong key or value. E003: REST framework is not
+    installed.
+    """
     found: list[CheckMessage] = []
     given: Any = getattr(settings, "TOOLBOOTH", {})
     if not isinstance(given, dict):
@@ -36,8 +40,8 @@ def check_configuration(**_: Any) -> list[CheckMessage]:
 
 
 def check_installed() -> list[CheckMessage]:
-    """E005: the URLs are included, but the app is not installed. Called by the URL pattern itself,
-    since Django calls no checks of an app that is not installed.
+    """Report E005: the URLs are included, but the app is not installed. The URL pattern itself
+    calls this, because Django calls no checks of an app that is not installed.
     """
     if apps.is_installed("toolbooth.django"):
         return []
@@ -45,10 +49,11 @@ def check_installed() -> list[CheckMessage]:
 
 
 def check_entries(**_: Any) -> list[CheckMessage]:
-    """E004: an entry of BODIES or VERBATIM that names nothing, or cannot be used. E006: a mistake
-    in the code of the project's own tools.
+    """Report E004: an entry of BODIES or VERBATIM that fits nothing, or cannot be used. E006: a
+    mistake in the code of the project's own tools.
     """
     found = _catalogue()
+    # `check_tools` reports the exception.
     if found is None or isinstance(found, Exception):
         return []
     wrong: list[CheckMessage] = [
@@ -61,8 +66,8 @@ def check_entries(**_: Any) -> list[CheckMessage]:
 
 
 def check_tools(**_: Any) -> list[CheckMessage]:
-    """W001: a tool goes without a control argument. W002: there are no tools. W003: a group that
-    holds nothing. W004: the function in DESCRIBE fails.
+    """Report W001: a tool lacks a control argument. W002: there are no tools. W003: a group without
+    tools. W004: the function in DESCRIBE fails.
     """
     found = _catalogue()
     if found is None:
@@ -88,11 +93,14 @@ def check_tools(**_: Any) -> list[CheckMessage]:
 
 
 def _catalogue() -> Any:
-    """The catalogue, or why it cannot be built; None without REST framework."""
+    """Return the catalogue, or the exception by which it cannot be built; None without REST
+    framework.
+    """
     if "rest_framework" not in settings.INSTALLED_APPS:
         return None
     try:
-        # REST framework cannot be imported before all models are there, and this module is.
+        # Imported late: this module is imported before the models are loaded, which REST framework
+        # needs.
         catalogue = import_string("toolbooth.django.describe.catalogue.catalogue")
         with quiet("toolbooth.django"):
             return catalogue()

@@ -1,4 +1,4 @@
-"""`settings.TOOLBOOTH`: what can be set, its defaults, and what is wrong with it."""
+"""Reads `settings.TOOLBOOTH`: the keys, their defaults, and their mistakes."""
 
 from __future__ import annotations
 
@@ -23,75 +23,100 @@ Dispatch = Literal["off", "resource", "app", False] | Mapping[str, tuple[str, ..
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Configuration:
-    """What a project may set in `TOOLBOOTH = {...}`; each key is a field's name in capitals."""
+    """The keys of `TOOLBOOTH = {...}`: each is a field's name in capitals."""
 
     name: str = "api"
+    """The name of the server, as clients show it."""
     instructions: str = ""
+    """Text that every client gets when it connects, for its model."""
     include: tuple[str, ...] = ("*",)
+    """Only tools whose names fit one of these patterns are published. `*` stands for any text."""
     exclude: tuple[str, ...] = ()
-    """Tools by name, with `*`."""
+    """Tools whose names fit one of these patterns are left out, even if `INCLUDE` names them."""
     errors: Literal["result", "protocol"] = "result"
+    """How a refusal is sent: as a tool result, or as the JSON-RPC error -32602."""
     login_required: bool | None = None
-    """Whether anonymous callers are answered with 401; None: where no tool is open to them."""
-    login_views: bool = False
-    """Publish views that log users in or give out tokens: see `describe/login_views.py`."""
-    origins: tuple[str, ...] = ()
-    """Origins of browsers that may call, beside the hosts in ALLOWED_HOSTS."""
-    max_body: int = 4 * 1024 * 1024
-    explain_arguments: bool = True
-    """Say in the instructions what the server's own arguments mean."""
-    updates: Literal["all", "partial"] = "all"
-    """Publish full updates, or only those of some fields."""
-    bulk_tools: bool = False
-    """Publish `…__bulk_create` beside each create, instead of a sentence in its description."""
-    max_bulk: int = 1000
-    """Rows in one bulk call."""
-    max_result: int = 40_000
-    """Bytes of one result; what is longer comes in pages. Claude Code warns from 10,000 tokens on
-    (its docs on MCP).
+    """Whether anonymous callers get status 401. With `None` they get it if no tool is open to
+    them.
     """
+    login_views: bool = False
+    """Whether views that log users in or return tokens are published as tools."""
+    origins: tuple[str, ...] = ()
+    """Origins of browsers that may call, in addition to the hosts in `ALLOWED_HOSTS`."""
+    max_body: int = 4 * 1024 * 1024
+    """The largest request, in bytes."""
+    explain_arguments: bool = True
+    """Whether the instructions explain the server's own arguments, such as `help`."""
+    updates: Literal["all", "partial"] = "all"
+    """`"partial"` publishes only updates of some fields (PATCH), and leaves full updates (PUT) out
+    where a view has both.
+    """
+    bulk_tools: bool = False
+    """Whether each create gets a separate tool for many rows, `…__bulk_create`, instead of a
+    sentence in its description.
+    """
+    max_bulk: int = 1000
+    """The largest number of rows in one call."""
+    # Claude Code warns from 10,000 tokens on (its docs on MCP).
+    max_result: int = 40_000
+    """The largest result, in bytes. A longer one comes in pages."""
     max_page_size: int = 1000
-    """Rows in a page that is asked for, unless the paginator of the view has a parameter for it."""
+    """The largest `page_size` that a call may ask for, unless the view's paginator has a parameter
+    for it.
+    """
     token_age: int = 900
-    """Seconds for which a result can be continued."""
+    """For how many seconds a result can be continued."""
     key_age: int = KEPT_SECONDS
-    """Seconds for which an idempotency key is known."""
+    """For how many seconds an idempotency key is known."""
     key_wait: float = WAIT_SECONDS
-    """Seconds for which a call waits for another one with the same key."""
+    """For how many seconds a call waits for another one with the same key."""
     cache: str = "default"
-    """Where results are kept that cannot be asked for again: a cache that all workers share."""
+    """The cache, by its name in `CACHES`, for results that cannot be computed again. All workers
+    must share it.
+    """
     dispatch: Dispatch = None
-    """Tools behind one tool: of a resource, of an app, or in groups, each of resources by name,
-    with `*`.
+    """Groups tools behind dispatchers: one per resource, one per app, or your own groups, each
+    with patterns for the resources in it.
     """
     describe: str = ""
-    """The import path of a function that adds to the context of serializers that are described."""
+    """The import path of `describe(action, request) -> dict`, which adds to the context of the
+    serializers that are described.
+    """
     error_envelope: str = ""
-    """The import path of a function that finds the errors by field in an answer of the API."""
+    """The import path of `fields(data) -> dict | None`, which returns the errors by field if your
+    API does not answer in the format of REST framework. It gets the data of every error answer,
+    also a list; for a list of rows it may return their errors by index.
+    """
     inner_middleware: Literal["auto", "none"] | tuple[str, ...] = "auto"
-    """The host's middleware that runs around each call: by our list, none, or these classes."""
+    """Which of your middleware runs around each call: chosen automatically, none, or these
+    classes.
+    """
     preview_middleware: tuple[str, ...] = ()
-    """Those of them that do nothing outside the database, so that a write may be previewed."""
+    """Middleware that has no effect outside the database, so that writes can be previewed."""
     arguments: Mapping[str, str | None] = field(default_factory=dict[str, str | None])
-    """Other names for control arguments; None switches one off."""
+    """Other names for the server's own arguments. `None` switches one off."""
     bodies: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    """The bodies of actions, by the names of tools: see `describe/declared_bodies.py`."""
+    """The body of an action, by the name of its tool, if the code does not declare it."""
     inherited_bodies: tuple[str, ...] = ()
-    """Tools by name, with `*`, whose actions read their body with their view's own serializer."""
+    """Patterns for tools whose actions read their body with the serializer of their view."""
     verbatim: tuple[str, ...] = ()
     """Arguments that are taken exactly as sent, as `tool.argument`."""
     names_lock: str | PathLike[str] = ""
-    """The path of the file with the names that tools keep: see `describe/locked_names.py`."""
+    """The file in which tools keep their names. If it is empty: `mcp_names.lock` in `BASE_DIR`."""
+    warm_file: str | PathLike[str] = ""
+    """The file with the list of all tools, which `manage.py mcp_warm` writes. A relative path is
+    read from `BASE_DIR`.
+    """
     profile: ProfileChoice = "portable"
-    """How `tools/list` writes input schemas: by name, or a `Profile` of the project."""
+    """How input schemas are written: the name of a profile, or a `Profile` of your own."""
 
 
 _FIELDS = {each.name.upper(): each for each in fields(Configuration)}
 
 
 def configuration() -> Configuration:
-    """The project's configuration; what is wrong in it counts as not set, and `manage.py check`
-    says so.
+    """Return the project's configuration. A wrong value counts as not set; `manage.py check`
+    reports it.
     """
     given = _given()
     wrong = {key for key, _ in mistakes()}
@@ -100,9 +125,10 @@ def configuration() -> Configuration:
 
 
 def mistakes() -> Iterator[tuple[str, str]]:
-    """Each wrong key, and what is wrong with it."""
+    """Yield each wrong key with a message."""
     for key, value in _given().items():
         if key not in _FIELDS:
+            # As text, because a key of a dict in Python may be anything.
             yield key, messages.no_such_setting(near_name(str(key), _FIELDS), _FIELDS)
         elif key == "ARGUMENTS":
             yield from ((key, what) for what in naming_mistakes(value))
@@ -112,6 +138,7 @@ def mistakes() -> Iterator[tuple[str, str]]:
 
 def _given() -> Mapping[str, Any]:
     found: Any = getattr(settings, "TOOLBOOTH", {})
+    # `check_configuration` reports a TOOLBOOTH that is not a dict.
     return found if _is_mapping(found) else {}
 
 
@@ -120,13 +147,13 @@ def _is_mapping(value: Any) -> TypeIs[Mapping[Any, Any]]:
 
 
 def _expected(key: str, value: Any) -> str | None:
-    """What a value should have been; None if it is right."""
+    """Return the expected form of a wrong value; None if the value is right."""
     is_right, words = _RULES[key]
     return None if is_right(value) else words()
 
 
 _LEAST_RESULT = 4_000
-"""Bytes: less would hold little but what is said of a page."""
+"""Bytes. A smaller result would have room for little more than the notes about the page."""
 
 _PROFILE = f"{', '.join(map(repr, PROFILES))} or a Profile"
 
@@ -134,6 +161,7 @@ _PROFILE = f"{', '.join(map(repr, PROFILES))} or a Profile"
 def _is_dispatch(value: Any) -> bool:
     if not _is_mapping(value):
         return value is None or value is False or value in ("off", "resource", "app")
+    # The name of a group becomes the name of a tool.
     named = all(isinstance(name, str) and TOOL_NAME.fullmatch(name) for name in value)
     return named and all(_is_texts(patterns) and patterns for patterns in value.values())
 
@@ -147,13 +175,15 @@ def _is_profile(value: Any) -> bool:
 
 
 def _is_number(value: Any) -> bool:
+    # `True` is an int in Python, and would be a limit of 1.
     return isinstance(value, int) and not isinstance(value, bool)
 
 
 def _is_import_path(value: Any) -> bool:
     try:
+        # Empty text is the default, and means that there is no function.
         return isinstance(value, str) and (not value or callable(import_string(value)))
-    except Exception:  # the module, too, may fail
+    except Exception:  # importing the module may raise any exception
         return False
 
 
@@ -183,10 +213,11 @@ def _always(words: str) -> Callable[[], str]:
 
 
 Rule = tuple[Callable[[Any], bool], Callable[[], str]]
-"""Whether a value is right, and what to say if it is not."""
+"""A check of a value, and the function that returns the expected form."""
 
 _TEXT: Rule = (lambda value: isinstance(value, str), _always("text"))
 _TEXTS: Rule = (_is_texts, _always("a list of texts"))
+_PATH: Rule = (lambda value: isinstance(value, str | PathLike), _always("a path"))
 _BOOL: Rule = (_is_bool, _always("True or False"))
 _POSITIVE: Rule = (_is_positive, _always("a positive number"))
 
@@ -207,6 +238,8 @@ _RULES: Mapping[str, Rule] = {
     "BULK_TOOLS": _BOOL,
     "LOGIN_VIEWS": _BOOL,
     "CACHE": (
+        # In a list, because a wrong value such as `[]` cannot be looked up in a dict. In functions,
+        # because the settings may not be ready when this module is imported.
         lambda value: value in list(settings.CACHES),
         lambda: f"one of CACHES: {', '.join(settings.CACHES)}",
     ),
@@ -225,7 +258,8 @@ _RULES: Mapping[str, Rule] = {
         _always(f"a number from {_LEAST_RESULT:,}"),
     ),
     "PROFILE": (_is_profile, _always(_PROFILE)),
-    "NAMES_LOCK": (lambda value: isinstance(value, str | PathLike), _always("a path")),
+    "NAMES_LOCK": _PATH,
+    "WARM_FILE": _PATH,
     "MAX_BODY": _POSITIVE,
     "MAX_BULK": _POSITIVE,
     "MAX_PAGE_SIZE": _POSITIVE,
@@ -233,13 +267,13 @@ _RULES: Mapping[str, Rule] = {
     "KEY_AGE": _POSITIVE,
     "KEY_WAIT": (_is_duration, _always(messages.DURATION_VALUES)),
 }
-"""For every setting but ARGUMENTS, which has mistakes of its own. A new setting must be given its
-rule here.
+"""The rules of all settings except ARGUMENTS, which has its own check. A new setting needs a rule
+here.
 """
 
 
 def _frozen(key: str, value: Any) -> Any:
-    """A value with tuples for lists, but for schemas, which stay as they are."""
+    """Return a value with its lists as tuples, except schemas, which are not changed."""
     return value if key == "BODIES" else _tuple(value)
 
 

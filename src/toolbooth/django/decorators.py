@@ -1,7 +1,6 @@
-"""What authors write: `@mcp_ignore` on what is not to be published, `@mcp_bulk` on views that take
-lists, `@mcp_preview` on views that write to the database alone, `@mcp_idempotent` on views that may
-be called twice, `@mcp_tool` on tools of their own
-making.
+"""Decorators for authors: `@mcp_ignore` for views that are not published, `@mcp_bulk` for views
+that take lists, `@mcp_preview` for views that write only to the database, `@mcp_idempotent` for
+views that may be called twice, `@mcp_tool` for the project's own tools.
 
 `@mcp_dispatcher` on a class makes one tool of many: those of its methods that are marked
 `@mcp_action`.
@@ -28,13 +27,12 @@ from toolbooth.contract import Contract
 from toolbooth.django import messages as messages_of_calls
 from toolbooth.django.call.caller import caller
 from toolbooth.django.call.inner_request import inner_request
-from toolbooth.django.call.messages import KEY_NOT_TAKEN
 from toolbooth.django.call.replies import value_of
 from toolbooth.django.describe import messages
 from toolbooth.django.describe.discovery import BULK, IDEMPOTENT, IGNORED, PREVIEW, Action
-from toolbooth.errors import ContractError, Problem, ToolError, ToolInputError
+from toolbooth.errors import ContractError, ToolError
 from toolbooth.server.dispatch import build as dispatchers
-from toolbooth.server.key_argument import IN_META, key_of_call
+from toolbooth.server.key_argument import refuse_key
 
 F = TypeVar("F", bound=Callable[..., Any])
 V = TypeVar("V")
@@ -59,6 +57,7 @@ def mcp_bulk(view: Any = None, /) -> Any:
     For a view, or its `create` method, that takes a JSON list beside a single object. A view whose
     schema declares a list needs no mark.
     """
+    # The decorator was written with parentheses, `@mcp_bulk()`.
     if view is None:
         return mcp_bulk
     setattr(view, BULK, True)
@@ -96,8 +95,8 @@ def mcp_idempotent(view: Any = None, /) -> Any:
 
 
 class Options(TypedDict, total=False):
-    """What an author may say of a tool; an option that is left out is the function's, or the
-    project's.
+    """The options of a tool; an option that is left out is taken from the function, or from the
+    project.
     """
 
     name: str | None
@@ -108,13 +107,13 @@ class Options(TypedDict, total=False):
     authentication_classes: Sequence[Any] | None
     throttle_classes: Sequence[Any] | None
     idempotent: bool
-    """A second call with the same arguments changes nothing more."""
+    """Whether a second call with the same arguments changes nothing more."""
     idempotency_key: bool
-    """Callers may send a key, for which the function runs once, in a transaction."""
+    """Whether callers may send a key, for which the function runs once, in a transaction."""
 
 
 def _view_attributes(options: Options) -> dict[str, Any]:
-    """Who may call, and how often: attributes of a view."""
+    """Return the attributes of a view for its permissions, authentication and throttles."""
     given = {
         "permission_classes": options.get("permission_classes"),
         "authentication_classes": options.get("authentication_classes"),
@@ -149,14 +148,14 @@ class HandWritten:
     title: str | None
     annotations: Mapping[str, Any] | None
     dispatcher: Dispatcher | None
-    """The class that it is an action of."""
+    """The class of which it is an action."""
     takes_key: bool = False
-    """Callers may send an idempotency key."""
+    """Whether callers may send an idempotency key."""
 
 
 declared: dict[str, HandWritten] = {}
-"""Every hand-written tool that was imported, by its function: a module that is imported anew
-replaces its own.
+"""Every hand-written tool that was imported, by its function's path: a module that is imported
+again replaces its own tools.
 """
 
 
@@ -192,7 +191,7 @@ def mcp_action(function: Any = None, /, **options: Unpack[Options]) -> Any:
     """Mark a method of an `@mcp_dispatcher` class as one of its actions; the options are those of
     `mcp_tool`.
     """
-    _check(options)  # here, not where the class ends
+    _check(options)  # checked here, so that the traceback shows this line
     mark: Any = dispatchers.mcp_action(**options)
     return mark if function is None else mark(function)
 
@@ -230,7 +229,7 @@ def mcp_dispatcher(cls: Any = None, /, **options: Unpack[Options]) -> Any:
 
 
 def _actions(cls: type, dispatcher: Dispatcher, options: Options) -> list[HandWritten]:
-    """The tools of a class. Raises ContractError."""
+    """Return the tools of a class. Raises ContractError."""
     made: dict[str, HandWritten] = {}
     every = list(dispatchers.actions_in(cls))
     counts = Counter(action for action, _, _ in every)
@@ -241,6 +240,7 @@ def _actions(cls: type, dispatcher: Dispatcher, options: Options) -> list[HandWr
     }
     for action, method, given in every:
         named: dict[str, Any] = {"name": f"{dispatcher.name}__{action}"}
+        # The options of an action come after those of its class, and replace them.
         own: Any = {**inherited, **given, **named}
         try:
             made[action] = _hand_written(method, action, own, dispatcher)
@@ -258,11 +258,13 @@ def _import_path(found: Any) -> str:
 def _hand_written(
     function: Any, action_name: str, options: Options, dispatcher: Dispatcher | None = None
 ) -> HandWritten:
-    """A function as a tool. Raises ContractError."""
+    """Return a function as a tool. Raises ContractError."""
     requests: dict[str, type] = {}
 
     def is_request(param: inspect.Parameter, hint: Any) -> bool:
         if isinstance(hint, type) and issubclass(hint, HttpRequest | Request):
+            # `compile_function` asks this for every parameter. The types are needed again for each
+            # call, in `_running`.
             requests[param.name] = hint
         return param.name in requests
 
@@ -272,8 +274,11 @@ def _hand_written(
         description=options.get("description"),
         injected=is_request,
     )
+    # Without `__module__`, the class would seem to come from this file, in logs and in the names of
+    # views.
     attributes = {**_view_attributes(options), "__module__": function.__module__}
     view: Any = type(f"{function.__name__}_view", (_View,), attributes)
+    # An empty path marks a tool without a URL, for example in `mcp_doctor`.
     action = Action(
         callback=view.as_view(), method="POST", name=action_name, path="", regex="", base=""
     )
@@ -281,6 +286,7 @@ def _hand_written(
     annotations = options.get("annotations")
     if options.get("idempotent"):
         annotations = {**(annotations or {}), "idempotentHint": True}
+    # Callers rely on a key that they send, so a function that writes and takes none refuses it.
     refuses_key = not takes_key and not (annotations or {}).get("readOnlyHint")
     return HandWritten(
         contract=contract,
@@ -297,6 +303,7 @@ class _View(APIView):
     """Runs a function where REST framework runs a view's method."""
 
     def post(self, request: Any) -> Response:
+        # REST framework's request wraps Django's, to which `_running` has attached the function.
         request._request.toolbooth_run(request)
         return Response()
 
@@ -309,31 +316,33 @@ def _running(
     *,
     refuses_key: bool,
 ) -> Callable[..., Any]:
-    """The function, run for the caller that is being answered."""
+    """Return the function, wrapped so that it runs inside a view for the current caller."""
 
     @functools.wraps(function)
     def run(*args: Any, **values: Any) -> Any:
+        # A list, because None is a valid return value of a function.
         returned: list[Any] = []
 
         def inside(request: Any) -> None:
             for param, hint in requests.items():
                 values[param] = request if issubclass(hint, Request) else request._request
+            # The view around the function is synchronous, as all of REST framework's are.
             call = async_to_sync(function) if inspect.iscoroutinefunction(function) else function
             returned.append(call(*args, **values))
 
         who = caller()
-        if refuses_key and key_of_call(name, None, None, who.own_meta) is not None:
-            problem = Problem(code="invalid", path=IN_META, message=KEY_NOT_TAKEN)
-            raise ToolInputError([problem], tool=name)
+        if refuses_key:
+            refuse_key(name, who.own_meta)
         if who.login is not None and not who.may_run(action):
             raise ToolError(name, messages_of_calls.SEND_CREDENTIALS)
         request: Any = inner_request(who.request, "POST", who.request.path_info, run=True)
         vars(request)["toolbooth_run"] = inside
         if who.loans:
             who.starts(action, {}, request)
+        # Django does this only for views that it finds by their URL, and this one has none.
         response: Any = _handler.make_view_atomic(action.callback)(request)
         who.last_run = (action, response, None)
-        if not returned:  # not let in
+        if not returned:  # the view has refused the caller
             value_of(response, name)
         return returned[0]
 

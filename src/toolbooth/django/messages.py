@@ -1,6 +1,6 @@
-"""Every sentence that the gateway says: to agents, to authors, and to people at a terminal.
+"""The messages of the gateway: for agents, for authors, and for people at a terminal.
 
-Sentences about how views are described are in `describe/messages.py`, those about pages and tokens
+Messages about the description of views are in `describe/messages.py`, those about pages and tokens
 in `results/messages.py`, those of `mcp_doctor` in `management/messages.py`.
 """
 
@@ -12,29 +12,31 @@ from toolbooth.jsonvalue import listed, quoted
 
 # --- the endpoint, calls, results, settings and commands ----------------------------------------
 
-# The endpoint: what an HTTP client reads.
+# The endpoint: messages for an HTTP client.
 
 SEND_BY_POST = "send JSON-RPC messages by POST"
-ORIGIN_NOT_TAKEN = "requests from this origin are not taken; name it in TOOLBOOTH['ORIGINS']"
+ORIGIN_NOT_TAKEN = "requests from this origin are not accepted; add it to TOOLBOOTH['ORIGINS']"
 LONGER_THAN_DJANGO_TAKES = "the request is longer than DATA_UPLOAD_MAX_MEMORY_SIZE"
 LENGTH_NEEDED = "send Content-Length; this server cannot read a chunked request"
 UNREADABLE = "the request could not be read"
-SEND_CREDENTIALS = "who calls? send credentials as for the REST API"
+SEND_CREDENTIALS = "authentication required: send the same credentials as for the REST API"
 
 
 def of_another_kind(kind: str) -> str:
-    """A field that rows of another kind have."""
+    """The refusal of a field that rows of another kind have."""
     return f"{kind!r} has no such field"
 
 
 def kind_needed(names: Iterable[str]) -> str:
-    """A field was sent that only rows of some kinds have, and the kind of the row is not known."""
+    """The refusal of a field that only rows of some kinds have, if the kind of the row is not
+    known.
+    """
     return f"must be sent too: only some kinds have {listed(tuple(names))}"
 
 
 def longest_request(most: int) -> str:
-    """A request has too many bytes."""
-    return f"a request may have {most:,} bytes"
+    """The refusal of a request with too many bytes."""
+    return f"a request may have at most {most:,} bytes"
 
 
 # Previews.
@@ -44,9 +46,13 @@ COMMIT_WOULD_FAIL = (
     "Nothing was written."
 )
 
+COMMITS_ITSELF = (
+    "this call cannot be previewed: the view commits by itself (transaction.atomic(durable=True))"
+)
+
 
 def no_transaction_in(alias: str) -> str:
-    """A database of which it is not certain that a write can be rolled back."""
+    """The refusal of a preview if a database may not be able to roll back."""
     return f"this call cannot be previewed: the database {alias!r} has no transaction"
 
 
@@ -55,116 +61,119 @@ def no_transaction_in(alias: str) -> str:
 EMPTY_FILTER = "is empty, and the API would ignore it: leave it out"
 PLACEHOLDER = "is a placeholder from an example; send the key of a row"
 FIELD_OF_THE_RESULT = "field of the result"
-NOT_IN_AN_ADDRESS = "is no value that the address of a row can hold"
-NOT_YOURS_TO_SEND = "is no field that you may send"
+NOT_IN_AN_ADDRESS = "is not valid in the URL of a row"
+NOT_YOURS_TO_SEND = "is not a field that you may send"
 FIELDS_NOT_KNOWN = "cannot be used here: the fields of a row are not known before the call"
-NAMES_NO_FIELD = "names no field; leave it out to be shown all"
+NAMES_NO_FIELD = "names no field; leave it out to get all fields"
 
 
 def empty_filter(without_value: str | None) -> str:
-    """A filter with an empty value; `without_value` says how to find such rows, if it is known."""
+    """The refusal of a filter with an empty value; `without_value` is the advice for such rows, if
+    any.
+    """
     return EMPTY_FILTER if without_value is None else f"{EMPTY_FILTER}; {without_value}"
 
 
 def send_lookup(lookup: str) -> str:
-    """How to find rows without a value by a lookup of the view."""
+    """The advice to find rows without a value by a lookup of the view."""
     return f"to find rows without a value send {quoted(lookup)}: true"
 
 
 def list_columns(argument: str, columns: Iterable[str]) -> str:
-    """How to find rows without a value if the view has no lookup for them; `argument` chooses the
-    columns of a list.
+    """The advice to find rows without a value if the view has no lookup for them; `argument`
+    selects the columns of a list.
     """
     chosen = ", ".join(map(quoted, columns))
     return f"to find rows without a value list them with {quoted(argument)}: [{chosen}] and compare"
 
 
 def middleware_answered(status: int) -> str:
-    """A call that did not reach its view."""
+    """The message for a call that did not reach its view."""
     return f"the project's middleware answered instead of the view, with the status {status}"
 
 
 def no_middleware(path: str) -> str:
-    """A factory in MIDDLEWARE that makes nothing."""
+    """The message for a factory in MIDDLEWARE that returns None."""
     return f"the middleware factory {path} returned None"
 
 
 def one_of(choices: Iterable[str], wrong: Iterable[str] = ()) -> str:
-    """A value is none of the choices; `wrong` names what was sent, if that is not clear anyway."""
+    """The refusal of a value that is not one of the choices; `wrong` are the values, if that is not
+    clear anyway.
+    """
     sent = ", ".join(map(repr, wrong))
     ending = f", not {sent}" if sent else ""
     return f"must be one of {', '.join(choices)}{ending}"
 
 
 def has_no_effect_without(needed: str) -> str:
-    """An argument of the paginator was sent without another."""
-    return f"counts for nothing without {needed}: send both"
+    """The refusal of an argument of the paginator without the one that it needs."""
+    return f"has no effect without {needed}: send both"
 
 
 def said_by_another(name: str) -> str:
-    """A control argument and a parameter of the paginator say the same."""
-    return f"says the same as {name}; send one of them"
+    """The refusal of a control argument beside a parameter of the paginator with the same
+    meaning.
+    """
+    return f"has the same meaning as {name}; send one of them"
 
 
 def sent_beside(filters: str) -> str:
-    """A filter was sent by itself, and in `filters`."""
-    return f"stands beside {filters} too; send it once"
+    """The refusal of a filter that was sent both by itself and in `filters`."""
+    return f"is also sent outside {filters}; send it once"
 
 
 def no_such_field(key: str, near: str | None) -> str:
-    """A key of `filter_keys` names nothing."""
+    """The refusal of a key of `filter_keys` that is not a field."""
     ending = f"; did you mean {quoted(near)}?" if near else ""
     return f"there is no field {quoted(key)}{ending}"
 
 
-# What a view answered.
+# Responses of views.
 
 REQUIRED = "is required, but was not sent"
 FETCH_CONTENT_OVER_REST = "the content is not sent over MCP; fetch it over REST"
 
 
 def result_cannot_be_sent(reason: str) -> str:
-    """A view ran, and what it answered cannot be written; `reason` may be empty."""
+    """The message if a view ran, but its result cannot be serialised; `reason` may be empty."""
     why = f" ({reason})" if reason else ""
-    return (
-        f"it ran to its end, but what it returned cannot be sent{why};"
-        " look at what it did before calling it again"
-    )
+    return f"it ran, but its result cannot be sent{why}; check what it did before you call it again"
 
 
 def fetch_rest_over_rest(most: int) -> str:
-    """A text was cut."""
+    """The note of a text that was cut."""
     return f"only the first {most:,} characters; fetch the rest over REST"
 
 
 def view_answered(status: int) -> str:
-    """A view failed."""
+    """The message of a view that failed."""
     return f"the view answered {status}"
 
 
 def api_answered(status: int) -> str:
-    """A view refused without a word."""
+    """The message of a view that refused without a message of its own."""
     return f"the API answered {status}"
 
 
 def with_choices(message: str, choices: tuple[str, ...]) -> str:
-    """REST framework's message on a wrong choice, with the choices that there are."""
+    """REST framework's message about a wrong choice, followed by the choices."""
     return f"{message.rstrip('.')}; it takes {listed(choices)}"
 
 
-# What to do after a refusal of the API.
+# Advice after a refusal of the API.
 
 NEEDS_OTHER_CREDENTIALS = "Use other credentials, or ask your user."
 LOOK_AT_IT_FIRST = "Read the row as it is now before you try again."
 
 
 def no_such_row(kind: str, keys: Iterable[str]) -> str:
-    """Keys without a row."""
+    """The message for keys without a row."""
     return f"no {kind} {', '.join(keys)}"
 
 
 def existing_rows(rows: Iterable[str], more: str) -> str:
-    """The rows that there are; `more`: the tool that lists them, if these are not all."""
+    """A sentence with the existing rows; `more`: the tool that lists them, if these are not all."""
     named = ", ".join(rows)
     if not named:
         return "none exist that you can list"
@@ -172,28 +181,30 @@ def existing_rows(rows: Iterable[str], more: str) -> str:
 
 
 def create_with(tool: str) -> str:
-    """The tool that creates such a row."""
+    """A sentence with the tool that creates such a row."""
     return f"create one with {tool}"
 
 
 def list_with(tool: str) -> str:
-    """The tool that lists what there is."""
+    """A sentence with the tool that lists the rows."""
     return f"It does not exist, or you may not see it; {tool} lists what you can see."
 
 
-def wait(seconds: str | None) -> str:
-    """Too many calls."""
-    if not seconds:
+def wait(pause: str | None) -> str:
+    """The advice to wait, for seconds or until a date, after too many calls or for another
+    reason.
+    """
+    if not pause:
         return "Wait before you try again."
-    return f"Try again in {seconds} s."
+    return f"Try again in {pause} s." if pause.isdecimal() else f"Try again after {pause}."
 
 
 # Receipts.
 
-ONLY_DEFAULTS = "No field was sent: the row has nothing but defaults."
+ONLY_DEFAULTS = "No field was sent: the row has only default values."
 STORED_SOMETHING_ELSE = "Nothing changed: the view stored something else."
 STORED_NOTHING = "Nothing changed: what was sent was not stored."
-HELD_ALL_THIS = "Nothing changed: the row held all this already."
+HELD_ALL_THIS = "Nothing changed: the row already had these values."
 NO_FIELD_SENT = "Nothing changed: no field was sent."
 
 
@@ -203,13 +214,25 @@ ROW_KEPT = "The API keeps the row: it was changed, not deleted."
 OTHERS_TOO = "Other records, which you cannot list, were deleted or changed too."
 
 
-def blocked_by(visible: Iterable[tuple[str, Iterable[str]]], *, has_others: bool) -> str:
-    """A row cannot be deleted because of others: the rows that the caller can list, by kind."""
-    kinds = [f"{plural} {', '.join(rows)}" for plural, rows in visible]
+def rows_of_kind(plural: str, names: Sequence[str], count: int) -> str:
+    """Rows of one kind that the caller can list, some of them by name."""
+    if not names:
+        return f"{plural} ({count})"
+    more = f" and {count - len(names)} more" if count > len(names) else ""
+    return f"{plural} {', '.join(names)}{more}"
+
+
+def blocked_by(kinds: Iterable[str], *, has_others: bool, is_direct: bool, is_undone: bool) -> str:
+    """The refusal of a delete because of other rows, with those that the caller can list,
+    by kind.
+    """
+    rows = [*kinds]
+    ending = "; delete or change them first" if rows else ""
     if has_others:
-        kinds.append("other records, which you cannot list")
-    ending = "; delete or change them first" if len(kinds) > has_others else ""
-    return f"It cannot be deleted: {'; '.join(kinds)} refer to it{ending}. Nothing was done."
+        rows.append("other records, which you cannot list,")
+    what = "it" if is_direct else "it or to rows that would be deleted with it"
+    undone = " Nothing was done." if is_undone else ""
+    return f"It cannot be deleted: {'; '.join(rows)} refer to {what}{ending}.{undone}"
 
 
 # The audit log.
@@ -230,8 +253,8 @@ def audit_line(
     request_id: object,
     x_request_id: str | None,
 ) -> str:
-    """One line about a call that writes. Keys and ids are written as Python writes them, so that
-    none can begin a line of its own.
+    """One line about a call that writes. Keys and ids are written as Python literals, so that none
+    of them can begin a new line.
     """
     reasons = f" ({', '.join(codes)})" if codes else ""
     who = "anonymous" if user is None else f"user {user!r}"
@@ -250,7 +273,7 @@ def audit_line(
     return "; ".join(parts)
 
 
-# Settings and checks: what `manage.py check` and `manage.py check --deploy` say.
+# Settings and checks: messages of `manage.py check` and `manage.py check --deploy`.
 
 DISPATCH_VALUES = (
     '"off", "resource", "app" or groups of resources by name, as {"sales": ["contacts", "deal*"]}'
@@ -262,17 +285,17 @@ FUNCTION_VALUES = "the import path of a function"
 BODIES_VALUES = "a dict of bodies by the names of tools"
 NOT_A_DICT = "TOOLBOOTH must be a dict."
 SERVES_REST_FRAMEWORK = "Toolbooth serves REST framework views."
-LOG_SAYS_WHERE = "manage.py mcp_doctor says where."
+LOG_SAYS_WHERE = "manage.py mcp_doctor shows where."
 
 
 def no_such_setting(near: str | None, known: Iterable[str]) -> str:
-    """A key of TOOLBOOTH that means nothing."""
+    """The message for a key of TOOLBOOTH that does not exist."""
     meant = f"{near!r} may be meant" if near else f"there are {', '.join(known)}"
     return f"there is no such setting; {meant}"
 
 
 def wrong_setting(expected: str, value: object) -> str:
-    """A setting has a value that it cannot have."""
+    """The message for a setting with a wrong value."""
     return f"must be {expected}, not {value!r}"
 
 
@@ -285,17 +308,21 @@ CORRECT_THE_LINE = "Correct that line. Until then, all other tools are published
 
 
 def own_tools_left_out(what: str, why: str, place: str) -> str:
-    """A module of tools that cannot be imported, or a tool in it that cannot be published."""
+    """The message for a module of tools that cannot be imported, or a tool in it that cannot be
+    published.
+    """
     return f"{what} is left out: {why} ({place})"
 
 
 def tools_cannot_be_compiled(error: Exception) -> str:
-    """Building the catalogue failed."""
+    """The message if the catalogue cannot be built."""
     return f"The tools cannot be compiled: {type(error).__name__}: {error}"
 
 
 def argument_not_offered(name: str, published: str, tools: str) -> str:
-    """Some tools have an argument of their own by the name of a protocol argument."""
+    """The message for tools that have an argument of their own with the name of a protocol
+    argument.
+    """
     return (
         f"The protocol argument {name!r} is not offered where the host has an argument"
         f" {published!r}: on {tools}."
@@ -303,32 +330,62 @@ def argument_not_offered(name: str, published: str, tools: str) -> str:
 
 
 def rename_argument(name: str) -> str:
-    """How to have both."""
+    """The hint how to rename the protocol argument."""
     renamed = f"{{{name!r}: 'mcp_{name}'}}"
     return f"To have both, rename the former: TOOLBOOTH['ARGUMENTS'] = {renamed}."
 
 
 # The test client.
 
-WHOLE_OR_BY_FIELD = "pass the arguments whole, or field by field"
+WHOLE_OR_BY_FIELD = "pass either one dict of arguments or keyword arguments"
 
 
 def not_a_views_tool(name: str, near: str | None) -> str:
-    """`unread_fields` was asked about a tool that no view runs."""
+    """The message of `unread_fields` for a tool that is not a view's."""
     ending = f"; {near!r} may be meant" if near else ""
-    return f"there is no view's tool {name!r}{ending}"
+    return f"no view has a tool {name!r}{ending}"
 
 
 def action_failed(tool: str, text: str) -> str:
-    """`unread_fields` cannot judge an action that does not run to its end."""
+    """The message of `unread_fields` for an action that was refused or failed."""
     return f"{tool!r} was refused or failed, so its fields may not all have been read: {text}"
 
 
 def tools_not_listed(status: int, words: str) -> str:
-    """`tools/list` was refused."""
+    """The message if `tools/list` was refused."""
     return f"the tools were not listed: HTTP {status}, {words}"
 
 
 def no_endpoint(line: str) -> str:
-    """The project does not include our URLs."""
+    """The message for a project that does not include our URLs."""
     return f"the project has no MCP endpoint; add {line} to its urlpatterns"
+
+
+# The file in TOOLBOOTH["WARM_FILE"].
+
+NO_WARM_FILE = "there is no such file"
+BROKEN_WARM_FILE = "it is broken"
+WRONGLY_SIGNED = "it was changed, or written with another SECRET_KEY"
+_MOST_CHANGES = 3
+
+
+def warm_file_not_read(error: OSError) -> str:
+    """The message for a file that exists but cannot be read."""
+    return f"it cannot be read: {error.strerror or error}"
+
+
+def written_for_other(part: str, changed: Sequence[str]) -> str:
+    """The reason if the project has changed since the file was written."""
+    more = len(changed) - _MOST_CHANGES
+    names = ", ".join(changed[:_MOST_CHANGES]) + (f" and {more} more" if more > 0 else "")
+    return f"it was written with different {part}: {names}"
+
+
+def listed_otherwise(tool: str) -> str:
+    """The reason if a tool in the file differs from the project's."""
+    return f"its entry for {tool} is out of date"
+
+
+def warm_file_ignored(path: object, reason: str) -> str:
+    """The message if the file is not used."""
+    return f"{path} is not used: {reason}; run manage.py mcp_warm"

@@ -1,4 +1,4 @@
-"""The tables of the app: the idempotency keys that callers have used."""
+"""Defines the tables of the app: the idempotency keys that callers have used."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from django.db import models as untyped_models
 from django.db.models import Model
 
 models: Any = untyped_models
-"""The fields have generic types that say nothing here."""
+"""Django's fields, as Any because their generic types are of no use here."""
 
 
 class UsedKey(Model):
@@ -26,12 +26,12 @@ class UsedKey(Model):
     arguments = models.CharField(max_length=64)
     """The hash of the arguments, made with `SECRET_KEY`."""
     receipt = models.BinaryField(default=b"")
-    """JSON in UTF-8. Bytes, because not every text column takes every character."""
+    """JSON in UTF-8, as bytes because some databases' text columns refuse some characters."""
     created = models.DateTimeField()
     expires = models.DateTimeField(db_index=True)
 
     class Meta:
-        # Also if the project serves the endpoint, and has not installed the app.
+        # Needed if the project serves the endpoint, but has not installed the app.
         app_label = "toolbooth"
         verbose_name = "used idempotency key"
 

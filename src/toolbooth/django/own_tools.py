@@ -1,7 +1,7 @@
-"""The tools that a project writes itself: what the `mcp_tools.py` of each app declares.
+"""Finds the tools that a project writes itself, in the `mcp_tools.py` of each app.
 
-A module that cannot be imported takes only its own tools down. So does a tool whose name cannot be
-used. `mcp_doctor` and `manage.py check --deploy` show each with its file and line.
+If a module cannot be imported, only its own tools are missing; the same is true for a tool whose
+name cannot be used. `mcp_doctor` and `manage.py check --deploy` show each with its file and line.
 """
 
 from __future__ import annotations
@@ -38,13 +38,13 @@ class Broken:
 
     @property
     def place(self) -> str:
-        """Where to look, as editors and terminals understand it."""
+        """The file and the line, in the form that editors and terminals recognise."""
         return f"{self.file}:{self.line}"
 
 
 @dataclass(frozen=True, slots=True)
 class OwnTools:
-    """The tools that can be published, and what cannot."""
+    """The tools that can be published, and those that cannot."""
 
     tools: tuple[decorators.HandWritten, ...]
     broken: tuple[Broken, ...]
@@ -55,6 +55,7 @@ def own_tools() -> OwnTools:
     broken = list(_import_modules())
     tools: list[decorators.HandWritten] = []
     owners: dict[str, Any] = {}
+    # Not only the tools of `mcp_tools` modules: a decorated function in any imported module counts.
     for tool in decorators.declared.values():
         mistake = _mistake_in_name(tool, owners)
         if mistake is None:
@@ -75,19 +76,26 @@ def _import_modules() -> Iterator[Broken]:
         try:
             import_module(module)
         except Exception as error:
+            # Python removes a module that failed from `sys.modules`, so the next attempt imports it
+            # again.
             _forget(module)
             file, line = _place_of(error, module)
             yield Broken(what=module, why=_words(error), file=file, line=line)
 
 
 def _forget(module: str) -> None:
-    """Remove what a module declared before it failed: it is published whole, or not at all."""
+    """Remove the tools that a module declared before it failed: all of its tools are published, or
+    none.
+    """
     for path in [path for path in decorators.declared if path.startswith(f"{module}.")]:
         del decorators.declared[path]
 
 
 def _place_of(error: Exception, module: str) -> tuple[str, int]:
-    """The last line of the module itself, or of a module below it, that had begun to run."""
+    """Return the file and the line in the module, or in a module below it, where the error was
+    raised.
+    """
+    # The module has not run, so no frame of the traceback is inside of it.
     if isinstance(error, SyntaxError) and error.filename:
         return error.filename, error.lineno or 1
     file, line = module, 1
@@ -99,14 +107,14 @@ def _place_of(error: Exception, module: str) -> tuple[str, int]:
 
 
 def _words(error: Exception) -> str:
-    if isinstance(error, SyntaxError):  # its text would repeat the file and the line
+    if isinstance(error, SyntaxError):  # its `str()` would repeat the file and the line
         return f"{type(error).__name__}: {error.msg}"
     return f"{type(error).__name__}: {error}"
 
 
 def _names_of(tool: decorators.HandWritten) -> dict[str, Any]:
-    """The names that a tool takes, each with its owner: its own, and its dispatcher's, which the
-    other actions of that class share.
+    """Return the names that a tool uses, each with its owner: its own name, and its dispatcher's,
+    which the other actions of that class share.
     """
     names: dict[str, Any] = {tool.contract.name: tool}
     if tool.dispatcher is not None:
@@ -115,7 +123,7 @@ def _names_of(tool: decorators.HandWritten) -> dict[str, Any]:
 
 
 def _mistake_in_name(tool: decorators.HandWritten, owners: dict[str, Any]) -> str | None:
-    """Why a tool cannot be published under its name; None if it can."""
+    """Return the reason why a tool cannot be published under its name; None if it can."""
     for name, owner in _names_of(tool).items():
         if not TOOL_NAME.fullmatch(name):
             return not_a_tool_name(name)
@@ -125,6 +133,7 @@ def _mistake_in_name(tool: decorators.HandWritten, owners: dict[str, Any]) -> st
 
 
 def _broken_tool(tool: decorators.HandWritten, mistake: str) -> Broken:
+    # The wrapper's own code is in `decorators.py`, which is of no use to an author.
     function: Any = inspect.unwrap(tool.function)
     code = getattr(function, "__code__", None)
     file = function.__module__ if code is None else code.co_filename

@@ -1,4 +1,4 @@
-"""Commands and checks say themselves what is wrong, so that no log needs to say it too."""
+"""Silences loggers for commands and checks, which report the same problems themselves."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def quiet(*loggers: str) -> Generator[None]:
-    """While this is open, these loggers say nothing."""
+    """While this is open, these loggers are disabled."""
     found = [logging.getLogger(name) for name in loggers]
     before = [each.disabled for each in found]
     for each in found:

@@ -1,4 +1,4 @@
-"""The data of a request that notes which of its fields are read: for `testing.unread_fields`."""
+"""Records which fields of a request's data are read: for `testing.unread_fields`."""
 
 from __future__ import annotations
 
@@ -21,36 +21,38 @@ class Record:
 
     def __init__(self) -> None:
         self.names: set[str] = set()
-        """Read by name."""
+        """The fields that were read by name."""
         self.is_whole = False
-        """Read as a whole: which fields are used is not known."""
+        """Whether the data was read as a whole: then the fields that are used are not known."""
 
 
 class _Walked(str):
-    """A key that was given out by a walk over all keys. To read it again is no reading by name."""
+    """A key from a walk over all keys. To read it again does not count as reading it by name."""
 
 
 class _Name(str):
-    """A key of the data. It notes when it is found by its name, also by code in C that does not
-    call the methods of the dict.
+    """A key of the data. It notes when it is found by its name, also by C code that does not call
+    the methods of the dict.
     """
 
     record: Record
 
     def __eq__(self, other: object) -> bool:
         is_same = str.__eq__(self, other)
+        # Names are also compared with each other, inside of dicts. That is not a read.
         if is_same is True and not isinstance(other, _Name | _Walked):
             self.record.names.add(str(self))
         return is_same
 
+    # A class with its own `__eq__` has no hash in Python, unless it is set.
     __hash__ = str.__hash__
 
 
 class _Reads(dict[Any, Any]):
     """Notes each field that is read by its name, sent or not, and each walk over all of them.
 
-    `dict(data)`, `{**data}` and `data | other` walk over the keys of a subclass with an `__iter__`
-    of its own.
+    `dict(data)`, `{**data}` and `data | other` walk over the keys, because this subclass has its
+    own `__iter__`.
     """
 
     record: Record
@@ -60,10 +62,12 @@ class _Reads(dict[Any, Any]):
             self.record.names.add(name)
 
     def _whole(self) -> dict[Any, Any]:
-        """All of it, copied. `dict.items` would be that of form data otherwise."""
+        """Return a copy. A plain `items()` would be that of form data."""
         self.record.is_whole = True
         return {_Walked(name): each for name, each in dict[Any, Any].items(self)}
 
+    # The C methods of dict do not call each other, so each way to read a key is overridden by
+    # itself.
     def __getitem__(self, name: Any) -> Any:
         self._note(name)
         return super().__getitem__(name)
@@ -121,9 +125,10 @@ class _Reads(dict[Any, Any]):
 
 
 class _ReadForm(_Reads, QueryDict):
-    """The same for form data."""
+    """Notes the same for form data."""
 
     def items(self) -> Any:
+        # It walks over the keys of this object, so `__iter__` above has noted the read.
         return QueryDict.items(self)
 
     def values(self) -> Any:
@@ -162,7 +167,7 @@ def _name(text: str, record: Record) -> _Name:
 
 
 def _recorded(data: Any, record: Record) -> Any:
-    """The data of a request as an object that notes reads; a list is read as a whole."""
+    """Return the data of a request as an object that notes reads; a list is read as a whole."""
     if isinstance(data, QueryDict):
         form: Any = _ReadForm(mutable=True)
         form.record = record
@@ -185,18 +190,18 @@ _body: Any = HttpRequest.body
 
 
 def _recorded_parse(self: Any) -> Any:
-    """`Request._parse`, for the requests of views that the gateway runs."""
+    """Replaces `Request._parse`, for the requests of views that the gateway runs."""
     record = _recording.get()
     if record is None or not isinstance(self._request, RunningRequest):
         return _parse(self)
     before = record.is_whole
     data, files = _parse(self)
-    record.is_whole = before  # the parser has read the bytes
+    record.is_whole = before  # the parser has read the bytes, not the view
     return _recorded(data, record), files
 
 
 def _recorded_body(self: Any) -> Any:
-    """`HttpRequest.body`: the bytes are all of the data."""
+    """Replaces `HttpRequest.body`: to read the bytes is to read all of the data."""
     record = _recording.get()
     if record is not None:
         record.is_whole = True
@@ -210,7 +215,10 @@ def recording() -> Generator[Record]:
     token = _recording.set(record)
     try:
         with (
+            # A patch affects all threads. `_recording` limits it to the calls inside this block.
             patch.object(Request, "_parse", _recorded_parse),
+            # On the gateway's own class of requests, so that the endpoint's request is read as
+            # usual.
             patch.object(RunningRequest, "body", property(_recorded_body), create=True),
         ):
             yield record

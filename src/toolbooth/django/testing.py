@@ -69,7 +69,7 @@ class Agent:
         self._client: Any = APIClient(
             HTTP_HOST=_host(), SERVER_PORT="443" if settings.SECURE_SSL_REDIRECT else "80"
         )
-        if user is not None:  # for nobody it would need sessions, to end one
+        if user is not None:  # for an anonymous user this would log out, which needs sessions
             self._client.force_authenticate(user)
 
     def call(self, tool: str, arguments: Any = None, /, **fields: Any) -> WireResult:
@@ -80,11 +80,12 @@ class Agent:
             raise TypeError(messages.WHOLE_OR_BY_FIELD)
         sent = fields if arguments is None else arguments
         body = sent if isinstance(sent, bytes) else json_bytes(sent)
+        # A fragment is copied without being parsed, so a test can send malformed JSON too.
         params = {"name": tool, "arguments": orjson.Fragment(body)}
         return _wire_result(*self._post("tools/call", params))
 
     def unread_fields(self, tool: str, arguments: Any = None, /, **fields: Any) -> UnreadFields:
-        """The fields of a tool that its action does not read when it is called so: see
+        """Return the fields of a tool that its action does not read in this call: see the function
         `unread_fields`.
         """
         known = catalogue().body_names
@@ -99,7 +100,7 @@ class Agent:
         return "unknown" if unread and record.is_whole else unread
 
     def tools(self) -> dict[str, Json]:
-        """The tools that the user is shown, by name, as `tools/list` gives them."""
+        """Return the tools that the user is shown, by name, as `tools/list` has them."""
         found: dict[str, Json] = {}
         params: Json = {}
         while True:
@@ -118,6 +119,8 @@ class Agent:
             "method": method,
             "params": {**params, "_meta": _META},
         }
+        # The stateless revision of MCP repeats the method and the tool's name in headers, which
+        # must match the body.
         headers = {"MCP-Protocol-Version": revisions.STATELESS[0], "Mcp-Method": method}
         if "name" in params:
             headers["Mcp-Name"] = params["name"]
@@ -126,6 +129,7 @@ class Agent:
             path_info(endpoint_path()),
             orjson.dumps(message),
             content_type="application/json",
+            # Otherwise Django's SecurityMiddleware would answer with a redirect to HTTPS.
             secure=settings.SECURE_SSL_REDIRECT,
             headers=headers,
         )
@@ -135,7 +139,7 @@ class Agent:
 
 
 def endpoint_path() -> str:
-    """Where the project has its MCP endpoint. Raises LookupError."""
+    """Return the path of the project's MCP endpoint. Raises LookupError."""
     try:
         return reverse("toolbooth:mcp")
     except NoReverseMatch:
@@ -144,12 +148,13 @@ def endpoint_path() -> str:
 
 
 def path_info(path: str) -> str:
-    """A path without the prefix in FORCE_SCRIPT_NAME, which the URLconf does not see."""
+    """Return a path without the prefix in FORCE_SCRIPT_NAME, which the URLconf does not see."""
     return f"/{path.removeprefix(get_script_prefix())}"
 
 
 def _host() -> str:
-    """A host that the project answers for: the one of Django's own tests where it can be."""
+    """Return a host that the project accepts: the one of Django's own tests if possible."""
+    # In ALLOWED_HOSTS, `.example.com` means the domain and all of its subdomains.
     named = [each.removeprefix(".") for each in settings.ALLOWED_HOSTS if each != "*"]
     if "testserver" in named or "*" in settings.ALLOWED_HOSTS:
         return "testserver"
@@ -159,8 +164,7 @@ def _host() -> str:
 def _wire_result(status: int, reply: Json) -> WireResult:
     if "result" in reply or "error" in reply:
         return read_result(reply.get("result", reply), status)
-    # Something before the endpoint has answered in plain text, or the endpoint itself asks for
-    # credentials.
+    # Middleware has responded in plain text, or the endpoint itself requires credentials.
     return replace(read_result({}, status), text=_words(reply), is_error=True)
 
 
@@ -172,5 +176,5 @@ def _forget(**_: Any) -> None:
     forget()
 
 
-# What a test overrides, URLs and settings, is what its calls meet.
+# A test may override URLs and settings: its calls must use them.
 setting_changed.connect(_forget, dispatch_uid="toolbooth.django.testing")

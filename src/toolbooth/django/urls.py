@@ -1,5 +1,5 @@
-"""`path("mcp", include("toolbooth.django.urls"))`: one endpoint, at /mcp and at /mcp/. Included at
-"mcp/", it answers at /mcp/ only.
+"""`path("mcp", include("toolbooth.django.urls"))`: one endpoint, at /mcp and at /mcp/. If it is
+included at "mcp/", it is at /mcp/ only.
 """
 
 from __future__ import annotations
@@ -14,14 +14,16 @@ from toolbooth.django.checks import check_installed
 
 
 class EndpointPattern(URLPattern):
-    """A pattern that `manage.py check` asks whether the app is installed too."""
+    """A pattern that also reports to `manage.py check` if the app is not installed."""
 
     def check(self) -> list[CheckMessage]:
-        """What Django calls for each pattern of the URLconf."""
+        """Return the messages of this pattern. Django calls this for each pattern of the
+        URLconf.
+        """
         return [*super().check(), *check_installed()]
 
 
 app_name = "toolbooth"
-# In a group: a plain slash in front is what Django warns of (urls.W002).
+# The slash is in a group, because Django warns of a slash at the start (urls.W002).
 _pattern: Any = re_path(r"^(?:/)?$", endpoint, name="mcp")
 urlpatterns = [EndpointPattern(_pattern.pattern, endpoint, name="mcp")]

@@ -1,1 +1,1 @@
-"""What real clients do with a `tools/list`: rules with dated evidence, over that data alone."""
+"""Checks a `tools/list` for real clients: rules with dated evidence, over that data alone."""

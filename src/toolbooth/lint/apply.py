@@ -1,39 +1,160 @@
-"""A listing goes in; it comes out with the mechanical fixes of its findings applied."""
+"""A listing goes in; it comes out with the mechanical fixes of its findings applied.
+
+A fix may not add a finding: `prefixItems` with types that differ would become a union, which some
+clients misread. So each parameter gets the first of these forms in which nothing new is found:
+
+0. every fix
+1. every fix, and values that may be anything stay untyped
+2. only the fixes that put keywords in words
+3. as it was
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
+from functools import partial
 from typing import Any
 
+from toolbooth.jsonvalue import Json, path_text
 from toolbooth.lint.catalogue import RULES
-from toolbooth.lint.check import Report, lint
-from toolbooth.lint.fixes import as_portable
+from toolbooth.lint.check import Finding, Report, lint
+from toolbooth.lint.evidence import Claim
+from toolbooth.lint.fixes import as_portable, as_portable_but_untyped
 from toolbooth.lint.listing import Tool
 from toolbooth.lint.rule import Fix, Rule
+from toolbooth.lint.rules import sizes
+from toolbooth.lint.schemas import as_dict, inlined, nodes
+
+Harm = tuple[str, str, Claim]
+"""A rule, a place, and a claim about one client."""
+
+_SIZES = {each.id for each in vars(sizes).values() if isinstance(each, Rule)}
+_PORTABLE_FORMS = (as_portable, as_portable_but_untyped, as_dict)
+"""The functions for the fix `as_portable` in the forms 0, 1 and 2."""
+_WORDS_ONLY, _AS_IT_WAS = 2, 3
+_STEPS_THAT_CHANGE = re.compile(r" \((?:anyOf|oneOf|allOf) \d+\)|(?<=\[)\d+(?=\])")
+"""A branch, or a position in an array: after a fix the same value may be in another one."""
 
 
 def apply_fixes(report: Report, rules: Mapping[str, Rule] = RULES) -> list[dict[str, Any]]:
-    """Return the tools of a report with the fixes of its findings. All else stays as it is."""
-    # Twice: the portable form may bring to light what another fix has to put in words.
-    for _ in range(2):
-        tools = [_apply(tool.entry, fixes) for tool, fixes in _fixes_by_tool(report, rules)]
-        report = lint(tools, server=report.listing.server, only=report.clients, rules=rules)
-    return [tool.entry for tool in report.listing.tools]
+    """Return the tools of a report with the fixes of its findings. Everything else is unchanged."""
+    of_one = {name: rule for name, rule in rules.items() if not rule.of_server}
+    fixed = [_FixedTool(tool, report, of_one).entry() for tool in report.listing.tools]
+    if not _adds_to_server(fixed, report, rules):
+        return fixed
+    # Definitions that are written out can make the whole listing too large for a client: then the
+    # shorter form of each tool is used.
+    pairs = zip(report.listing.tools, fixed, strict=True)
+    return [min(tool.entry, entry, key=lambda each: len(str(each))) for tool, entry in pairs]
 
 
-def _fixes_by_tool(report: Report, rules: Mapping[str, Rule]) -> Iterable[tuple[Tool, list[Fix]]]:
-    fixes: dict[str, dict[Fix, None]] = {}
-    for finding in report.findings:
-        fix = rules[finding.rule].fix
-        if fix is not None:
-            fixes.setdefault(finding.tool, {})[fix] = None
-    for tool in report.listing.tools:
-        # The portable form first: the others put words into what it writes.
-        yield tool, sorted(fixes.get(tool.name, {}), key=lambda fix: fix is not as_portable)
+def _adds_to_server(fixed: list[Json], report: Report, rules: Mapping[str, Rule]) -> bool:
+    """Whether a rule about all tools together has new findings."""
+    of_server = {name: rule for name, rule in rules.items() if rule.of_server}
+    before = {(each.rule, claim) for each in report.findings for claim in each.claims}
+    after = lint(fixed, server=report.listing.server, only=report.clients, rules=of_server)
+    return any((each.rule, claim) not in before for each in after.findings for claim in each.claims)
 
 
-def _apply(entry: dict[str, Any], fixes: list[Fix]) -> dict[str, Any]:
-    schema = entry.get("inputSchema")
-    for fix in fixes:
-        schema = fix(schema)
-    return {**entry, "inputSchema": schema} if fixes else entry
+class _FixedTool:
+    """One tool, and the chosen form of its root and of each of its parameters."""
+
+    def __init__(self, tool: Tool, report: Report, rules: Mapping[str, Rule]) -> None:
+        self.tool = tool
+        self.report = report
+        self.rules = rules
+        self.forms: dict[int, Any] = {_AS_IT_WAS: tool.schema}
+        self.root = 0
+        self.parameters: dict[str, int] = {}
+
+    def entry(self) -> Json:
+        """Return the tool with every fix that adds no finding."""
+        before = self._findings(self.tool.schema)
+        if not any(self.rules[each.rule].fix for each in before):
+            return self.tool.entry
+        # A finding in a definition applies at each place that refers to it. But the definition is
+        # only large or deep after it is written out there.
+        written_out = self._findings(inlined(self.tool.schema))
+        known = harms(before) | harms(each for each in written_out if each.rule not in _SIZES)
+        # This ends: each round moves at least one part to its next form, and the last form is
+        # unchanged.
+        while True:
+            schema = self._composed()
+            new = [each for each in self._findings(schema) if not harms([each]) <= known]
+            if not new:
+                return {**self.tool.entry, "inputSchema": schema}
+            self._retreat(new)
+
+    def _findings(self, schema: Any) -> tuple[Finding, ...]:
+        tools = [{**self.tool.entry, "inputSchema": schema}]
+        server, clients = self.report.listing.server, self.report.clients
+        return lint(tools, server=server, only=clients, rules=self.rules).findings
+
+    def _form(self, number: int) -> Any:
+        """Return the whole schema in one of the forms."""
+        if number not in self.forms:
+            schema = self.tool.schema
+            # Twice: the portable form may have new findings, for which another fix changes the
+            # description.
+            for _ in range(2):
+                found = (self.rules[each.rule].fix for each in self._findings(schema))
+                fixes = dict.fromkeys(fix for fix in found if fix is not None)
+                # The portable form first, because the other fixes change its descriptions.
+                for fix in sorted(fixes, key=lambda fix: fix is not as_portable):
+                    chosen: Fix = _PORTABLE_FORMS[number] if fix is as_portable else fix
+                    schema = chosen(schema)
+            self.forms[number] = schema
+        return self.forms[number]
+
+    def _composed(self) -> Any:
+        """Return the schema with the root and each parameter in its current form."""
+        if self.root >= _WORDS_ONLY:
+            return self._form(self.root)
+        made = as_dict(self._form(self.root))
+        names = [*as_dict(made.get("properties")), *as_dict(self._original("properties"))]
+        properties: Json = {}
+        for name in dict.fromkeys(names):
+            number = max(self.root, self.parameters.get(name, 0))
+            in_form = as_dict(as_dict(self._form(number)).get("properties"))
+            if name in in_form:
+                properties[name] = in_form[name]
+        made = {**made, "properties": properties}
+        if any("$ref" in node.keywords for node in nodes({"properties": properties})):
+            shared = {key: self._original(key) for key in ("$defs", "definitions")}
+            made |= {key: value for key, value in shared.items() if value is not None}
+        return made
+
+    def _original(self, key: str) -> Any:
+        return as_dict(self.tool.schema).get(key)
+
+    def _retreat(self, new: Iterable[Finding]) -> None:
+        """Use the next form for each parameter that has a new finding; for the root if the finding
+        is not in a parameter, or if that parameter is unchanged already.
+        """
+        properties = as_dict(as_dict(self._composed()).get("properties"))
+        places = {next(filter(partial(_is_in, each.path), properties), None) for each in new}
+        movable = [
+            name
+            for name in places
+            if name is not None and self.parameters.get(name, self.root) < _AS_IT_WAS
+        ]
+        for name in movable:
+            self.parameters[name] = max(self.root, self.parameters.get(name, 0)) + 1
+        if not movable or None in places:
+            self.root += 1
+
+
+def harms(findings: Iterable[Finding]) -> set[Harm]:
+    """Return the harms of the findings, by rule, place and client. A fix must not add any."""
+    return {
+        (each.rule, _STEPS_THAT_CHANGE.sub("", each.path), claim)
+        for each in findings
+        for claim in each.claims
+    }
+
+
+def _is_in(path: str, name: str) -> bool:
+    """Whether the path of a finding is a parameter, or inside it."""
+    parameter = path_text((name,))
+    return path == parameter or path.startswith((f"{parameter}.", f"{parameter}[", f"{parameter} "))

@@ -1,4 +1,4 @@
-"""All rules, in the order of their files."""
+"""Lists all rules, in the order of their files."""
 
 from __future__ import annotations
 
@@ -11,4 +11,4 @@ RULES: dict[str, Rule] = {
     for each in vars(module).values()
     if isinstance(each, Rule)
 }
-"""By id."""
+"""The rules by id."""

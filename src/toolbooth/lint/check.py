@@ -1,6 +1,4 @@
-"""A listing goes in; what real clients will make of it comes out: findings, and a matrix tool ×
-client.
-"""
+"""Lints a listing: finds the faults for real clients, and makes a matrix tool × client."""
 
 from __future__ import annotations
 
@@ -26,12 +24,12 @@ from toolbooth.lint.rule import Fault, Rule
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """A fault, and whom it hurts."""
+    """A fault, and the clients that it affects."""
 
     rule: str
     severity: Severity
     tool: str
-    """Empty where the server as a whole is meant."""
+    """The name of the tool; empty for a fault of the server as a whole."""
     path: str
     message: str
     claims: tuple[Claim, ...]
@@ -39,8 +37,9 @@ class Finding:
 
     @property
     def effects(self) -> dict[str, Effect]:
-        """What each client does, by its id; a client with several claims does the worst of them."""
+        """The effect on each client, by its id; the worst one for a client with several claims."""
         found: dict[str, Effect] = {}
+        # Sorted from the worst effect on, so that the first one counts.
         for claim in sorted(self.claims, key=lambda claim: EFFECTS.index(claim.effect)):
             if claim.client != ANY:
                 found.setdefault(claim.client, claim.effect)
@@ -49,14 +48,17 @@ class Finding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
-    """What was found in one listing, for the clients that were asked about."""
+    """The findings in one listing, for the chosen clients."""
 
     listing: Listing
     clients: tuple[str, ...]
     findings: tuple[Finding, ...]
 
+    def __repr__(self) -> str:
+        return f"<Report of {len(self.listing.tools)} tools: {len(self.findings)} findings>"
+
     def at_least(self, severity: Severity) -> list[Finding]:
-        """The findings of this severity, and worse ones."""
+        """Return the findings of this severity, and worse ones."""
         return [
             each
             for each in self.findings
@@ -65,13 +67,15 @@ class Report:
 
     @property
     def matrix(self) -> dict[str, dict[str, Effect]]:
-        """For each tool that hurts a client: the worst that each of them does. "" stands for the
+        """The worst effect on each client, for each tool that has one. The name "" is for the
         server as a whole.
         """
         rows: dict[str, dict[str, Effect]] = {}
         for finding in self.findings:
             for client, effect in finding.effects.items():
                 row = rows.setdefault(finding.tool, {})
+                # "advice" is the mildest effect and never less than itself, so it makes no mark in
+                # the matrix.
                 if EFFECTS.index(effect) < EFFECTS.index(row.get(client, "advice")):
                     row[client] = effect
         return {tool: row for tool, row in rows.items() if row}
@@ -93,12 +97,14 @@ def lint(
     chosen = tuple(name for name in clients() if name != ANY and (not only or name in only))
     findings = [finding for rule in rules.values() for finding in _findings(rule, found, chosen)]
     order = {tool.name: index for index, tool in enumerate(found.tools)}
+    # Findings of the server as a whole come first.
     findings.sort(key=lambda each: (order.get(each.tool, -1), SEVERITIES.index(each.severity)))
     return Report(listing=found, clients=chosen, findings=tuple(findings))
 
 
 def _findings(rule: Rule, found: Listing, chosen: Collection[str]) -> Iterable[Finding]:
     claims = claims_about(rule.id, chosen)
+    # None of the chosen clients has a problem with this rule.
     if not claims:
         return
     if rule.of_server:

@@ -1,8 +1,7 @@
-"""clients.toml -> what each client is known to do with what is published: claims, with their
-sources and dates.
+"""Reads clients.toml: claims about the behaviour of each client, with their sources and dates.
 
-The file is the one place for such facts. A claim is about a rule; the rules themselves know no
-client.
+The file is the only place for such facts. A claim is about a rule; the rules themselves do not
+depend on clients.
 """
 
 from __future__ import annotations
@@ -17,9 +16,10 @@ from importlib.resources import files
 from typing import Any, Literal
 
 Effect = Literal["refuses", "misreads", "drops", "advice"]
-"""What happens: the tool (or the whole request) is refused; calls go wrong, or the model is shown
-something else than was published; a constraint is left out, so that calls may come back refused; it
-could be better."""
+"""The effect: the tool (or the whole request) is refused; calls go wrong, or the model is shown
+another schema than was published; a constraint is left out, so that calls may be refused; an
+improvement is possible.
+"""
 Severity = Literal["error", "warning", "note"]
 
 SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")
@@ -31,19 +31,20 @@ _SEVERITY: Mapping[Effect, Severity] = {
 }
 EFFECTS: tuple[Effect, ...] = tuple(_SEVERITY)
 ANY = "any"
-"""The client of claims about whatever model reads the tools."""
+"""The client of claims about any model that reads the tools."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
-    """Where something is reported or written, and when that was."""
+    """The place and the date of a report or a document."""
 
     where: str
     on: date
 
     @property
     def url(self) -> str | None:
-        """Its address, if it has one."""
+        """The URL, if it has one."""
+        # The short form of an issue, such as `owner/name#12`.
         if issue := re.fullmatch(r"([\w.-]+/[\w.-]+)#(\d+)", self.where):
             return f"https://github.com/{issue[1]}/issues/{issue[2]}"
         return self.where if self.where.startswith("https://") else None
@@ -51,8 +52,8 @@ class Source:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:
-    """What one client does where a rule finds something, or where what it finds passes a bound of
-    that client.
+    """The behaviour of one client at the findings of a rule, perhaps only for values past a bound
+    of that client.
     """
 
     client: str
@@ -75,14 +76,16 @@ class Claim:
         return max(source.on for source in self.sources)
 
     def concerns(self, value: Any, server: str) -> bool:
-        """Whether what was found hurts this client."""
+        """Whether a finding with this value affects this client."""
         if self.values:
+            # For example, a client may delete `$defs` and leave other references alone.
             return value in self.values
         if self.pattern:
+            # The pattern describes the values that the client accepts.
             return re.fullmatch(self.pattern, str(value)) is None
         if self.most is None:
             return True
-        # A name is measured with what the client puts before it, as far as that is known.
+        # The length of a name includes the prefix that the client adds, if that is known.
         size = len(self.prefix.format(server=server) + value) if isinstance(value, str) else value
         return size > self.most
 
@@ -94,20 +97,21 @@ class Client:
     id: str
     title: str
     code: str
-    """Three letters, to stand over a column."""
+    """Three letters, for the head of a column."""
     claims: tuple[Claim, ...]
 
 
 @cache
 def clients() -> Mapping[str, Client]:
-    """Every client that something is known of, by id."""
+    """Return every client that there are claims about, by id."""
     text = files("toolbooth.lint").joinpath("clients.toml").read_text(encoding="utf-8")
     written = tomllib.loads(text)
     return {name: _client(name, written) for name in written}
 
 
 def claims_about(rule: str, chosen: Iterable[str] = ()) -> list[Claim]:
-    """What is known of a rule; of the chosen clients and of any model, if some are chosen."""
+    """Return the claims about a rule: of all clients, or of the chosen clients and of any model."""
+    # Claims about any model also apply to the chosen clients, because each of them runs a model.
     wanted = {*chosen, ANY} if chosen else clients().keys()
     return [
         claim
@@ -119,12 +123,14 @@ def claims_about(rule: str, chosen: Iterable[str] = ()) -> list[Claim]:
 
 
 def worst(severities: Iterable[Severity]) -> Severity:
-    """The first of them in the order of SEVERITIES."""
+    """Return the worst severity, by the order of SEVERITIES."""
     return min(severities, key=SEVERITIES.index)
 
 
 def _client(name: str, written: Mapping[str, Any]) -> Client:
     entry = written[name]
+    # Claude Code, for example, extends the claims about Anthropic's API, which it sends the tools
+    # to.
     entries: list[Any] = [
         *entry["claims"],
         *written.get(entry.get("extends"), {"claims": []})["claims"],

@@ -1,6 +1,4 @@
-"""A rule goes in; what it is about, what to do, and how we know comes out, for the terminal and for
-the docs.
-"""
+"""Explains a rule for the terminal and for the docs: the fault, the remedy, and the evidence."""
 
 from __future__ import annotations
 
@@ -19,7 +17,7 @@ DONE: Mapping[Effect, str] = {
 
 
 def explanation(rule: Rule) -> str:
-    """The rule in plain text."""
+    """Return the rule in plain text."""
     return "\n".join(
         [
             f"{rule.id} ({rule.severity})",
@@ -34,7 +32,7 @@ def explanation(rule: Rule) -> str:
 
 
 def fix_text(rule: Rule) -> str:
-    """What `--fix` does about it."""
+    """Return the effect of `--fix` on the rule's findings."""
     if rule.fix is None:
         return "There is no mechanical fix."
     done = (
@@ -46,8 +44,8 @@ def fix_text(rule: Rule) -> str:
 
 
 def evidence(rule: Rule, *, links: bool = False) -> Iterator[str]:
-    """One line for each thing that is known about the rule, the worst first; clients that do the
-    same share a line.
+    """Yield one line for each claim about the rule, the worst first; clients with the same
+    behaviour share a line.
     """
     shared: dict[tuple[Effect, str, tuple[str, ...], tuple[Source, ...]], list[str]] = {}
     for claim in sorted(claims_about(rule.id), key=lambda claim: EFFECTS.index(claim.effect)):
@@ -64,14 +62,17 @@ def evidence(rule: Rule, *, links: bool = False) -> Iterator[str]:
 
 
 def title(client: str) -> str:
-    """A client's name."""
+    """Return a client's name."""
     return clients()[client].title
 
 
 def hurt(claims: Iterable[Claim]) -> str:
-    """Who is hurt, in half a sentence: "refused by Cursor (60 at most); dropped by LangChain"."""
+    """Return the affected clients, in half a sentence: "refused by Cursor (60 at most); dropped by
+    LangChain".
+    """
     worst: dict[str, Claim] = {}
     for claim in sorted(claims, key=lambda claim: EFFECTS.index(claim.effect)):
+        # Claims about any model have no client to name.
         if claim.client != ANY:
             worst.setdefault(claim.client, claim)
     said: dict[Effect, dict[str, list[str]]] = {}
@@ -81,7 +82,7 @@ def hurt(claims: Iterable[Claim]) -> str:
 
 
 def _client_list(clients_by_bound: Mapping[str, list[str]]) -> str:
-    """The clients, each group with what its claim says."""
+    """Return the clients, each group with the text of its claim."""
     return ", ".join(
         _with_bounds(", ".join(names), says) for says, names in clients_by_bound.items()
     )

@@ -1,4 +1,4 @@
-"""The fixes that need no author: the portable form of a schema, and keywords put in words."""
+"""Fixes schemas without an author: writes the portable form, and adds keywords to descriptions."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 from toolbooth.jsonvalue import Json
 from toolbooth.lint.schemas import SchemaNode, as_dict, as_list, nodes
-from toolbooth.publish import portable
+from toolbooth.publish import Portable, portable
 
 PHRASES: Mapping[str, str] = {
     "minimum": "at least {}",
@@ -31,21 +31,59 @@ PHRASES: Mapping[str, str] = {
 
 
 def as_portable(schema: Any) -> Json:
-    """The schema in the form that every client takes: see `publish`."""
+    """Return the schema in the form that every client accepts: see `publish`."""
     return portable(as_dict(schema))
 
 
+class _ButUntyped(Portable):
+    """Writes the portable form, in which a value that may be anything is left untyped.
+
+    Portable writes such a value as a union of all types: Claude Code reads it better, but Gemini
+    refuses its objects, and llama.cpp reads all of it as text.
+    """
+
+    def write_union(self, options: list[Json]) -> Json:
+        """Return an empty schema for a union of all types."""
+        types = {option["type"] for option in options}
+        is_plain = all(option.keys() <= {"type", "items"} for option in options)
+        return {} if is_plain and types == _ANY_TYPES else super().write_union(options)
+
+    def write_open_array(self, node: Json) -> Json:
+        """Return an array without adding items."""
+        return node
+
+    def write_typed(self, node: Json) -> Json:
+        """Return a typed schema without empty items."""
+        written = super().write_typed(node)
+        if written["type"] == "array" and written.get("items") == {}:
+            return {key: value for key, value in written.items() if key != "items"}
+        return written
+
+
+_BUT_UNTYPED = _ButUntyped()
+# The portable form has no null, and `number` includes the integers.
+_ANY_TYPES = {"string", "number", "boolean", "object", "array"}
+
+
+def as_portable_but_untyped(schema: Any) -> Json:
+    """Return the portable form, with values that may be anything left untyped."""
+    return _BUT_UNTYPED.write(as_dict(schema))
+
+
 def in_words(choose: Callable[[SchemaNode], Mapping[str, bool]]) -> Callable[[Any], Json]:
-    """A fix that says keywords in the description. `choose` names those of a node, and whether they
-    are taken out.
+    """Return a fix that adds keywords to the description. `choose` returns those of a node, and
+    whether each is removed.
     """
 
     def fix(schema: Any) -> Json:
+        # The original must stay as it is: it is one of the forms among which `apply.py` chooses.
         made = copy.deepcopy(as_dict(schema))
-        # All first: what is changed below must not move the walk.
+        # All nodes are collected first, because the changes below must not affect the walk.
         for node in list(nodes(made)):
             for key, remove in choose(node).items():
                 say(node.keywords, phrase(key, node.keywords[key]))
+                # A keyword that makes clients refuse the tool is removed. One that clients only
+                # drop stays, for those that enforce it.
                 if remove:
                     del node.keywords[key]
         return made
@@ -60,12 +98,12 @@ def say(keywords: Json, more: str) -> None:
 
 
 def phrase(key: str, value: Any) -> str:
-    """What a keyword says, in words."""
+    """Return the phrase for a keyword."""
     return PHRASES[key].format(value_text(value))
 
 
 def value_text(value: Any) -> str:
-    """A value as it would stand in a text."""
+    """Return a value as text for a sentence."""
     if isinstance(value, list):
         return ", ".join(value_text(item) for item in as_list(value))
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

@@ -1,4 +1,4 @@
-"""What `tools/list` says, in any of the forms in which people keep it -> the tools."""
+"""Reads the tools from a `tools/list`, in any of its usual forms."""
 
 from __future__ import annotations
 
@@ -12,13 +12,14 @@ from toolbooth.jsonvalue import Json
 from toolbooth.lint.schemas import SchemaNode, as_dict, as_list, nodes
 
 BYTES_PER_TOKEN = 4
-"""A rule of thumb: tokenizers differ, and none of them is asked."""
+"""A rule of thumb, because tokenizers differ."""
 
 
 class Unlisted(ValueError):
-    """What was read is no list of tools; says what was found instead."""
+    """The value is not a list of tools. The message describes it."""
 
 
+# Without slots, because `cached_property` stores its value in `__dict__`.
 @dataclass(frozen=True, kw_only=True)
 class Tool:
     """One tool as it is listed."""
@@ -28,7 +29,7 @@ class Tool:
 
     @cached_property
     def nodes(self) -> tuple[SchemaNode, ...]:
-        """Every place in its `inputSchema`, the root first."""
+        """Every schema in its `inputSchema`, the root first."""
         return tuple(nodes(self.schema))
 
     @property
@@ -42,7 +43,8 @@ class Tool:
 
     @cached_property
     def parameters(self) -> tuple[SchemaNode, ...]:
-        """The arguments, as far as the root lists them."""
+        """The arguments that the root lists."""
+        # `#/properties/name`: a slash inside the name itself is written `~1` in a pointer.
         return tuple(
             node for node in self.nodes if node.role == "property" and node.pointer.count("/") == 2
         )
@@ -54,8 +56,10 @@ class Tool:
 
     @cached_property
     def size(self) -> int:
-        """Bytes of JSON, as compact as the wire has it."""
+        """The bytes of its compact JSON."""
         return len(
+            # JSON text may contain half a surrogate pair, such as "\ud800", which UTF-8 cannot
+            # encode.
             json.dumps(self.entry, ensure_ascii=False, separators=(",", ":")).encode(
                 errors="replace"
             )
@@ -82,7 +86,8 @@ class Listing:
 
 
 def listing(found: Any, server: str = "") -> Listing:
-    """The tools in a list of them, in the result of `tools/list`, or in the whole JSON-RPC reply.
+    """Return the tools in a list of them, in the result of `tools/list`, or in the whole JSON-RPC
+    reply.
 
     Raises:
         Unlisted: there is no list of tools in it.
@@ -102,13 +107,11 @@ def _entries(found: Any) -> list[Any]:
         error = outer["error"]
         reason = as_dict(error).get("message") or _brief(error)
         raise Unlisted(f"this is an error reply: {reason}")
+    # People save the result alone, the list alone, or the whole reply.
     inner = as_dict(outer.get("result", found))
     tools: Any = inner.get("tools") if inner else found
     if not isinstance(tools, list):
-        raise Unlisted(
-            "there is no list of tools in it; a tools/list result is wanted, "
-            f"this is {_brief(found)}"
-        )
+        raise Unlisted(f"expected a tools/list result, but this is {_brief(found)}")
     return as_list(tools)
 
 

@@ -1,4 +1,4 @@
-"""A report goes in; text comes out: for a terminal, as JSON, as Markdown."""
+"""Writes a report as text: for a terminal, as JSON, as Markdown."""
 
 from __future__ import annotations
 
@@ -14,7 +14,9 @@ from toolbooth.lint.evidence import SEVERITIES, Effect, Severity, clients
 from toolbooth.lint.explain import hurt
 
 Paint = Callable[[str, str], str]
-"""A text and the name of its style -> the text in colour, or as it is."""
+"""A function that takes a text and the name of its style, and returns the text with or without
+colour.
+"""
 
 MARKS: Mapping[Effect, str] = {"refuses": "x", "misreads": "!", "drops": ".", "advice": " "}
 LEGEND = "x refused   ! misread   . constraint dropped"
@@ -22,14 +24,14 @@ MOST_PATHS = 6
 MOST_ROWS = 40
 WHOLE = "(all tools)"
 _MARKUP = re.compile(r"[\\|`*_\[\]<>#]")
-"""Characters that mean something in Markdown."""
+"""Characters with a meaning in Markdown."""
 
 
 # --- shared ---
 
 
 def counts_text(findings: Iterable[Finding]) -> str:
-    """How many of each severity: "2 errors, 1 warning"."""
+    """Return the number of findings of each severity: "2 errors, 1 warning"."""
     found = [each.severity for each in findings]
     counts = [(found.count(severity), severity) for severity in SEVERITIES]
     return ", ".join(_plural(count, severity) for count, severity in counts if count)
@@ -40,14 +42,14 @@ def _plural(count: int, word: str) -> str:
 
 
 def headline(report: Report) -> str:
-    """The server, how many tools, what they cost."""
+    """Return the name of the server, the number of its tools, and their tokens."""
     listing = report.listing
     tools = "1 tool" if len(listing.tools) == 1 else f"{len(listing.tools):,} tools"
     return f"{listing.server or 'tools/list'}: {tools}, about {listing.tokens:,} tokens (bytes ÷ 4)"
 
 
 def _group(findings: Iterable[Finding]) -> Iterator[tuple[Finding, list[str]]]:
-    """Findings that differ in nothing but the path, as one with all their paths."""
+    """Yield findings that differ only in the path as one, with all their paths."""
     groups: dict[Any, tuple[Finding, list[str]]] = {}
     for each in findings:
         key = (each.tool, each.rule, each.message, each.claims)
@@ -62,12 +64,13 @@ def _paths_text(paths: list[str]) -> str:
 
 
 def _concerned_clients(report: Report) -> list[str]:
-    """The clients that something in the matrix hurts: its columns."""
+    """Return the clients with an effect in the matrix: its columns."""
     hurt_clients = set[str]().union(*report.matrix.values())
     return [name for name in report.clients if name in hurt_clients]
 
 
-def _summary(finding: Finding) -> str:
+def summary(finding: Finding) -> str:
+    """Return the message of a finding, and the clients that it affects."""
     return "; ".join(part for part in (finding.message, hurt(finding.claims)) if part)
 
 
@@ -75,7 +78,7 @@ def _summary(finding: Finding) -> str:
 
 
 def as_text(report: Report, *, width: int, paint: Paint, least: Severity) -> str:
-    """For a person: findings by tool down to `least`, the matrix, the sum."""
+    """Return a text for people: findings by tool down to `least`, the matrix, the sum."""
     shown = report.at_least(least)
     lines = [
         paint(line, "title") for line in textwrap.wrap(_printable(headline(report)), width)
@@ -94,16 +97,18 @@ def as_text(report: Report, *, width: int, paint: Paint, least: Severity) -> str
 def _finding_lines(finding: Finding, paths: list[str], width: int, paint: Paint) -> Iterator[str]:
     where = _printable(_paths_text(paths))
     label = f"{finding.severity:8}{finding.rule}"
+    # A path is kept whole, so that it can be copied and searched for.
     head = textwrap.wrap(
         f"{label}  {where}", width - 2, subsequent_indent=" " * 8, break_long_words=False
     )
+    # Painted after the wrapping, because `textwrap` would count the escape sequences as characters.
     painted = head[0].replace(
         label, paint(finding.severity, finding.severity) + label[len(finding.severity) :], 1
     )
     yield from (f"  {line}" for line in (painted, *head[1:]))
     indent = " " * 10
     yield from textwrap.wrap(
-        _printable(_summary(finding)), width, initial_indent=indent, subsequent_indent=indent
+        _printable(summary(finding)), width, initial_indent=indent, subsequent_indent=indent
     )
 
 
@@ -113,7 +118,9 @@ def _matrix_lines(report: Report, width: int, paint: Paint) -> Iterator[str]:
         return
     columns = _concerned_clients(report)
     names = {tool: _printable(tool) or WHOLE for tool in list(matrix)[:MOST_ROWS]}
+    # Names are cut to leave room for the columns of all clients, if the terminal is wide enough.
     first = min(max(map(len, names.values())), max(12, width - 4 * len(columns) - 2), 40)
+    # A column has a space and the three letters of its client.
     fitting = max(1, (width - first) // 4)
     for start in range(0, len(columns), fitting):
         part = columns[start : start + fitting]
@@ -135,7 +142,8 @@ def _matrix_lines(report: Report, width: int, paint: Paint) -> Iterator[str]:
 
 
 def _printable(text: str) -> str:
-    """Text of others, harmless in a terminal."""
+    """Return text from outside with its control characters escaped, for a terminal."""
+    # The text comes from a server: control characters could change the terminal.
     if text.isprintable():
         return text
     return "".join(map(_printable_character, text))
@@ -160,14 +168,14 @@ def _sum_lines(report: Report, hidden: int) -> Iterator[str]:
     fixable = sum(finding.fixable for finding in report.findings)
     if fixable:
         yield f"With a mechanical fix: {fixable}; --fix FILE writes the fixed tools/list."
-    yield "What a rule is about, and how we know: toolbooth lint --explain RULE"
+    yield "Details and evidence of a rule: toolbooth lint --explain RULE"
 
 
 # --- for programs ---
 
 
 def as_json(report: Report) -> Json:
-    """For a program: everything."""
+    """Return all parts of a report, for a program."""
     severities = [finding.severity for finding in report.findings]
     return {
         "server": report.listing.server,
@@ -200,7 +208,7 @@ def _named_rows(matrix: Mapping[str, Any]) -> Json:
 
 
 def as_markdown(report: Report) -> str:
-    """For a page: the findings and the matrix as tables."""
+    """Return a page: the findings and the matrix as tables."""
     lines = [
         f"# {_in_cell(headline(report))}",
         "",
@@ -224,7 +232,7 @@ def _finding_row(finding: Finding, paths: list[str]) -> list[str]:
         f"`{finding.rule}`",
         _in_cell(finding.tool or WHOLE),
         _in_cell(_paths_text(paths)),
-        _in_cell(_summary(finding)),
+        _in_cell(summary(finding)),
     ]
 
 
@@ -241,5 +249,6 @@ def _row(cells: list[str]) -> str:
 
 
 def _in_cell(text: str) -> str:
-    """Text of others, harmless in a table."""
+    """Return text from outside with its Markdown characters escaped, for a table."""
+    # A line feed would end the row of the table.
     return _MARKUP.sub(r"\\\g<0>", _printable(" ".join(text.split())))

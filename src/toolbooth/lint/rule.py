@@ -1,8 +1,8 @@
-"""What a rule is: a function over a tool (or over all of them) that yields faults, with its words
+"""Defines a rule: a function over a tool (or over all of them) that yields faults, with its texts
 and its fix.
 
-The first paragraph of its docstring says what is wrong, the second what to do about it. How bad it
-is, for whom, and how we know, stands in clients.toml.
+The first paragraph of its docstring describes the fault, the second the remedy. Its severity, the
+affected clients and the evidence are in clients.toml.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from toolbooth.lint.listing import Listing, Tool
 from toolbooth.lint.schemas import SchemaNode
 
 Fix = Callable[[Any], Json]
-"""An inputSchema -> one in which the rule finds nothing."""
+"""A function that takes an inputSchema, and returns one without findings of the rule."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fault:
-    """One place where a rule finds something. `value` is what a client's bound is held against."""
+    """One finding of a rule at one place. `value` is compared with a client's bound."""
 
     message: str
     path: str = "$"
@@ -33,7 +33,7 @@ class Fault:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rule:
-    """One thing that clients choke on."""
+    """One kind of fault in tools that some clients cannot handle."""
 
     id: str
     title: str
@@ -41,11 +41,11 @@ class Rule:
     check: Callable[[Any], Iterable[Fault]]
     fix: Fix | None
     of_server: bool
-    """Whether it looks at all tools together."""
+    """Whether it checks all tools together."""
 
     @property
     def severity(self) -> Severity:
-        """How bad it is for the client that it hurts most."""
+        """The severity for the client that is affected most."""
         return worst(claim.severity for claim in claims_about(self.id))
 
 
@@ -60,8 +60,10 @@ def server_rule(check: Callable[[Listing], Iterator[Fault]]) -> Rule:
 
 
 def _rule(check: Callable[[Any], Iterator[Fault]], fix: Fix | None, *, of_server: bool) -> Rule:
+    # The docstring is the only place for these texts: `--explain` and the documentation print them.
     title, _, remedy = inspect.cleandoc(check.__doc__ or "").partition("\n\n")
     return Rule(
+        # The id is written on a command line, as in `--ignore root-untyped`.
         id=check.__name__.replace("_", "-"),
         title=" ".join(title.split()),
         remedy=" ".join(remedy.split()),
@@ -72,5 +74,5 @@ def _rule(check: Callable[[Any], Iterator[Fault]], fix: Fix | None, *, of_server
 
 
 def fault(node: SchemaNode, message: str, value: Any = None) -> Fault:
-    """A fault at a node."""
+    """Return a fault at a node."""
     return Fault(message=message, path=node.path, value=value)

@@ -1,23 +1,33 @@
-"""A JSON Schema goes in; every schema inside it comes out with its role, the root first.
+"""Finds every schema inside a JSON Schema, with its role, the root first.
 
-References are not followed: a definition is visited where it is written. Nothing here assumes that
-the schema is a sound one, for finding out that it is not is what the rules are for.
+References are not followed: a definition is visited where it is written. No code here assumes that
+the schema is valid, because the rules check that.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import count
 from typing import Any, Literal
 
-from toolbooth.jsonvalue import Json, is_array, is_object, path_text
+from toolbooth.jsonvalue import (
+    Json,
+    NoSuchPart,
+    is_array,
+    is_object,
+    path_text,
+    resolve_pointer,
+)
 
 Role = Literal["root", "property", "items", "values", "option", "definition", "part"]
-"""`option`: one of several alternatives. `part`: says only a part of what holds there (`allOf`,
-`not`, `if`).
+"""`option`: one of several alternatives. `part`: describes only a part of a value (`allOf`, `not`,
+`if`).
 """
 
 REFERENCES = ("$ref", "$dynamicRef")
+_MOST_INLINED = 50_000
+"""The most values in a schema whose references are replaced."""
 COMBINATORS = ("anyOf", "oneOf", "allOf", "not", "if", "then", "else")
 
 _ONE: dict[str, tuple[Role, str]] = {
@@ -39,6 +49,8 @@ _SEVERAL: dict[str, Role] = {
     "oneOf": "option",
     "allOf": "part",
     "prefixItems": "items",
+    # In drafts before 2020-12, `items` may be a list: a schema for each position. As one schema, it
+    # is in `_ONE`.
     "items": "items",
 }
 _NAMED: dict[str, Role] = {
@@ -49,7 +61,7 @@ _NAMED: dict[str, Role] = {
     "$defs": "definition",
     "definitions": "definition",
 }
-# As a schema of their own these say nothing beyond "yes" and "no".
+# As booleans these only mean "yes" or "no", and are not visited as schemas.
 _MAY_BE_BOOLEAN = (
     "additionalProperties",
     "additionalItems",
@@ -64,7 +76,7 @@ class SchemaNode:
 
     schema: Any
     keywords: Json
-    """What the schema says; nothing if it is a boolean, or no schema at all."""
+    """The keywords of the schema; empty if it is a boolean, or not a schema."""
     path: str
     pointer: str
     role: Role
@@ -73,7 +85,7 @@ class SchemaNode:
 
     @property
     def kind(self) -> str | None:
-        """The one type that it declares."""
+        """The type, if there is only one."""
         written = self.keywords.get("type")
         return written if isinstance(written, str) else None
 
@@ -85,25 +97,26 @@ class SchemaNode:
 
     @property
     def text(self) -> str:
-        """Its description."""
+        """The description; empty if there is none."""
         written = self.keywords.get("description")
         return written if isinstance(written, str) else ""
 
     @property
     def is_value(self) -> bool:
-        """Whether a value of a call stands here, wholly described by this schema."""
+        """Whether this schema describes a value of a call completely."""
         return self.role != "part" and self.role != "root"
 
 
 def nodes(schema: Any) -> Iterator[SchemaNode]:
-    """Every node of a schema, in the order in which it is written."""
-    # A stack, not recursion: a schema may nest deeper than Python does.
+    """Yield every node of a schema, in the order in which it is written."""
+    # A stack instead of recursion, because a schema may be nested deeper than Python's limit.
     waiting = [
         SchemaNode(schema=schema, keywords=as_dict(schema), path="$", pointer="#", role="root")
     ]
     while waiting:
         node = waiting.pop()
         yield node
+        # Reversed, because the last node is taken first.
         waiting += reversed(list(_below(node)))
 
 
@@ -123,7 +136,7 @@ def _below(node: SchemaNode) -> Iterator[SchemaNode]:
 
 
 def _refines(node: SchemaNode, key: str, option: Any) -> bool:
-    """Whether an alternative only adds to what stands around it, as in `anyOf: [{required: [a]},
+    """Whether an alternative only adds to the schema around it, as in `anyOf: [{required: [a]},
     {required: [b]}]`.
     """
     typed = node.keywords.keys() & {"type", "properties"}
@@ -148,8 +161,10 @@ def _named_child(node: SchemaNode, key: str, name: str, schema: Any, pointer: st
 def _child(
     node: SchemaNode, schema: Any, role: Role, step: str, pointer: str, name: str = ""
 ) -> SchemaNode:
-    # What stands below a part is a part of something too.
+    # A schema below a part is itself a part.
     role = "part" if node.role == "part" else role
+    # An alternative, a part or a definition describes the same value as the schema around it, so
+    # the value itself is not nested deeper.
     deeper = role not in ("option", "part", "definition")
     return SchemaNode(
         schema=schema,
@@ -162,8 +177,51 @@ def _child(
     )
 
 
+def inlined(schema: Any) -> Any:
+    """Return a schema with each local `$ref` replaced by its definition, except inside the
+    definition itself. If the result would be too large, return the schema unchanged.
+    """
+    root = as_dict(schema)
+    shared = {key: value for key, value in root.items() if key not in ("$defs", "definitions")}
+    try:
+        return _inlined(shared, root, (), count(1))
+    except _TooLarge:
+        return schema
+
+
+class _TooLarge(Exception):
+    """Definitions that use each other many times: written out, they would fill the memory."""
+
+
+def _inlined(value: Any, root: Json, inside: tuple[str, ...], visited: Iterator[int]) -> Any:
+    if next(visited) > _MOST_INLINED:
+        raise _TooLarge
+    if isinstance(value, list):
+        return [_inlined(item, root, inside, visited) for item in as_list(value)]
+    if not isinstance(value, dict):
+        return value
+    keywords = as_dict(value)
+    made: Json = {}
+    target = keywords.get("$ref")
+    # A recursive reference is kept, because it could be written out without end.
+    if isinstance(target, str) and target not in inside and (found := _pointed_to(root, target)):
+        made = dict(as_dict(_inlined(found, root, (*inside, target), visited)))
+        # Keywords beside the reference are kept, and replace those of the definition.
+        keywords = {key: child for key, child in keywords.items() if key != "$ref"}
+    for key, child in keywords.items():
+        made[key] = _inlined(child, root, inside, visited)
+    return made
+
+
+def _pointed_to(root: Json, target: str) -> Json:
+    try:
+        return as_dict(resolve_pointer(root, target))
+    except NoSuchPart:
+        return {}
+
+
 def outside_references(schema: Any) -> Iterator[tuple[SchemaNode, str]]:
-    """Every `$ref` to a file, a URL or another document, with its node."""
+    """Yield every `$ref` to a file, a URL or another document, with its node."""
     for node in nodes(schema):
         for key in REFERENCES:
             target = node.keywords.get(key)
@@ -171,16 +229,21 @@ def outside_references(schema: Any) -> Iterator[tuple[SchemaNode, str]]:
                 yield node, target
 
 
+def names_old_dialect(dialect: Any) -> bool:
+    """Whether a `$schema` names a draft other than 2020-12."""
+    return dialect is not None and "2020-12" not in str(dialect)
+
+
 def escape_step(step: str) -> str:
-    """A key as it stands in a JSON pointer."""
+    """Return a key in the form of a JSON pointer."""
     return step.replace("~", "~0").replace("/", "~1")
 
 
 def as_dict(value: Any) -> Json:
-    """The value if it is an object, else an empty one."""
+    """Return the value if it is an object, else an empty one."""
     return value if is_object(value) else {}
 
 
 def as_list(value: Any) -> list[Any]:
-    """The value if it is an array, else an empty one."""
+    """Return the value if it is an array, else an empty one."""
     return value if is_array(value) else []

@@ -3,8 +3,8 @@
 How a schema is written is chosen by a profile. `profiles.py` has the two that exist, and each rule
 of *portable* is one method there. `write.py` has their base class, which walks the schema. For each
 node it uses `read.py`, which turns a schema into a `Node` of `nodes.py`: alternatives of one JSON
-type each. `merge.py` makes one node of several, and `words.py` puts into a description what the
-schema cannot say.
+type each. `merge.py` makes one node of several, and `words.py` writes the rules that a schema
+cannot express into a description.
 """
 
 from toolbooth.publish.profiles import (

@@ -1,4 +1,4 @@
-"""Nodes that become one: what fits all of them, or what fits any of them.
+"""Merges several nodes into one, for values that fit all of them or any of them.
 
 The children of a branch are not read yet. So `allOf` or `anyOf` is put around them, and each child
 is read later with everything that is known about it.
@@ -39,7 +39,7 @@ _SMALLER_WINS = frozenset({"maximum", "exclusiveMaximum", "maxLength", "maxItems
 
 
 def intersect(left: Node, right: Node) -> Node:
-    """The node for what fits both. Past the bound, one side is taken for both: that is wider."""
+    """Return the node for values that fit both. Past the bound, return one of them: it is wider."""
     annotations = describe(
         right.annotations | left.annotations, right.annotations.get("description")
     )
@@ -47,6 +47,7 @@ def intersect(left: Node, right: Node) -> Node:
 
 
 def _shared_branches(left: tuple[Branch, ...], right: tuple[Branch, ...]) -> tuple[Branch, ...]:
+    # "Anything" adds no restriction, so the other side is the whole answer.
     if left == ANY.branches:
         return right
     if right == ANY.branches:
@@ -54,16 +55,19 @@ def _shared_branches(left: tuple[Branch, ...], right: tuple[Branch, ...]) -> tup
     fewest, most = min(left, right, key=len), max(left, right, key=len)
     if len(fewest) > MAX_BRANCHES:
         return fewest
+    # Each alternative with each: two unions of 8 make 64. Most pairs have different types and allow
+    # nothing.
     pairs = [(one, other) for other in right for one in left]
     met = tuple(both for pair in pairs if (both := _intersect_branches(*pair)))
     return met if len(met) <= max(len(most), MAX_BRANCHES) else fewest
 
 
 def _intersect_branches(left: Branch, right: Branch) -> Branch | None:
-    """The branch for what fits both, or None if nothing does."""
+    """Return the branch for values that fit both, or None if no value does."""
     kinds = {left.kind, right.kind}
     if len(kinds) > 1 and kinds != {"integer", "number"}:
         return None
+    # A value that must be an integer and a number is an integer.
     kind = left.kind if len(kinds) == 1 else "integer"
     merged = left.keywords
     for key, value in right.keywords.items():
@@ -83,7 +87,7 @@ def _intersect_branches(left: Branch, right: Branch) -> Branch | None:
 
 
 def _add_keyword(keywords: Json, key: str, value: Any) -> Json:
-    """Add a keyword. If it is there already, keep what says both, or put the second in words."""
+    """Add a keyword. If it is there already, combine both, or describe the second in words."""
     if key not in keywords:
         return {**keywords, key: value}
     known = keywords[key]
@@ -101,13 +105,15 @@ def _add_keyword(keywords: Json, key: str, value: Any) -> Json:
     if key == "description":
         return describe(keywords, value)
     is_constraint = key in TEXT_CONSTRAINTS or key in NUMERIC_CONSTRAINTS
+    # Two different patterns cannot be one keyword, and `allOf` is not written. The second one is
+    # added in words.
     if is_constraint and not is_same(known, value):
         return describe(keywords, f"{key} {value}")
     return keywords
 
 
 def all_of(schemas: list[Any]) -> Any:
-    """A schema for what fits all of these."""
+    """Return a schema for values that fit all of these."""
     if any(schema is False for schema in schemas):
         return False
     limiting = without_repeats([schema for schema in schemas if schema not in (True, {})])
@@ -125,11 +131,14 @@ def restrict_to_values(branch: Branch, values: list[Any]) -> Branch | None:
     if not own:
         return None
     if branch.kind == "null":
+        # `null` is the only value of its type, so no `enum` is needed.
         return replace(branch, is_declared=True)
     if branch.kind in ("object", "array"):
         keywords = describe(branch.keywords, phrase_of("only", {"enum": own}))
         return replace(branch, keywords=keywords, is_declared=True)
     is_undeclared_number = branch.kind == "number" and not branch.is_declared
+    # `{"enum": [1, 2]}` without a type lists integers only, so the type can be narrower than
+    # `number`.
     is_whole = is_undeclared_number and all(has_kind(value, "integer") for value in own)
     kind = "integer" if is_whole else branch.kind
     keywords = branch.keywords | enum_of(kind, own)
@@ -146,7 +155,7 @@ def enum_of(kind: str, values: list[Any]) -> Json:
 
 
 def unite(nodes: list[Node]) -> Node:
-    """The node for what fits any of these, each branch once."""
+    """Return the node for values that fit any of these, with each branch once."""
     distinct: dict[tuple[str, str, frozenset[str]], Branch] = {}
     for node in nodes:
         for plain in node.branches:
@@ -156,7 +165,7 @@ def unite(nodes: list[Node]) -> Node:
 
 
 def _annotate(branch: Branch, annotations: Json) -> Branch:
-    """The branch, with what was said of the node it comes from."""
+    """Return the branch, with the annotations of the node it comes from."""
     keywords = annotations | branch.keywords
     text = join_texts(annotations.get("description"), branch.keywords.get("description"))
     if text:
@@ -165,7 +174,9 @@ def _annotate(branch: Branch, annotations: Json) -> Branch:
 
 
 def as_one_object(node: Node, others: Node) -> Node:
-    """The objects of a node as one, and what is not an object of the others."""
+    """Return the objects of a node merged into one, with the branches of `others` that are not
+    objects.
+    """
     objects = [branch for branch in node.branches if branch.kind == "object"]
     rest = [branch for branch in others.branches if branch.kind != "object"]
     return replace(node, branches=(*blend_objects(objects), *rest))
@@ -181,9 +192,12 @@ def blend_objects(branches: list[Branch]) -> list[Branch]:
     blended = _keywords_of_all(every) | _merge_properties(every, any_of, closed=True)
     blended["required"] = _required_by_all(every)
     extras = [keywords.get("additionalProperties") for keywords in every]
+    # An object without `additionalProperties` is silent on other keys. The whole is silent too if
+    # one of them is, unless another allows any.
     if True in extras or None not in extras:
         blended["additionalProperties"] = any_of(extras)
     keywords = describe(blended, combinations_phrase(every))
+    # Only a reference that every alternative was reached by is certainly above the children.
     refs = frozenset[str].intersection(*(branch.refs for branch in branches))
     return [Branch(kind="object", keywords=keywords, refs=refs, is_declared=True)]
 
@@ -206,9 +220,9 @@ def _required_by_all(every: list[Json]) -> list[str]:
 def _merge_properties(
     every: list[Json], combine: Callable[[list[Any]], Any], *, closed: bool
 ) -> Json:
-    """All properties, each with what every object allows there.
+    """Return all properties, each with the schemas that the objects have for it.
 
-    `closed`: an object that lists some, and says nothing of others, allows no others.
+    `closed`: an object that lists properties and does not mention others allows no others.
     """
     known_by_each: list[tuple[Json, Any]] = []
     for keywords in every:
@@ -228,7 +242,7 @@ def _merge_properties(
 
 
 def any_of(schemas: list[Any]) -> Any:
-    """A schema for what fits any of these."""
+    """Return a schema for values that fit any of these."""
     if any(schema in (True, {}) for schema in schemas):
         return True
     distinct = {identity(schema): schema for schema in schemas if schema is not False}
@@ -236,7 +250,7 @@ def any_of(schemas: list[Any]) -> Any:
     def narrows_another(schema: Json) -> bool:
         return any(identity(part) in distinct for part in array_of(schema.get("allOf")))
 
-    # "This, or this and more" is "this". Conditions say that of the properties that they repeat.
+    # "This, or this and more" is "this". Conditions are written so if they repeat properties.
     kept = [schema for schema in distinct.values() if not narrows_another(schema)]
     if len(kept) > 1:
         return {"anyOf": kept}

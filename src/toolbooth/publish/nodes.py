@@ -111,6 +111,7 @@ def array_of(value: Any) -> list[Any]:
 def has_kind(value: Any, kind: str) -> bool:
     """Whether a value is of a JSON type. 1.0 is an integer, true is not."""
     if isinstance(value, (int, float)) and not isinstance(value, bool):
+        # `value // 1` is the value itself for `1.0`, which is an integer in JSON Schema.
         return kind == "number" or (kind == "integer" and value == value // 1)
     return isinstance(value, _PYTHON_TYPES.get(kind, ()))
 
@@ -123,6 +124,7 @@ def values_of(schema: Any) -> list[Any]:
     if "enum" in written:
         return array_of(written["enum"])
     for part in array_of(written.get("allOf")):
+        # `allOf` with a list of values in one part restricts the whole to them.
         if values := values_of(part):
             return values
     return []
@@ -130,6 +132,7 @@ def values_of(schema: Any) -> list[Any]:
 
 def identity(value: Any) -> str:
     """The same text for the same JSON: 1.0 is 1, true is not."""
+    # Only the value itself: inside arrays and objects, 1.0 and 1 stay different.
     plain = int(value) if isinstance(value, float) and value.is_integer() else value
     return json.dumps(plain, sort_keys=True, ensure_ascii=False, default=str)
 

@@ -1,7 +1,7 @@
 """Reader: a JSON Schema goes in, a `Node` comes out: alternatives of one JSON type each.
 
 References are followed and combinators are merged, at this node only. The children of a node are
-still as written; whoever writes the node reads them next.
+still as written; `write.py` reads them when it writes the node.
 """
 
 from __future__ import annotations
@@ -102,6 +102,7 @@ class Reader:
                 node = as_one_object(node, node) if "properties" in schema else node
         for options in _conditions(schema):
             node = as_one_object(intersect(node, self._union(options, position)), node)
+        # OpenAPI 3.0 writes `nullable: true` instead of the type `null`.
         if schema.get("nullable") is True:
             node = replace(node, branches=(*node.branches, Branch(kind="null")))
         return node
@@ -116,6 +117,8 @@ class Reader:
         declared = _declared_kinds(schema)
         is_declared = bool(declared)
         branches: list[Branch] = []
+        # A schema without a type allows all of them. Each type then gets the constraints that mean
+        # something for it: `minLength` restricts only text.
         for kind in declared or KINDS:
             keywords = self._keywords(kind, schema, position)
             branches.append(Branch(kind=kind, keywords=keywords, is_declared=is_declared))
@@ -127,6 +130,7 @@ class Reader:
 
     def _annotations(self, schema: Json) -> Json:
         kept = {key: value for key, value in schema.items() if self.keeps_annotation(key, value)}
+        # Otherwise an empty text would hide the description of the model that the schema refers to.
         if not kept.get("description"):
             kept.pop("description", None)
         if "example" in schema and self.keeps_annotation("examples", []):  # OpenAPI's word for it
@@ -175,8 +179,10 @@ class Reader:
         kept = describe(kept, phrase_of("contains", schema.get("contains")))
         if not prefix:
             return {**kept, "items": rest} if "items" in schema else kept
+        # `false` behind the tuple: there may be no further items.
         if rest is False:
             kept["maxItems"] = min(len(prefix), schema.get("maxItems", len(prefix)))
+        # If there is no room for further items, their schema describes nothing that could be sent.
         has_rest = kept.get("maxItems", len(prefix) + 1) > len(prefix)
         kept["items"] = any_of([*prefix, rest] if has_rest else prefix)
         labels = [self._label(item, position) for item in prefix]
@@ -194,10 +200,12 @@ class Reader:
     # --- references ---
 
     def _with_target(self, node: Node, schema: Json, position: Position) -> Node:
-        """The node, and what its `$ref` points to."""
+        """Return the node merged with the target of its `$ref`."""
         if not isinstance(schema.get("$ref"), str):
             return node
         ref = self._references.absolute(schema, schema["$ref"])
+        # The schema refers to itself at the very same place, such as in its own `allOf`, which adds
+        # nothing.
         if ref in position.refs_here:
             return node
         if (ref, position) not in self._nodes_by_ref:
@@ -231,6 +239,7 @@ def _declared_kinds(schema: Json) -> list[str]:
     written = schema.get("type")
     names = array_of(written) or [written]
     declared = [kind for kind in names if kind in KINDS or kind == "integer"]
+    # The listed values decide on the types (`restrict_to_values`).
     if declared or "const" in schema or "enum" in schema:
         return declared
     implied = (("object", _OBJECT_KEYS), ("array", _ARRAY_KEYS))
@@ -260,6 +269,8 @@ def _parts(schema: Json) -> list[Any]:
 def _conditions(schema: Json) -> Iterator[list[Any]]:
     """Each condition as alternatives: with its consequence, or without."""
     if "if" in schema:
+        # This allows more than JSON Schema does, because the second alternative does not exclude
+        # the condition. Calls are checked against the exact schema.
         yield [{"allOf": [schema["if"], schema.get("then", True)]}, schema.get("else", True)]
     every = object_of(schema.get("dependentSchemas")) | object_of(schema.get("dependencies"))
     for name, needed in every.items():
@@ -267,13 +278,15 @@ def _conditions(schema: Json) -> Iterator[list[Any]]:
             yield [{"required": [name], "allOf": [needed]}, True]
     declared = object_of(schema.get("properties"))
     for name, names in dependencies(schema):
+        # Fields that are declared are shown anyway, and a phrase in the description connects them
+        # (`dependency_phrases`). Any other key would not be shown at all.
         if not declared.keys() >= {name, *names}:
             yield [{"required": [name, *names]}, True]
 
 
 def _with_keys(kept: Json, names: Branch) -> Json:
-    """The keywords of an object with what its keys must be. Keys that are choices become fields:
-    more clients can read these.
+    """Return the keywords of an object with its `propertyNames`. If those are choices, they become
+    fields, which more clients can read.
     """
     if names.kind != "string":
         return kept
@@ -286,7 +299,7 @@ def _with_keys(kept: Json, names: Branch) -> Json:
 
 
 def _content_phrase(schema: Json) -> str | None:
-    """What the JSON in a text is, unless the description of the text says it already."""
+    """Describe the JSON in a text, unless the description of the text does so already."""
     said = str(schema.get("description"))
     is_said = _SAYS_JSON.search(said) and (_SAYS_FORM.search(said) or any(json_in(said)))
     return None if is_said else phrase_of("JSON text:", schema.get("contentSchema"))

@@ -1,4 +1,4 @@
-"""Descriptions: what a keyword that is not published said, in a short phrase."""
+"""Descriptions: a short phrase for each keyword that is not published."""
 
 from __future__ import annotations
 
@@ -65,9 +65,12 @@ def phrase_of(word: str, schema: Any) -> str | None:
     if written.keys() == {"type"}:
         text = str(written["type"])
     elif written.keys() <= _ENUM_KEYS:
+        # A list of choices is useful even if its end is missing. A schema that is cut in the middle
+        # is not.
         return shorten_list(f"{word} {' or '.join(map(value_text, values_of(written)))}")
     else:
         text = identity(written)
+    # The published schema has no definitions, so a reference would point to nothing.
     is_short = len(text) <= MAX_PHRASE and "$ref" not in text
     return f"{word} {text}" if is_short else None
 
@@ -78,13 +81,13 @@ def value_text(value: Any) -> str:
 
 
 def pattern_phrase(pattern: str, schema: Any) -> str:
-    """What `patternProperties` says of the keys that match."""
+    """Describe the keys that match a pattern of `patternProperties`."""
     keys = f"keys matching {pattern}"
     return phrase_of(f"{keys}:", schema) or keys
 
 
 def dependency_phrases(schema: Json) -> Iterator[str]:
-    """What `dependentRequired` says, or its older name."""
+    """Describe `dependentRequired`, also under its older name."""
     for name, names in dependencies(schema):
         yield f"{name} needs {', '.join(names)}"
 
@@ -118,6 +121,7 @@ def _without_covered(objects: list[Json]) -> list[Json]:
 def _least_required(group: list[Json]) -> list[Json]:
     """Of objects that only require different keys: those that no other one covers."""
     kept: list[Json] = []
+    # Those that require the least come first, because only they can cover others.
     for keywords in sorted(group, key=lambda each: len(each.get("required", ()))):
         required = set(keywords.get("required", ()))
         if not any(required.issuperset(each.get("required", ())) for each in kept):
@@ -131,12 +135,13 @@ def _keys_phrase(labels: list[str], shared: set[str]) -> str:
 
 
 def _key_labels(keywords: Json) -> Iterator[str]:
-    """The keys that an object takes, and what it says of them itself."""
+    """Yield the keys of an object, each with its own description."""
     required: list[str] = keywords.get("required", [])
     properties: Json = keywords.get("properties", {})
     if text := keywords.get("description"):
         yield text
     for name in dict.fromkeys([*properties, *required]):
+        # `false` as the schema of a key means that it may not be sent.
         if properties.get(name) is not False:
             yield _key_label(name, properties.get(name), is_required=name in required)
 

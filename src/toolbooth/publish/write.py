@@ -33,7 +33,7 @@ MAX_DEPTH = 12
 MAX_BYTES = 40_000  # or twice the exact schema, if that is more
 
 ANNOTATIONS = frozenset({"description", "default", "examples", "deprecated"})
-"""The keywords that say something to a reader and restrict nothing. `title` only costs tokens."""
+"""The keywords that inform a reader and restrict nothing. `title` only costs tokens."""
 
 NULL: Json = {"type": "null"}
 
@@ -42,7 +42,8 @@ class Profile:
     """One way to write the published schema.
 
     To write your own, subclass `Portable` (or this class) and replace some of the public methods.
-    They get and return plain JSON, and must not change what they get. See `docs/publishing.md`.
+    They get and return plain JSON, and must not change their arguments. See
+    `docs/reference/publishing.md`.
     """
 
     max_depth: int = MAX_DEPTH
@@ -65,9 +66,10 @@ class Profile:
             is_too_large = reader.reads > MAX_READS or len(identity(written)) > max_bytes
             if depth <= 1 or not is_too_large:
                 return copy_json(written)
+            # Half as deep each time, so 12 levels are written four times at most.
             depth //= 2
 
-    # --- what a profile may do differently ---
+    # --- the methods that a profile may replace ---
 
     def keeps_annotation(self, key: str, value: Any) -> bool:
         """Whether a keyword that restricts nothing is published, such as `default`."""
@@ -154,6 +156,8 @@ class Profile:
         required: list[str] = list(dict.fromkeys(keywords.get("required", [])))
         extra = keywords.get("additionalProperties")
         declared: Json = dict(keywords.get("properties", {}))
+        # `required` may name a key that `properties` does not have. It must be sent nevertheless,
+        # with a value that any other key may have.
         for name in required:
             declared.setdefault(name, True if extra is None else extra)
         properties: Json = {}
@@ -182,6 +186,8 @@ class Profile:
             return self.write_open_array(written)
         items = self._write_node(reader, branch.keywords.get("items", True), below, required=True)
         if items is None:
+            # Nothing can be sent as an item, so only the empty array is left. `items` remains a
+            # schema with a type, which is what `write_typed` of a profile gets everywhere else.
             return {**written, "items": self.write_typed({"type": "string"}), "maxItems": 0}
         return {**written, "items": items}
 
@@ -194,9 +200,11 @@ def _tidy(options: list[Json]) -> list[Json]:
             values.setdefault(option["type"], []).extend(option["enum"])
     merged = {kind: {"type": kind, **enum_of(kind, each)} for kind, each in values.items()}
     every_option: list[Json] = []
+    # A merged enum takes the place of each of its parts. The repeated ones are removed below.
     for option in options:
         every_option.append(merged[option["type"]] if _is_plain_enum(option) else option)
     tidy = without_repeats(every_option)
+    # Every integer is a number, so the alternative adds nothing.
     if {"type": "number"} in tidy and {"type": "integer"} in tidy:
         tidy.remove({"type": "integer"})
     return tidy

@@ -1,8 +1,8 @@
-"""The pytest plugin: its options, the fixture `wire_call`, and, where a server is named, a test per
-tool and shape.
+"""The pytest plugin: its options, the fixture `wire_call`, and, if you name a server, a test for
+each tool and shape.
 
-Every pytest run loads this module where Toolbooth is installed, so it imports pytest and little
-else. What a run that names a server needs is in `pytest_items.py`.
+Every pytest run loads this module if Toolbooth is installed, so it imports pytest and little else.
+`pytest_items.py` has the rest, for runs that name a server.
 """
 
 from __future__ import annotations
@@ -23,14 +23,13 @@ Examples = Mapping[str, Mapping[str, Any]]
 
 
 class Hooks:
-    """What a conftest.py may say."""
+    """The hooks that a conftest.py can implement."""
 
     def pytest_toolbooth_examples(self, target: str, server: object) -> Examples | None:
-        """Correct calls by tool, `{"find_orders": {"query": "tea"}}`, of the server that
-        `--toolbooth TARGET` names.
+        """Return correct calls by tool, such as `{"find_orders": {"query": "tea"}}`, for the server
+        of `--toolbooth TARGET`.
 
-        Needed where none can be made from the schema, or where the tool wants one that makes sense
-        to it.
+        A tool needs one if no call can be made from its schema, or if its values must exist.
         """
 
 
@@ -70,9 +69,11 @@ def pytest_configure(config: pytest.Config) -> None:
         "declares deviations from the law.",
     )
     ids = [each for each in config.args if "::toolbooth[" in each]
-    if ids:  # not files, though they stand where files do
+    if ids:  # not files, although they are in the place of files
         config.args = [each for each in config.args if each not in ids]
     named: list[str] = config.getoption("toolbooth") or []
+    # The ini option is for runs of the whole suite. `pytest tests/test_one.py` should not run
+    # hundreds of other tests as well.
     if not named and config.args_source is not pytest.Config.ArgsSource.ARGS:
         named = config.getini("toolbooth")
     if not named and not ids:
@@ -87,8 +88,9 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.fixture(scope="session")
 def toolbooth_server(pytestconfig: pytest.Config) -> Any:
-    """The server that `wire_call` calls: the one that --toolbooth or the ini option names. Override
-    it for another.
+    """Return the server that `wire_call` calls: that of --toolbooth or the ini option.
+
+    Override this fixture to use another.
     """
     named: list[str] = pytestconfig.getoption("toolbooth") or pytestconfig.getini("toolbooth")
     if len(named) != 1:
@@ -104,13 +106,14 @@ def toolbooth_server(pytestconfig: pytest.Config) -> Any:
         return targets.target_of(pytestconfig, named[0]).load()
     except targets.TargetError as error:
         reason = str(error)
+    # Outside of the `except`, so that the report does not show the TargetError as well.
     pytest.fail(reason, pytrace=False)
 
 
 @pytest.fixture
 def wire_call(toolbooth_server: Any) -> Callable[..., WireResult]:
-    """`wire_call("tool", {...})` calls a tool with what a client delivers; a WireResult is what the
-    agent sees.
+    """Return `wire_call("tool", {...})`, which calls a tool as a client does and returns a
+    WireResult: the answer that the agent sees.
     """
     return partial(
         importlib.import_module("toolbooth.testing.client.call").call_over_wire, toolbooth_server

@@ -1,5 +1,5 @@
-"""What `pytest --toolbooth` collects: a test for each tool and shape, and one for each schema that
-is kept.
+"""The items that `pytest --toolbooth` collects: a test for each tool and shape, and one for each
+schema that is kept.
 """
 
 from __future__ import annotations
@@ -29,13 +29,14 @@ _HERE = str(Path(__file__).parent.parent)
 _IMPORTLIB = str(Path(importlib.__file__).parent)
 
 Accepted = dict[tuple[str, str], str]
-"""Why a deviation is accepted, by tool and shape."""
+"""The reason for which a deviation is accepted, by tool and shape."""
 
 
 class Servers:
-    """Adds the servers that were named, or some of their tests by id, to what pytest collects."""
+    """Adds the named servers, or some of their tests by id, to the collected items."""
 
     def __init__(self, config: pytest.Config, named: Sequence[str], ids: Sequence[str]) -> None:
+        # An empty set of ids means all tests of the server.
         self.chosen: dict[Target, set[str]] = {target_of(config, each): set() for each in named}
         for each in ids:
             written, _, name = each.partition("::")
@@ -45,6 +46,8 @@ class Servers:
     @pytest.hookimpl(wrapper=True)
     def pytest_make_collect_report(self, collector: pytest.Collector) -> Generator[None, Any, Any]:
         report = yield
+        # pytest only collects files and folders, and a server is neither. So the servers are added
+        # to the results of the session itself.
         if isinstance(collector, pytest.Session) and report.passed:
             self.collected = [
                 _server(collector, target, ids) for target, ids in self.chosen.items()
@@ -67,13 +70,14 @@ class Servers:
         for server in self.collected:
             if server.updated:
                 terminalreporter.write_line(f"toolbooth: schemas kept: {', '.join(server.updated)}")
+            # With chosen ids, the table would cover only a part of the server, and look complete.
             if server.deviations and not server.ids:
                 terminalreporter.section(f"toolbooth {server.name}", "-")
                 terminalreporter.write_line(str(server.report(server.deviations)))
 
 
 class Server(pytest.Collector):
-    """One server: its tests, and what came of them."""
+    """One server, with its tests and their outcomes."""
 
     there: Served
     checker: Checker
@@ -97,7 +101,7 @@ class Server(pytest.Collector):
         given: list[Any] = self.config.hook.pytest_toolbooth_examples(
             target=self.name, server=server
         )
-        # The conftest.py that is nearest comes first, and has the last word.
+        # The nearest conftest.py comes first and overrides the others.
         examples = {tool: call for each in reversed(given) for tool, call in each.items()}
         self.there = served(server)
         self.checker = Checker(self.there, examples)
@@ -130,7 +134,7 @@ class Server(pytest.Collector):
             shapes.setdefault(tool, []).append(shape)
             yield _name(tool, shape), partial(check_call, self, case, left.pop((tool, shape), None))
         for tool, shape in left:
-            if tool in shapes:  # of a tool that is not here, another server may know
+            if tool in shapes:  # a tool that is not here may be on another server
                 named = _and_near(shape, shapes[tool])
                 text = f"{tool} is called in no shape {named}\n{_to_remove(tool, shape)}"
                 yield _name(tool, shape), partial(complain, text)
@@ -159,6 +163,7 @@ class Server(pytest.Collector):
         return excinfo.getrepr(style="short", tbfilter=_of_the_author)
 
     def setup(self) -> None:
+        # pytest calls `setup` before the first test of this server, and `teardown` after the last.
         self.running = Running()
         self.running.start(self.there)
 
@@ -166,7 +171,7 @@ class Server(pytest.Collector):
         self.running.stop()
 
     def report(self, deviations: Sequence[Deviation]) -> Report:
-        """What came of the calls so far."""
+        """Return the report of the calls made so far."""
         return Report(
             server=self.there.name,
             kind=self.there.kind,
@@ -177,23 +182,25 @@ class Server(pytest.Collector):
 
 
 class Running:
-    """A server that stays started from one test to the next. One task enters its lifespan and
-    leaves it again.
+    """A server that keeps running from one test to the next. One task enters and leaves its
+    lifespan.
     """
 
     def __init__(self) -> None:
-        # A loop of its own: the default one is left alone, for tests that use it.
+        # It has a loop of its own, because tests may use the default one.
         self._runner = asyncio.Runner(loop_factory=asyncio.new_event_loop)
         self._over = asyncio.Event()
         self._life: asyncio.Task[None] | None = None
 
     def start(self, there: Served) -> None:
-        """Raises what the lifespan raises at its start."""
+        """Start the server, and raise the exception of its lifespan, if any."""
         self._life = self.run(self._start(there))
 
     async def _start(self, there: Served) -> asyncio.Task[None]:
         started = asyncio.Event()
 
+        # The cancel scopes of anyio, which MCP servers use, must be left by the task that entered
+        # them. Each `run` makes a new task, so this one lives as long as the server.
         async def live() -> None:
             async with there:
                 started.set()
@@ -201,17 +208,18 @@ class Running:
 
         life = asyncio.create_task(live())
         waiting = asyncio.create_task(started.wait())
+        # If the lifespan fails, `started` is never set. Waiting for it alone would never end.
         await asyncio.wait({life, waiting}, return_when=asyncio.FIRST_COMPLETED)
         if life.done():
             life.result()
         return life
 
     def run(self, work: Any) -> Any:
-        """Await something while the server is running."""
+        """Run a coroutine while the server is running."""
         return self._runner.run(work)
 
     def stop(self) -> None:
-        """Raises what the lifespan raises at its end."""
+        """Stop the server, and raise the exception of its lifespan, if any."""
         with self._runner:
             if self._life is not None:
                 self.run(self._end(self._life))
@@ -225,14 +233,14 @@ class Running:
 
 
 class Failure(Exception):
-    """What an author is told. Where it was raised is of no interest."""
+    """The message for the author. Its traceback is not shown."""
 
 
 Check = Callable[["Generated"], None]
 
 
 class Generated(pytest.Item):
-    """A test that stands in no file."""
+    """A test that is in no file."""
 
     check: Check
 
@@ -249,12 +257,14 @@ class Generated(pytest.Item):
 
 
 def check_call(server: Server, case: Case, reason: str | None, _: Generated) -> None:
-    """One tool, called in one shape; `reason` is why a deviation is accepted."""
+    """Call one tool in one shape; `reason` is why a deviation is accepted."""
     server.called.append(case)
     deviation: Deviation | None = server.running.run(server.checker.verdict(case))
     if reason is not None:
         if deviation is not None:
             pytest.xfail(reason)
+        # A declaration without a deviation fails, too. If it were left there, it would hide the
+        # next regression.
         removed = _to_remove(case.tool.label, case.shape.id)
         raise Failure(f"accepted as a deviation ({reason}), but the law holds\n{removed}")
     if deviation is not None:
@@ -263,7 +273,7 @@ def check_call(server: Server, case: Case, reason: str | None, _: Generated) -> 
 
 
 def check_schema(server: Server, snapshot: Snapshot, item: Generated) -> None:
-    """One published schema, held to the one that is kept, or kept from now on."""
+    """Compare one published schema with the one that is kept, or keep it if there is none."""
     if snapshot.change is None:
         return
     if server.config.getoption("toolbooth_update"):
@@ -281,7 +291,7 @@ def check_schema(server: Server, snapshot: Snapshot, item: Generated) -> None:
 
 
 def complain(text: str, _: Generated) -> None:
-    """Of something that cannot be tested as it stands."""
+    """Fail for something that cannot be tested."""
     raise Failure(text)
 
 
@@ -291,22 +301,23 @@ def _server(session: pytest.Session, target: Target, ids: set[str]) -> Server:
 
 
 def _item(server: Server, name: str, check: Check) -> Generated:
-    # The id is given as text, so that pytest takes it apart as it does those of the last failures.
+    # The id is a text, so that pytest parses it as it does the ids of the last failures.
     made: Generated = _new_node(Generated, server, name=name, nodeid=f"{server.nodeid}::{name}")
     made.check = check
     return made
 
 
 def _new_node(kind: Any, parent: pytest.Collector, **fields: Any) -> Any:
-    """A node of this class. pytest leaves its constructors untyped."""
+    """Return a node of this class. The constructors of pytest have no types."""
     return kind.from_parent(parent, **fields)
 
 
 def _of_the_author(excinfo: pytest.ExceptionInfo[BaseException]) -> Any:
-    """Of a server that could not be loaded or listed, the lines that its author wrote, if there are
-    any.
+    """Return the traceback of a server that could not be loaded or listed, cut to the author's own
+    lines if there are any.
     """
     trace = excinfo.traceback
+    # The frames of Python's import machinery, which are between the author's modules.
     others = (_HERE, "<frozen", _IMPORTLIB)
     return trace.filter(lambda entry: not str(entry.path).startswith(others)) or trace
 
@@ -315,8 +326,10 @@ def _of_the_author(excinfo: pytest.ExceptionInfo[BaseException]) -> Any:
 
 
 def accepted_deviations(config: pytest.Config) -> Accepted:
-    """What conftest files declare in their `pytestmark`."""
+    """Return the deviations that conftest files accept in their `pytestmark`."""
     found: Accepted = {}
+    # pytest ignores the `pytestmark` of a conftest.py, but registers the module as a plugin, where
+    # it can be read.
     for module in config.pluginmanager.get_plugins():
         marks: Any = vars(module).get("pytestmark", []) if isinstance(module, ModuleType) else []
         for mark in marks if is_array(marks) else [marks]:

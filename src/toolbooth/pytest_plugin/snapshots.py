@@ -1,4 +1,4 @@
-"""Published schemas, kept as JSON files beside the tests, so that no change goes unnoticed."""
+"""Published schemas, kept as JSON files beside the tests, so that you notice every change."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _PUBLISHED = ("inputSchema", "outputSchema")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Snapshot:
-    """What is kept of one tool, and what is published now."""
+    """The kept schema of one tool, and the one that is published now."""
 
     tool: str
     file: Path
@@ -29,7 +29,7 @@ class Snapshot:
 
     @property
     def change(self) -> Change | None:
-        """What has become of the tool since its schema was kept."""
+        """The change of the tool since its schema was kept, if any."""
         if self.kept == self.published:
             return None
         if self.kept is None:
@@ -37,7 +37,7 @@ class Snapshot:
         return "gone" if self.published is None else "changed"
 
     def accept(self) -> None:
-        """Keep what is published now."""
+        """Keep the schema that is published now."""
         if self.published is None:
             self.file.unlink()
         else:
@@ -45,7 +45,7 @@ class Snapshot:
             self.file.write_text(self.published, encoding="utf-8")
 
     def diff(self) -> str:
-        """What was taken away, and what was added."""
+        """Return the removed and the added lines."""
         before, after = ((text or "").splitlines() for text in (self.kept, self.published))
         return "\n".join(
             difflib.unified_diff(before, after, "as kept", "as published now", lineterm="")
@@ -53,22 +53,26 @@ class Snapshot:
 
 
 def folder_of(config: pytest.Config, target: str) -> Path:
-    """The folder with the schemas of a server: beside the tests, or as the ini file says."""
+    """Return the folder with the schemas of a server: beside the tests, or that of the ini file."""
     chosen: str = config.getini("toolbooth_schemas")
     beside = [*config.getini("testpaths"), "tests"]
     tests = next((each for each in beside if (config.rootpath / each).is_dir()), ".")
     home = config.rootpath / (chosen or f"{tests}/toolbooth_schemas")
+    # `shop/server.py:mcp` becomes `shop.server.py.mcp`: a colon is not allowed in file names on
+    # Windows.
     return home / re.sub(r"[^\w-]+", ".", target)
 
 
 def snapshots(folder: Path, tools: Iterable[Mapping[str, Any]]) -> list[Snapshot]:
-    """Of every tool that is listed, and of those that once were."""
+    """Return a snapshot of every tool that is listed now or was listed before."""
     published = {tool["name"]: _schema_text(tool) for tool in tools}
     names = [*published, *(name for name in _kept_names(folder) if name not in published)]
     return [_snapshot(folder, name, published.get(name)) for name in names]
 
 
 def _snapshot(folder: Path, tool: str, published: str | None) -> Snapshot:
+    # A name of another server's tool may contain any character, such as `/`. `_kept_names` reads
+    # the name back from the file.
     file = folder / f"{quote(tool, safe='')}.json"
     kept = file.read_text(encoding="utf-8") if file.is_file() else None
     return Snapshot(tool=tool, file=file, kept=kept, published=published)

@@ -1,4 +1,4 @@
-"""How pytest is told which server is meant; `adapters/connect.py` finds it."""
+"""The servers that the options of pytest name; `adapters/connect.py` loads them."""
 
 from __future__ import annotations
 
@@ -14,22 +14,26 @@ from toolbooth.adapters.connect import TargetError, load
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Target:
-    """`module:server`, or `file.py:server`."""
+    """A server as `module:server` or `file.py:server`."""
 
+    # From two folders, the same server has two texts. `Servers` must still find it once.
     given_text: str = field(compare=False)
     node_id: str
-    """The same wherever pytest is started: a file is named from the root folder. Ids begin with it.
+    """The beginning of the ids. It does not depend on the folder in which pytest is started: files
+    are named from the root folder.
     """
     location: str
-    """What is loaded: a file with its whole path."""
+    """The module, or the full path of the file, that is loaded."""
     root: Path
 
     def load(self) -> Any:
         """The server itself.
 
         Raises:
-            TargetError: there is none; says what to write instead.
+            TargetError: it cannot be found; the message has the form to write.
         """
+        # `python -m pytest` puts the current folder there, and plain `pytest` does not.
+        # `shop:server` has to be found with both.
         sys.path.insert(0, str(self.root))
         try:
             return load(self.location)
@@ -38,13 +42,13 @@ class Target:
 
 
 def target_of(config: pytest.Config, given_text: str) -> Target:
-    """A target as it is written: of an ini file from its root folder, on the command line from
-    where pytest runs.
+    """Parse a target. A path in an ini file is relative to the root folder, one on the command line
+    to the current folder.
     """
     root = config.rootpath
     file, _, name = given_text.rpartition(":")
     if not file.endswith(".py"):
-        # From another folder, pytest shows an id as if a module were a file: ../shop:server
+        # From another folder, pytest shows an id as if the module were a file: ../shop:server
         module = given_text.rpartition("/")[2]
         return Target(given_text=module, node_id=module, location=module, root=root)
     folder = root if given_text in config.getini("toolbooth") else config.invocation_params.dir

@@ -31,6 +31,8 @@ class Answers:
     """Writes messages to a client, and knows which calls have no answer yet."""
 
     def __init__(self, sink: IO[bytes], lost: Callable[[], None]) -> None:
+        # From here on, bytes are written past Python's buffer: `deadline.py` ends the process with
+        # `os._exit`, which would lose anything that is still in it.
         sink.flush()
         self.sink = sink.fileno()
         self.lost = lost
@@ -54,6 +56,8 @@ class Answers:
     def close(self, words: str) -> None:
         """Answer all calls that are open with an error, and nothing after it."""
         with self.lock:
+            # The bytes of a call are kept until it ends, since its id need not be repeatable. A
+            # call without a usable id cannot be answered.
             for line in list(self.open.values()):
                 request_id = id_in(line)
                 if request_id is not None:
@@ -63,6 +67,8 @@ class Answers:
     def _write(self, message: bytes) -> None:
         rest = memoryview(message + b"\n")
         try:
+            # The system takes as much as there is room for in the pipe, which may be less than the
+            # whole message.
             while rest and not self.is_closed:
                 rest = rest[self._write_some(rest) :]
         except OSError:  # the client has gone

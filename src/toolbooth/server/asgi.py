@@ -1,5 +1,5 @@
-"""The HTTP shell: one ASGI application around `respond`. It checks what only HTTP has: method,
-host, origin, size.
+"""The HTTP shell: one ASGI application around `respond`. It checks the parts that only HTTP has:
+method, host, origin and size.
 """
 
 from __future__ import annotations
@@ -88,25 +88,30 @@ def app(
 def _checked(
     scope: Scope, path: str, hosts: frozenset[str], origins: frozenset[str]
 ) -> tuple[dict[str, str], tuple[int, str] | None]:
-    """The headers by lower-case name, or the status and words of what HTTP itself refuses."""
-    # httptools leaves the white space after a value in place, which is no part of it (RFC 9110,
-    # 5.5).
+    """Return the headers by lower-case name, or the status and message of a refusal by HTTP."""
+    # httptools keeps the white space after a value, which is not part of it (RFC 9110, 5.5).
     headers = {
         str(name, "latin-1"): str(value.rstrip(b" \t"), "latin-1")
         for name, value in scope["headers"]
     }
+    # Names that came twice are looked for only if the dict has lost some. Most requests have none.
     if len(headers) != len(scope["headers"]) and (twice := _sent_twice(scope)):
         return headers, (400, messages.header_sent_twice(twice))
+    # In ASGI, `path` includes `root_path`, the prefix at which the application is mounted.
     if scope["path"].removeprefix(scope.get("root_path", "")).rstrip("/") != path.rstrip("/"):
         return headers, (404, messages.wrong_path(path))
     if scope["method"] != "POST":
         return headers, (405, messages.SEND_BY_POST)
     if ANY_HOST not in hosts:
+        # A web page can let its own name point to 127.0.0.1 (DNS rebinding), and then reach a local
+        # server from the user's browser. Its requests still have that name in `Host`.
         if host_in_host(headers.get("host", "")) not in hosts:
             return headers, (421, messages.WRONG_HOST)
         origin = headers.get("origin")
         if origin and origin not in origins and host_in_origin(origin) not in hosts:
             return headers, (403, messages.WRONG_ORIGIN)
+    # A browser sends `text/plain` to other sites without asking them first, but not
+    # `application/json`.
     if headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
         return headers, (415, "send application/json")
     return headers, None
@@ -127,6 +132,7 @@ async def _body(receive: Receive, max_body: int, max_seconds: float) -> bytes | 
     """The body, read no further than to know that it is too long; None if the client left before
     its end.
     """
+    # Most bodies come in one message, which needs neither a timer nor a list of parts.
     message = await receive()
     body: bytes = message.get("body", b"")
     if message.get("more_body"):
@@ -178,6 +184,7 @@ def _last_words(error: asyncio.CancelledError, body: bytes) -> bytes:
     task = asyncio.current_task()
     if error.args != (STOPPED,) or task is None:
         raise error
+    # The cancellation ends here: the task still has to send the answer.
     task.uncancel()
     return error_reply(id_in(body), INTERNAL_ERROR, messages.SERVER_STOPPED)
 
@@ -193,6 +200,8 @@ def _watched(
     """
     steps = answering.__await__()
     try:
+        # The coroutine is run by hand to its first wait. Most calls never wait, and then cost
+        # neither a task nor a timer.
         waits_for = next(steps)
     except StopIteration as done:
         return done.value
@@ -202,6 +211,7 @@ def _watched(
     except asyncio.CancelledError:
         if not leaving.left:
             raise
+        # The client's leaving was the reason, and it is dealt with here: the task itself continues.
         leaving.calling.uncancel()
         return None
     finally:
@@ -214,6 +224,8 @@ def _going_on(steps: Generator[Any, Any, Reply], waits_for: Any) -> Generator[An
         try:
             sent = yield waits_for
         except BaseException as error:
+            # An exception while waiting, such as a cancellation, belongs to the coroutine, as
+            # `await` would pass it on.
             resume = partial(steps.throw, error)
         else:
             resume = partial(steps.send, sent)
@@ -242,6 +254,7 @@ class _Leaving:
         self.waiting.add_done_callback(self._gone)
 
     def _gone(self, done: asyncio.Task[None]) -> None:
+        # `stop` cancels it too. Only if it ended by itself, the client has left.
         if not done.cancelled():
             self.left = True
             self.calling.cancel()
@@ -258,10 +271,14 @@ async def _stream(events: AsyncGenerator[bytes, None], receive: Receive, send: S
     leaving = asyncio.ensure_future(_left(receive))
     leaving.add_done_callback(lambda _: sending.cancel())
     try:
+        # `wait` neither raises the error of the task nor cancels it, so both can be done in the
+        # right order below.
         await asyncio.wait((sending,))
     finally:
         leaving.cancel()
         sending.cancel()
+        # The call behind the events is cancelled when they are closed. Without this wait, it would
+        # still run after the request has ended.
         await asyncio.wait((sending,))
     if not sending.cancelled():
         sending.result()
@@ -293,6 +310,7 @@ async def _plain(send: Send, status: int, words: str) -> None:
         (b"content-type", b"text/plain; charset=utf-8"),
         (b"content-length", str(len(body)).encode()),
     ]
+    # RFC 9110, 15.5.6, requires this header.
     if status == 405:
         headers.append((b"allow", b"POST"))
     await send({"type": "http.response.start", "status": status, "headers": headers})
@@ -302,6 +320,8 @@ async def _plain(send: Send, status: int, words: str) -> None:
 async def _lifespan(receive: Receive, send: Send) -> None:
     while True:
         message = await receive()
+        # There is nothing to start or to stop, but servers such as uvicorn wait for the
+        # confirmation.
         await send({"type": f"{message['type']}.complete"})
         if message["type"] == "lifespan.shutdown":
             return

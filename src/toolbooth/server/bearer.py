@@ -1,4 +1,4 @@
-"""A token for every HTTP request: whoever does not send it is answered 401, and reaches nothing."""
+"""Requires a token in every HTTP request. A request without it is answered 401."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from toolbooth.server import messages
 from toolbooth.server.asgi import Application, Receive, Scope, Send
 
 _TOKEN = re.compile(r"[\x21-\x7e]+")
-"""What a header can carry as one word."""
+"""The characters of a token that a header can carry."""
 
 
 def check_token(token: str) -> None:
@@ -28,6 +28,7 @@ def require_token(application: Application, token: str) -> Application:
     expected = token.encode()
 
     async def guarded(scope: Scope, receive: Receive, send: Send) -> None:
+        # The `lifespan` events of the server itself have no headers.
         if scope["type"] == "http" and not _is_sent(scope, expected):
             await _unauthorized(send)
         else:
@@ -38,6 +39,7 @@ def require_token(application: Application, token: str) -> Application:
 
 def _is_sent(scope: Scope, expected: bytes) -> bool:
     sent = [value for name, value in scope["headers"] if name == b"authorization"]
+    # If there are two, a proxy in front may have checked the other one.
     if len(sent) != 1:
         return False
     scheme, _, token = sent[0].strip().partition(b" ")
@@ -50,6 +52,7 @@ async def _unauthorized(send: Send) -> None:
     headers = [
         (b"content-type", b"text/plain; charset=utf-8"),
         (b"content-length", str(len(body)).encode()),
+        # RFC 9110, 11.6.1, requires this header. Clients read from it which scheme to use.
         (b"www-authenticate", b"Bearer"),
     ]
     await send({"type": "http.response.start", "status": 401, "headers": headers})

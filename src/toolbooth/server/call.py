@@ -35,6 +35,7 @@ from toolbooth.server.credentials import HIDDEN
 from toolbooth.server.dispatch.route import route
 from toolbooth.server.dispatch.routed_call import RoutedCall
 from toolbooth.server.idempotency import InFlight
+from toolbooth.server.key_argument import refuse_key
 from toolbooth.server.observe import Arguments, CallRecord, Observer, Outcome
 from toolbooth.server.redact import as_text, without_secrets
 from toolbooth.server.running import Busy
@@ -86,10 +87,12 @@ async def call(
             values = await off_the_loop(partial(watch.accept, reading, shows))
         else:
             values = watch.accept(reading, shows)
+        # `watch.tool` and not `tool`: the arguments may have chosen the sub-tool of a dispatcher,
+        # or a variant such as help.
         value = await _run(watch.tool, values, context)
     except asyncio.CancelledError as error:
         return watch.cancelled(error)
-    # Whatever a tool raises, the server goes on. argparse, for one, raises SystemExit.
+    # A tool may raise anything, and the server keeps running. argparse raises SystemExit.
     except BaseException as error:
         if _is_ctrl_c(error, watch.tool):
             raise
@@ -130,6 +133,7 @@ def call_sync(
         value = run_sync(
             bound_call(watch.tool.contract, watch.tool.function, values, context, None)
         )
+        # A sync function may still return a coroutine, such as a lambda around an async function.
         if must_be_awaited(value):
             value = asyncio.run(awaited(value))
     except KeyboardInterrupt:  # here the tool runs in the thread of the user's Ctrl-C
@@ -144,6 +148,7 @@ def _in_a_loop(tool: Tool, calling: Coroutine[Any, Any, Result]) -> Result:
         asyncio.get_running_loop()
     except RuntimeError:
         return asyncio.run(calling)
+    # Python warns of a coroutine that is neither awaited nor closed.
     calling.close()
     raise RuntimeError(messages.loop_is_running(tool.name))
 
@@ -162,6 +167,8 @@ async def _run(tool: Tool, values: Any, context: Context) -> Any:
     if not tool.is_async:
         run = bound_call(tool.contract, tool.function, values, context, None)
         turns = tool.turns.here()
+        # The wait has the same limit as the run, but is not part of it: a call that got its turn
+        # late still has its whole time.
         await turns.take(tool.timeout)
         ended = turns.begin(_logged_when_long(tool))
         return await _run_limited(tool, run, ended)
@@ -223,6 +230,8 @@ class _Watch:
         self.start = 0.0
         self.is_preview = False
         self.arguments: dict[Arguments, str] = {}
+        # The time is taken and the arguments are written only for observers: without them, a call
+        # pays for neither.
         if registry.observers:
             self.start = perf_counter()
             self._keep(reading)
@@ -236,14 +245,19 @@ class _Watch:
             self.tool, reading = self.routed.tool, self.routed.reading
             if self.registry.observers:
                 self._keep(reading)
+        # Only now, since a dispatcher's sub-tool has variants of its own.
         if self.tool.variant is not None:
             self.tool = self.tool.variant(reading[0]) or self.tool
         if self.registry.observers:
             self.is_preview = asks_for_preview(self.tool.contract, reading[0])
+        if self.tool.refuses_key and self.context.meta:
+            refuse_key(self.tool.name, self.context.meta.get(render.META_KEY))
         values, remarks = accept_reading(self.tool.contract, reading)
         if self.routed is None:
             self.remarks = remarks
             return values
+        # The meaning of the call was clear enough to check the arguments too, so that one refusal
+        # has all problems. It is refused nevertheless.
         if self.routed.slips:
             raise self.routed.refusal()
         self.remarks = self.routed.all_remarks(remarks)
@@ -260,8 +274,8 @@ class _Watch:
             }
 
     def returned(self, value: Any) -> Result:
-        """Return the result of a tool that returned a value. Whatever goes wrong here, the tool has
-        run, and the result says so.
+        """Return the result of a tool that returned a value. If an error happens here, the tool has
+        run, and the result mentions that.
         """
         how_written = {} if self.plain else _FOR_THE_WIRE
         try:
@@ -269,12 +283,16 @@ class _Watch:
             violation = self._violation(result) if self.tool.output_check else None
         except KeyboardInterrupt:
             raise
-        # A serializer is the author's code, and may raise what a tool may raise.
+        # A serializer is the author's code, and may raise anything, like a tool.
         except BaseException as error:
-            logger.exception("tool %r returned what cannot be sent", self.tool.name)
+            logger.exception("the result of tool %r cannot be sent", self.tool.name)
             result, violation = render.unsendable_result(error), None
         if violation is not None:
-            logger.error("tool %r returned what it does not declare: %s", self.tool.name, violation)
+            logger.error(
+                "the result of tool %r does not match its output schema: %s",
+                self.tool.name,
+                violation,
+            )
             result = render.unusable_result(messages.RESULT_UNDECLARED)
         if self.registry.observers:
             completed = "repaired" if self._repairs() else "passed"
@@ -305,6 +323,7 @@ class _Watch:
         """Return the result of a call that was refused or failed. Raises ToolInputError like
         `call`.
         """
+        # A caller who may not call the tool must not learn its fields from a refusal.
         if isinstance(error, ToolInputError) and self.tool.access_check is not None:
             error = self.tool.access_check() or error
         if isinstance(error, ToolInputError):
@@ -315,6 +334,7 @@ class _Watch:
                 raise error
             return render.refusal_result(error, self.tool.contract.limits)
         self._record("failed", ())
+        # The client knows only the dispatcher: the name of the sub-tool may not be in its list.
         name = self.tool.name if self.routed is None else self.called.name
         target = () if self.routed is None else self.routed.named
         if isinstance(error, Busy):
@@ -327,6 +347,8 @@ class _Watch:
             if self.routed is not None:
                 error = self.routed.error_of_call(error, name)
             return render.tool_error_result(error)
+        # The text of an unexpected exception may hold a path, a query or a password. It is for the
+        # log only.
         logger.error("tool %r failed", self.tool.name, exc_info=error)
         return render.text_result(messages.tool_failed(name, target), is_error=True)
 
@@ -361,7 +383,7 @@ class _Watch:
 def _kept(tool: Tool, value: Any, arguments: Arguments) -> str:
     if arguments == "whole":
         return as_text(value)
-    # It is not known yet which action of a dispatcher is meant, so neither what is a secret.
+    # The action of the dispatcher is not known yet, so its secrets are not known either.
     if tool.table is not None and tool.has_secret:
         return as_text(HIDDEN)
     return as_text(without_secrets(tool.contract.shape, value))

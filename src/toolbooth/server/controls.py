@@ -1,5 +1,5 @@
-"""Control arguments: what a caller may ask of the server with any call, beside the tool's own
-arguments. One table; nothing here knows a host.
+"""Control arguments: those that a caller may send to the server with any call, beside the tool's
+own arguments. They are one table, which does not depend on a host.
 
 If a tool has an argument of such a name, it stays the tool's: the control argument is then not
 offered there, and can be renamed.
@@ -38,11 +38,11 @@ class ControlArgument:
     schema: Json
     """As it is published: short, because many tools list it."""
     meaning: str
-    """What help says about it."""
+    """Its description in help."""
     exact: bool = False
     """Takes no repair: see `Field.exact`. A slip must never turn a preview into a write."""
     other_names: tuple[str, ...] = ()
-    """What it is called elsewhere: see `Field.other_names`."""
+    """Its names in other products: see `Field.other_names`."""
 
 
 CONTROL_ARGUMENTS: Mapping[str, ControlArgument] = {
@@ -102,7 +102,7 @@ GUARDED = frozenset(
     if argument.exact
     for name in (own, *argument.other_names)
 )
-"""The names of those that take no repair, and what they are called elsewhere, without case and
+"""The names of those that take no repair, with their names in other products, without case and
 separators.
 """
 
@@ -134,6 +134,7 @@ def split_controls(sent: Json, known: Mapping[str, str]) -> tuple[Json, Controls
     """The arguments of the tool, and the control arguments. `known` maps the names of control
     arguments in this tool to their names in `CONTROL_ARGUMENTS`.
     """
+    # Most calls have no control argument: then nothing is copied.
     if known.keys().isdisjoint(sent):
         return sent, NO_CONTROLS
     own: Json = {}
@@ -141,6 +142,8 @@ def split_controls(sent: Json, known: Mapping[str, str]) -> tuple[Json, Controls
     for name, value in sent.items():
         if name not in known:
             others[name] = value
+        # Those without a place in `Controls`, such as `help`, are acted on elsewhere, and only
+        # taken out here.
         elif known[name] in _READ:
             own[known[name]] = tuple(value) if is_array(value) else value
     return others, Controls(**own)
@@ -169,6 +172,7 @@ def asks_for_preview(contract: Contract, sent: Any) -> bool:
     """Whether a call of a tool that can be previewed asks for that. It takes no repair, so nothing
     but true does.
     """
+    # The tool may have a `preview` of its own, and the control argument may have been renamed.
     name = next((each for each, own in contract.controls.items() if own == "preview"), None)
     if name is None:
         return False
@@ -207,17 +211,23 @@ def accepting(
     def validate(sent: Json) -> Any:
         named = ((name, schema) for name, schema in schemas.items() if name in sent)
         objections = [each for one in named for each in wrong_length(*one, sent[one[0]])]
+        # All at once, with their paths: the author's own validation runs only on a call whose
+        # control arguments are right.
         if objections:
             raise InvalidValues(lambda: objections)
         return contract.validate({key: each for key, each in sent.items() if key not in schemas})
 
     form = contract.shape.objects[0]
+    # A new form and a new shape: the compiled checks that the old ones keep do not know the new
+    # fields.
     more = replace(form, fields={**form.fields, **fields}, names=(*form.names, *fields))
     shape = with_controls(replace(contract.shape, objects=(more,)), known)
     return replace(
         contract,
         shape=shape,
         validate=validate,
+        # The author's validation does not see the control arguments, so it proves nothing about
+        # them.
         validation_proves_shape=False,
         controls={**contract.controls, **known},
     )
@@ -246,6 +256,8 @@ def with_controls(shape: Shape, known: Mapping[str, str]) -> Shape:
         form,
         fields={**form.fields, **exact},
         controls=form.controls.union(known),
+        # Also guarded in tools that do not offer it: a client key of such a name is never removed
+        # as noise, because `dry_run` that is ignored means a write.
         guarded=GUARDED.union(map(recased, exact)),
     )
     return replace(shape, objects=(marked,))
@@ -257,13 +269,13 @@ def _exact(field: Field, argument: ControlArgument) -> Field:
 
 
 def control_names(renamed: Mapping[str, str | None]) -> dict[str, str]:
-    """What each control argument is called; those that are switched off are left out."""
+    """Return the name of each control argument, without those that are switched off."""
     names = {name: renamed.get(name, name) for name in CONTROL_ARGUMENTS}
     return {name: each for name, each in names.items() if each is not None}
 
 
 def instructions(renamed: Mapping[str, str | None]) -> str:
-    """What a server says of them once, so that no tool has to."""
+    """Return the part of the server's instructions that explains them, so that no tool has to."""
     names = control_names(renamed)
     meanings = [f"{name}: {CONTROL_ARGUMENTS[own].meaning}" for own, name in names.items()]
     rows = f"{ROW_KEYS[0]}: {messages.OBJECTS_MEANS}"
@@ -271,7 +283,8 @@ def instructions(renamed: Mapping[str, str | None]) -> str:
 
 
 def naming_mistakes(renamed: Any) -> Iterator[str]:
-    """What is wrong with the setting that renames control arguments."""
+    """Yield the mistakes in the setting that renames control arguments."""
+    # The setting is Python of the user's, and may hold anything.
     given: Mapping[Any, Any] = renamed
     if not isinstance(renamed, Mapping):
         yield messages.controls_not_a_map(renamed)
@@ -282,6 +295,8 @@ def naming_mistakes(renamed: Any) -> Iterator[str]:
     for name, new in given.items():
         if new is not None and not (isinstance(new, str) and new.isascii() and new.isidentifier()):
             yield messages.control_needs_a_name(name, new)
+        # A client key is removed from a call before its arguments are read, and `data` is a list of
+        # rows.
         elif new in RESERVED or new in CLIENT_KEYS:
             yield messages.control_name_is_reserved(name, new)
     names = Counter(str(name) for name in control_names(given).values())

@@ -55,8 +55,8 @@ _BEFORE_HOST = re.compile(r"""://[^\s/?#"'<>]+@""")
 """The user and password in a URL."""
 
 _BEARER = re.compile(r" (?<=\b[Bb][Ee][Aa][Rr][Ee][Rr] )[\w.~+/=-]{8,}")
-"""What comes after the word, with the space: an expression is quickest if it begins with a letter
-and not with a look behind it.
+"""The token after the word "bearer", with the space before it. An expression is quickest if it
+begins with a character and not with a look behind it.
 """
 
 _QUOTE = r"""(?P<quote>\\{0,8}["'])?"""
@@ -106,6 +106,7 @@ def without_credentials(text: str, effort: Effort | None = None) -> str:
     if len(text) < _SHORTEST:
         return text
     effort = effort or Effort()
+    # To look for a part costs far less than a search with the expression.
     if "-----BEGIN" in text:
         text = _PRIVATE_KEY.sub(HIDDEN, text)
     if "@" in text:
@@ -121,11 +122,13 @@ def without_credentials(text: str, effort: Effort | None = None) -> str:
 
 def _without_values(pattern: re.Pattern[str], text: str, effort: Effort) -> str:
     """The text without the values of the names that are a secret's."""
+    # The positions in both texts must be the same.
     # In lower case, this letter becomes two characters. No other one does.
     lowered = text.replace("İ", "i").lower()
     pieces: list[str] = []
     done = 0
     for found in pattern.finditer(lowered):
+        # A name without a value, or one inside a value that is left out already.
         if found.lastgroup == "end" or found.start() < done:
             continue
         effort.names_in_text -= 1
@@ -133,6 +136,8 @@ def _without_values(pattern: re.Pattern[str], text: str, effort: Effort) -> str:
             return "".join([*pieces, text[done : found.end()], HIDDEN])
         if _is_secret(text, found, effort):
             end = _end_of_value(text, found)
+            # `password: null` and the beginning of an object, `token: {`, show nothing that has to
+            # be hidden.
             if text[found.end() : end].strip().lower() not in _NO_SECRETS:
                 pieces += [text[done : found.end()], HIDDEN]
                 done = end
@@ -142,6 +147,8 @@ def _without_values(pattern: re.Pattern[str], text: str, effort: Effort) -> str:
 def _is_secret(text: str, found: re.Match[str], effort: Effort) -> bool:
     """Whether the name whose end was found is a secret's."""
     start = found.start()
+    # The expression finds where a name ends. Its beginning is found by reading backwards, no
+    # further than a name can be long.
     backwards = text[max(0, start - _TOO_LONG) : start][::-1]
     word = _WORD.match(backwards)
     letters = word.end() if word else 0
@@ -151,5 +158,7 @@ def _is_secret(text: str, found: re.Match[str], effort: Effort) -> bool:
 
 def _end_of_value(text: str, found: re.Match[str]) -> int:
     quote = found["quote"]
+    # However often the quote is escaped, as in `\\\"`, its last two characters choose the
+    # expression.
     value = _VALUES[quote[-2:] if quote else found["sign"]].match(text, found.end())
     return value.end() if value else found.end()

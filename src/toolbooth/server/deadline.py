@@ -44,6 +44,7 @@ class Deadline:
     def _watch(self) -> None:
         earliest: tuple[float, int] | None = None
         while True:
+            # Python allows no timeout beyond TIMEOUT_MAX, which infinity is.
             rest = inf if earliest is None else max(0.0, earliest[0] - monotonic())
             try:
                 found = self.times.get(timeout=min(rest, threading.TIMEOUT_MAX))
@@ -56,6 +57,7 @@ class Deadline:
         words = threading.Thread(target=self._last_words, daemon=True)
         words.start()
         words.join(_PATIENCE)
+        # `sys.exit` waits for the threads of tools, and one that hangs is why this thread is here.
         os._exit(earliest[1] if earliest else 0)
 
     def _last_words(self) -> None:

@@ -61,7 +61,7 @@ class Message:
 
     @property
     def own_meta(self) -> Any:
-        """What `_meta` has for this server; None: nothing."""
+        """The part of `_meta` for this server; None if there is none."""
         message: Any = None if isinstance(self.reading, Unreadable) else self.reading[0]
         for key in ("params", "_meta", META_KEY):
             message = message.get(key) if message.__class__ is dict else None
@@ -102,6 +102,8 @@ def read_request(reading: Reading, headers: Headers | None) -> Request | None:
     method, request_id = message.get("method"), message.get("id")
     if method is None and ("result" in message or "error" in message):
         return None  # a response: this server never asks
+    # The version is checked before a message without an id is taken for a notification: an invalid
+    # message is reported, not ignored.
     if message.get("jsonrpc") != "2.0" or not isinstance(method, str):
         raise ProtocolError(INVALID_REQUEST, messages.NOT_A_REQUEST)
     if "id" not in message:
@@ -110,6 +112,7 @@ def read_request(reading: Reading, headers: Headers | None) -> Request | None:
         raise ProtocolError(INVALID_REQUEST, messages.WRONG_ID)
 
     params: Json | None = message.get("params")
+    # JSON-RPC allows `params` to be missing, and `null` is taken for that.
     if params is None:
         params = {}
     if type(params) is not dict:
@@ -118,11 +121,14 @@ def read_request(reading: Reading, headers: Headers | None) -> Request | None:
     if meta is not None and type(meta) is not dict:
         raise ProtocolError(INVALID_PARAMS, messages.META_NOT_AN_OBJECT)
 
+    # Not raised here: the refusal is a tool result like any other, and for that the tool has to be
+    # found first (`respond.py`).
     problems = beside(message, params) if method == "tools/call" else []
     revision = revision_of(method, params, headers)
     if method == "tools/call" and not isinstance(params.get("name"), str):
         raise ProtocolError(INVALID_PARAMS, messages.NO_TOOL_NAME)
     sent = params.get("arguments")
+    # `null` is what clients send for "no arguments".
     arguments: Reading = ({} if sent is None else sent, reading[1], reading[2])
     return Request(request_id, method, params, revision, arguments, problems)
 
@@ -131,6 +137,7 @@ def beside(message: Json, params: Json) -> list[Problem]:
     """Return one problem for each key that is sent outside of `arguments`: no tool would see it."""
     strangers = [key for key in params if key not in _KEYS_OF_A_CALL]
     strangers += _misplaced_in_meta(params.get("_meta"))
+    # `{"method": ..., "params": ..., "arguments": {...}}`: the arguments are one level too high.
     if "arguments" in message:
         strangers.append("arguments")
     return [
@@ -144,6 +151,7 @@ def _misplaced_in_meta(meta: Json | None) -> list[str]:
     not become a write.
     """
     own: Json | None = meta.get(META_KEY) if isinstance(meta, dict) else None
+    # In this place only the idempotency key is read.
     if not isinstance(own, dict):
         return []
     return [key for key in own if recased(key) in GUARDED and key != "idempotency_key"]
@@ -164,6 +172,7 @@ def unreadable_call(body: bytes, error: Unreadable) -> Request:
     if not isinstance(name, str):
         raise ProtocolError(INVALID_PARAMS, messages.NO_TOOL_NAME)
     revision = revision_shown(params.get("_meta"))
+    # One problem is enough: the message is not acted on, so nothing else in it was looked at.
     return Request(id_in(body), "tools/call", {"name": name}, revision, NOTHING, [error.problem])
 
 
@@ -187,6 +196,8 @@ def _repeatable(token: bytes) -> Any:
         # Half a surrogate pair, written as an escape, cannot be sent back.
         return found if found.encode(errors="ignore").decode() == found else None
     if isinstance(found, float):
+        # `1e400` becomes infinity and 20 digits lose some, so the client could not match the reply
+        # to its request.
         is_exact = isfinite(found) and Decimal(repr(found)) == Decimal(token.decode())
         return found if is_exact else None
     return found

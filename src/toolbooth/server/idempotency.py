@@ -87,13 +87,19 @@ class KeyStore(Protocol):
 
 
 def run_once(store: KeyStore, use: KeyUse, run: Callable[[], bytes]) -> bytes:
-    """What `run` returns, or has returned for an earlier call with the same key: JSON. Raises
-    KeyReused and InFlight.
+    """Return the JSON that `run` returns, or that it returned for an earlier call with this key.
+
+    Raises:
+        KeyReused: the key was used for other arguments.
+        InFlight: a call with this key is still running.
     """
     with store.claim(use) as claim:
+        # The call is not made again. Its first answer is given, marked as a repetition, so that the
+        # agent does not count it twice.
         if claim.first is not None:
             return with_fields(claim.first, {"repeated": True})
         receipt = with_fields(run(), {"retry_until": claim.retry_until.isoformat()})
+        # Last of all: an exception before this leaves the key free, and the call can be sent again.
         claim.keep(receipt)
     return receipt
 
@@ -118,6 +124,8 @@ def canonical(arguments: Any) -> bytes:
     does not matter.
     """
     plain = _plain(arguments)
+    # Without spaces and with sorted keys, equal arguments are equal bytes. `str` writes values that
+    # came from the author's types.
     return json.dumps(plain, sort_keys=True, separators=(",", ":"), default=str).encode()
 
 
@@ -129,6 +137,7 @@ def _plain(value: Any) -> Any:
         return [_plain(each) for each in value]
     if isinstance(value, str):
         return f"t{value}"
+    # A boolean is an int in Python.
     if isinstance(value, int | float | Decimal) and not isinstance(value, bool):
         return f"n{_digits(value)}"
     return value
@@ -139,6 +148,7 @@ def _digits(value: float | Decimal) -> str:
         return str(value)
     try:
         number = Decimal(str(value))
+        # `int` of `1e1000000` would have a million digits.
         whole = int(number) if abs(number) < _LARGE else None
     except (InvalidOperation, ValueError, OverflowError):
         return str(value)
@@ -180,6 +190,7 @@ class MemoryStore:
     def claim(self, use: KeyUse) -> Generator[Claim]:
         """Claim a key while a call runs. Raises KeyReused and InFlight."""
         name = (use.caller, use.tool, use.key)
+        # A keyed hash, so that the store keeps no arguments: they may hold secrets.
         entry = self._entry(name, hmac.digest(self._secret, use.arguments, hashlib.sha256))
         claim = Claim(retry_until=entry.expires, first=entry.receipt)
         if claim.first is not None:
@@ -187,6 +198,7 @@ class MemoryStore:
             return
         try:
             yield claim
+        # A cancelled call is one that failed, even if it had kept a receipt. Its key is free again.
         except BaseException:
             claim.receipt = None
             raise
@@ -200,6 +212,8 @@ class MemoryStore:
             while True:
                 now = datetime.now(UTC)
                 found = self._entries.get(name)
+                # An entry without a receipt is never dropped for its age: its call is still
+                # running.
                 if found is None or (found.receipt is not None and found.expires <= now):
                     self._drop_old(now)
                     made = _Entry(arguments, now + timedelta(seconds=self.kept_seconds))
@@ -207,9 +221,12 @@ class MemoryStore:
                     self._entries[name] = made
                     return made
                 if found.receipt is not None:
+                    # In constant time, since callers choose the arguments.
                     if not hmac.compare_digest(found.arguments, arguments):
                         raise KeyReused
                     return found
+                # Every change wakes all calls that wait, also for other keys. Each looks again
+                # until its own time is over.
                 if not self._changed.wait(ends - monotonic()) and monotonic() >= ends:
                     raise InFlight(self.wait_seconds)
 
@@ -218,6 +235,7 @@ class MemoryStore:
             entry.receipt = receipt
             if receipt is None:
                 self._entries.pop(name, None)
+            # Waiting calls look again: they find the receipt, or claim the key that is free again.
             self._changed.notify_all()
 
     def _drop_old(self, now: datetime) -> None:

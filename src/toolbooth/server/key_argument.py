@@ -21,8 +21,11 @@ _NOT_SENT = object()
 
 
 def key_of_call(tool: str, name: str | None, argument: str | None, own: Any) -> str | None:
-    """The key of a call; None: it has none. `name` is what the argument is called, `own` what
-    `_meta` has for this server. Raises ToolInputError.
+    """Return the key of a call; None if it has none. `name` is the name of the argument, `own` the
+    part of `_meta` for this server.
+
+    Raises:
+        ToolInputError: the key is not valid, or the argument and `_meta` differ.
     """
     found = own.get(KEY, _NOT_SENT) if is_object(own) else _NOT_SENT
     if found is _NOT_SENT:
@@ -32,6 +35,8 @@ def key_of_call(tool: str, name: str | None, argument: str | None, own: Any) -> 
     if not isinstance(found, str) or not least <= len(found) <= most:
         problem = Problem(code="invalid", path=IN_META, message=messages.not_a_key(least, most))
         raise ToolInputError([problem], tool=tool)
+    # The same key twice is harmless. Two different ones leave open which call is meant to be made
+    # once.
     if argument is not None and argument != found:
         path = IN_META if name is None else (name,)
         problem = Problem(code="invalid", path=path, message=messages.TWO_KEYS)
@@ -39,6 +44,15 @@ def key_of_call(tool: str, name: str | None, argument: str | None, own: Any) -> 
     return found
 
 
+def refuse_key(tool: str, own: Any) -> None:
+    """Raise ToolInputError if `_meta` has a key for a tool that takes none: it would not be made
+    once.
+    """
+    if key_of_call(tool, None, None, own) is not None:
+        problem = Problem(code="invalid", path=IN_META, message=messages.KEY_NOT_TAKEN)
+        raise ToolInputError([problem], tool=tool)
+
+
 def value_of_receipt(receipt: bytes) -> Any:
-    """What a tool returns for a receipt: an object as it was written, any other value as it was."""
+    """Return the value of a receipt: an object as it was written, any other value parsed."""
     return orjson.Fragment(receipt) if receipt.startswith(b"{") else jiter.from_json(receipt)

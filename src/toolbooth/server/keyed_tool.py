@@ -7,6 +7,7 @@ import functools
 import inspect
 import sys
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -34,7 +35,7 @@ _CONTEXT = "toolbooth_context"
 """The keywords with which a tool's wrapper gets the arguments as sent, and the context."""
 
 CallerOf = Callable[[Context], str]
-"""Says who calls."""
+"""Returns the name of the caller."""
 
 
 def with_key(tool: Tool, store: KeyStore, caller: CallerOf | None) -> Tool:
@@ -57,11 +58,15 @@ def _contract(contract: Contract) -> Contract:
     accepted = accepting(contract, schemas, {KEY: KEY})
 
     def validate(sent: Json) -> tuple[Json, Any]:
+        # The arguments before validation are needed too: they decide whether a second call is the
+        # same, and the author's values may not be comparable.
         return sent, accepted.validate(sent)
 
     def bind(both: tuple[Json, Any]) -> Json:
         sent, values = both
         keywords = values if contract.bind is None else contract.bind(values)
+        # The names are unlikely as parameters, and the wrapper removes them before the function is
+        # called.
         return {**keywords, _SENT: sent}
 
     params = (*contract.params, Param(name=_CONTEXT, injected=True))
@@ -114,6 +119,8 @@ class _Once:
                 if claim.first is not None:
                     return self._repeated(claim.first)
                 made = run()
+                # A generator function does its work while it is read, so it is read before the key
+                # is released.
                 value = list[Any](made) if inspect.isgenerator(made) else made
                 return self._kept(claim, value)
         except KeyReused as error:
@@ -121,24 +128,31 @@ class _Once:
 
     async def _run_async(self, use: KeyUse, run: Callable[[], Any]) -> Any:
         claiming = self.store.claim(use)
+        # Waits for another call, if there is one.
+        entering = asyncio.ensure_future(asyncio.to_thread(claiming.__enter__))
         try:
-            # Waits for another call, if there is one.
-            claim = await asyncio.to_thread(claiming.__enter__)
+            claim = await asyncio.shield(entering)
         except KeyReused as error:
             raise self._refusal(use) from error
+        except asyncio.CancelledError:
+            # The thread cannot be stopped. If it still gets the key, it has to free it again.
+            entering.add_done_callback(functools.partial(_release, claiming))
+            raise
         try:
             if claim.first is not None:
                 result = self._repeated(claim.first)
             else:
                 result = self._kept(claim, await awaited(run()))
         except BaseException:
+            # Closing the claim with the exception frees the key. With `None`, the receipt is kept.
             claiming.__exit__(*sys.exc_info())
             raise
         claiming.__exit__(None, None, None)
         return result
 
     def _kept(self, claim: Claim, value: Any) -> Any:
-        """What the first call returns."""
+        """Return the value of the first call, and keep it for later ones."""
+        # Pictures and files would fill the store. A repeated call gets a note instead.
         if pieces_of(value) is not None:
             claim.keep(json_of({"note": messages.CONTENT_NOT_KEPT}))
             return value
@@ -158,3 +172,9 @@ class _Once:
     def _refusal(self, use: KeyUse) -> ToolInputError:
         problem = Problem(code="key-reused", path=(KEY,), message=messages.KEY_REUSED)
         return ToolInputError([problem], tool=use.tool)
+
+
+def _release(claiming: AbstractContextManager[Claim], entered: asyncio.Future[Claim]) -> None:
+    """Free a key that was claimed for a call which has been cancelled in the meantime."""
+    if not entered.cancelled() and entered.exception() is None:
+        claiming.__exit__(None, None, None)

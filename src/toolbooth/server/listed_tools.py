@@ -8,18 +8,19 @@ from functools import partial
 
 from toolbooth.server import messages
 from toolbooth.server.dispatch.build import narrowed
-from toolbooth.server.dispatch.names import is_near, nearest
+from toolbooth.server.dispatch.names import near_to, nearest
 from toolbooth.server.encoded_tools import EncodedTools, Page
 from toolbooth.server.promised import PromisedTools
+from toolbooth.server.stored_list import EarlierList
 from toolbooth.server.tool import Shows, Tool
 
 
 class UnknownTool(LookupError):
-    """No tool of this name; says which one may be meant."""
+    """There is no tool of this name. The message has the one that may be meant."""
 
 
 class ListedTools:
-    """What a registry has: the base of `ToolRegistry`."""
+    """The tools of a registry: the base class of `ToolRegistry`."""
 
     def __init__(self, page_size: int) -> None:
         self.tools: dict[str, Tool] = {}
@@ -27,7 +28,10 @@ class ListedTools:
         """Behind dispatchers: not in the list, but called by name as ever."""
         self.promised = PromisedTools()
         """Tools that `find` and `complete` make, each when it is first needed."""
-        self.changes = 0  # counts registrations: what was made from an older list is made anew
+        self.changes = 0  # counts registrations, so that lists made before are made again
+        self.page_size = page_size
+        self.earlier: EarlierList | None = None
+        """A list that was written earlier. It is used until all tools are made."""
         self._encoded = EncodedTools(page_size)
 
     def find(self, name: str, shows: Shows | None = None) -> Tool:
@@ -35,15 +39,30 @@ class ListedTools:
         shown.
         """
         found = self.tools.get(name) or self.hidden.get(name)
-        if found is None and self.promised:
+        if found is None:
+            is_new = name in self.promised
             self.promised.make(name)
             found = self.tools.get(name) or self.hidden.get(name)
+            # The list of an earlier process may be outdated. Each tool that is made shows whether
+            # it still is as it was listed.
+            if is_new and self.earlier is not None:
+                self.earlier.compare(name, found)
         if found is None:
-            if is_near(name, self.promised):
-                self.complete()  # the near one may be called through a dispatcher
+            self._make_near(name)
             near = nearest(name, self.tools, self.hidden, shows)
             raise UnknownTool(messages.unknown_tool(name, near))
         return found
+
+    def _make_near(self, name: str) -> None:
+        """Make the tool that this name is near to, if it is still promised. It may not be there
+        after all: then the next one.
+        """
+        left = [*self.tools, *self.hidden, *self.promised]
+        near = near_to(name, left)
+        while near is not None and near in self.promised:
+            self.promised.make_listed(near)
+            left.remove(near)
+            near = near if near in self.tools or near in self.hidden else near_to(name, left)
 
     def complete(self) -> None:
         """Make the tools that are still promised. The list does not depend on which were made
@@ -61,6 +80,9 @@ class ListedTools:
         """The page of `tools/list` that begins at this tool, as JSON, and where the next one
         begins; None if no page begins there.
         """
+        stored = None if self.earlier is None or self.promised.is_complete else self.earlier.found()
+        if stored is not None:
+            return stored.page(start, shows, self.find)
         self.complete()
         narrows = None if shows is None else partial(narrowed, shows=shows)
         return self._encoded.page(start, self.tools, narrows, self.changes)

@@ -21,7 +21,7 @@ _ID = _KEY + rb"\s*+(?:" + _STRING + rb"|" + _NUMBER + rb"|)"
 _OTHERS = rb"(?:(?!" + _KEY + rb")" + _STRING + rb'[^"\[\]{}]*+)++'
 
 _STRINGS = re.compile(rb"(?s)(" + _ID + rb")|" + _OTHERS + rb"|" + _UNENDED)
-"""The key `id` with its value, or other strings with what is between them."""
+"""The key `id` with its value, or other strings with the text between them."""
 
 _MARK = b"\0"
 _MARKS = (_MARK, b"")
@@ -46,14 +46,15 @@ def ids_at_ends(head: bytes, tail: bytes) -> list[bytes]:
 
 
 def top_level_ids(body: bytes) -> list[bytes]:
-    """The value of each key `id` at the top level of a message, as it is written there, but no more
-    than two: with two, nobody knows which one it is. It is empty if it is neither text nor a
-    number.
+    """Return the value of each key `id` at the top level of a message, as it is written there, but
+    at most two, because a message with two has no usable id. A value is empty if it is neither text
+    nor a number.
     """
     first = re.search(rb'[\[{}\]"]', body)
     if first is None or first[0] != b"{":
         return []
-    # What is not a string, and at every second place an `id`, or None for other strings.
+    # The text between strings, and at every second place an `id`, or None for other strings.
+    # NUL becomes the mark for an `id` below, so those in the message are taken out first.
     pieces = _STRINGS.split(body.replace(_MARK, b""))
     strings = pieces[1::2]
     ids = list(filter(None, strings))
@@ -68,8 +69,9 @@ def _at_top(marked: bytes) -> Iterator[int]:
     """Which of the marks, counted from 0, are at the top level of the first object."""
     # Only the brackets, and the marks, in their order.
     places = marked.translate(None, _NOT_COUNTED)
+    # Brackets behind the last mark cannot change the level of any mark.
     places = places[: places.rindex(_MARK) + 1]
     depths = list(accumulate(map(_STEPS.__getitem__, places)))
-    end = depths.index(0) if 0 in depths else len(depths)  # what comes after it is not the message
+    end = depths.index(0) if 0 in depths else len(depths)  # the message ends here
     marks = (mark.start() for mark in re.finditer(_MARK, places[:end]))
     return (index for index, place in enumerate(marks) if depths[place] == 1)

@@ -18,17 +18,16 @@ from toolbooth.jsonvalue import JsonPath, listed, path_text, quoted
 
 SEND_BY_POST = "send JSON-RPC messages by POST"
 WRONG_HOST = "this host is not served here; name it in hosts= or with --allow-host"
-WRONG_ORIGIN = "requests from this origin are not taken; name it in origins="
-NO_TOKEN = "send the token of this server as Authorization: Bearer"
+WRONG_ORIGIN = "requests from this origin are not accepted; add it to origins="
+NO_TOKEN = "send this server's token as Authorization: Bearer TOKEN"
 WRONG_TOKEN = "a token is one word of printable ASCII characters"
 LINE_TOO_LONG = "Parse error: the line is too long"
 
 
 def not_a_host(name: str) -> str:
     """A host to be served that is not one."""
-    return (
-        f"{name!r} is not a host; name it as in 'tools.example.com', '192.0.2.1' or '[2001:db8::1]'"
-    )
+    examples = "'tools.example.com', '192.0.2.1' or '[2001:db8::1]'"
+    return f"{name!r} is not a host; valid hosts are, for example, {examples}"
 
 
 def header_sent_twice(name: str) -> str:
@@ -52,21 +51,21 @@ HEADERS_TOO_LONG = "the headers of the request are too long"
 
 def body_too_long(most: int) -> str:
     """A body with more bytes than the limit."""
-    return f"a request may have {most:,} bytes"
+    return f"a request may have at most {most:,} bytes"
 
 
 # --- JSON-RPC messages --------------------------------------------------------------------------
 
-NOT_A_REQUEST = 'a request has "jsonrpc": "2.0" and a method'
-WRONG_ID = "an id is a string or an integer of 64 bits"
-WRONG_PROGRESS_TOKEN = "a progressToken is a string or an integer of 64 bits"
+NOT_A_REQUEST = 'a request must have "jsonrpc": "2.0" and a method'
+WRONG_ID = "an id must be a string or a 64-bit integer"
+WRONG_PROGRESS_TOKEN = "a progressToken must be a string or a 64-bit integer"
 PARAMS_NOT_AN_OBJECT = "params must be an object"
 META_NOT_AN_OBJECT = "params._meta must be an object"
 NO_TOOL_NAME = "params.name must be the name of a tool"
-UNKNOWN_CURSOR = "the cursor is not one that this server gave out"
+UNKNOWN_CURSOR = "unknown cursor; list again without a cursor"
 SERVER_STOPPED = "the server is stopping; the tool may have run"
 SERVER_STOPPING = "the server is stopping; nothing was done"
-SERVER_FAILED = "the server failed; its log says how"
+SERVER_FAILED = "the server failed; see its log"
 OTHER_VERSION_IN_HEADER = "the MCP-Protocol-Version header and the body name different versions"
 OTHER_METHOD_IN_HEADER = "the Mcp-Method header and the body name different methods"
 OTHER_TOOL_IN_HEADER = "the Mcp-Name header and the body name different tools"
@@ -86,7 +85,7 @@ def unknown_method(method: str) -> str:
 def beside_arguments(key: str) -> str:
     """A key of a tool call that no tool would ever see."""
     sent = json.dumps(key[:80])
-    return f'the call has {sent} beside its "arguments"; what is for the tool goes into "arguments"'
+    return f'the call has {sent} outside "arguments"; put the fields of the tool inside "arguments"'
 
 
 def meta_must_hold(keys: Sequence[str]) -> str:
@@ -106,19 +105,19 @@ def other_argument_in_header(token: str, name: str) -> str:
 
 # --- one call -----------------------------------------------------------------------------------
 
-RESULT_UNDECLARED = "is not what it declares"
-RESULT_NOT_AN_OBJECT = "it is no object"
+RESULT_UNDECLARED = "does not match its output schema"
+RESULT_NOT_AN_OBJECT = "it is not an object"
 
 
 def loop_is_running(tool: str) -> str:
     """A tool that needs an event loop of its own, called where one is running."""
-    return f"tool {tool!r} needs an event loop, and one runs here already: await dispatch_async"
+    return f"tool {tool!r} cannot run here, because an event loop is running: await dispatch_async"
 
 
 def timed_out(seconds: float, *, stopped: bool) -> str:
     """A tool that takes longer than its time limit."""
-    fate = "it was stopped" if stopped else "it may still complete"
-    return f"it did not answer within {seconds:g} s; {fate}"
+    outcome = "it was stopped" if stopped else "it may still complete"
+    return f"it did not answer within {seconds:g} s; {outcome}"
 
 
 RUNS_LONG = "a call of tool %r has been running for more than a minute"
@@ -149,27 +148,27 @@ def tool_failed(tool: str, target: Iterable[str]) -> str:
 
 NO_FUNCTION = "there is no function to call; pass one"
 ACTIONS_NOT_A_MAP = (
-    "actions= maps each action to the name of a tool, or each resource to such a map"
+    "actions= must map each action to the name of a tool, or each resource to such a map"
 )
 NO_ACTIONS = "there are no actions"
 NO_MARKED_METHOD = "no method is marked with @mcp_action"
-MIXED_LEVELS = "some of the names lead to tools and some to actions; let all do the same"
+MIXED_LEVELS = "some names map to tools and others to actions; all must do the same"
 NAMELESS_ACTION = "an action or a resource has no name"
 
 
 def errors_must_be(given: Any, choices: Iterable[str]) -> str:
     """A wrong value of `errors=`."""
-    return f"errors={given!r}: a refusal is answered as {', '.join(map(repr, choices))}"
+    return f"errors={given!r}: must be one of {', '.join(map(repr, choices))}"
 
 
-def observer_is_shown(given: Any, choices: Iterable[str]) -> str:
+def arguments_must_be(given: Any, choices: Iterable[str]) -> str:
     """A wrong value of `arguments=` of an observer."""
-    return f"arguments={given!r}: an observer is shown {', '.join(map(repr, choices))}"
+    return f"arguments={given!r}: must be one of {', '.join(map(repr, choices))}"
 
 
 def not_a_tool_name(name: str) -> str:
     """A name that MCP does not allow."""
-    return f"{name!r} is no tool name (letters, digits, _ - .; 128 at most); pass name="
+    return f"{name!r} is not a valid tool name (letters, digits, _ - .; at most 128); pass name="
 
 
 def name_is_taken(name: str) -> str:
@@ -190,17 +189,17 @@ def no_actions_of(resource: str) -> str:
 
 def not_a_word_for_help(word: str) -> str:
     """A word that cannot ask a dispatcher for help."""
-    return f"help={word!r} is no word for help; take another"
+    return f"help={word!r} cannot be the name of the help argument; choose another"
 
 
 def nested_dispatcher(tool: str) -> str:
     """A dispatcher behind a dispatcher."""
-    return f"{tool!r} leads to another dispatcher; name its actions"
+    return f"{tool!r} is another dispatcher; list its actions instead"
 
 
 def dispatcher_usage(params: str, word: str) -> str:
     """How a dispatcher is called: part of its description."""
-    return f"Fields go beside action, or in {params}; {word}=true tells them."
+    return f"Fields go beside action, or in {params}; {word}=true lists them."
 
 
 def actions_of(resource: str, signatures: Sequence[str]) -> str:
@@ -251,15 +250,16 @@ OBJECTS_MEANS = "Many rows in one call of a create: all are made, or none."
 MANY_TOOLS_TAKE = "Arguments that many tools take:"
 
 
-NOT_A_PLAIN_WRITE = "a preview or a key was lost on the way to the write"
+NOT_A_PLAIN_WRITE = "bug: a preview, or a call with an idempotency key, reached the plain write"
 KEY_REUSED = "was used for a call of this tool with other arguments; send these with a new key"
-CONTENT_NOT_KEPT = "The first call has returned content that is not kept."
+CONTENT_NOT_KEPT = "The content that the first call returned is not kept."
+KEY_NOT_TAKEN = "is not accepted by this tool"
 TWO_KEYS = "is not the same as the key in _meta; send one of them"
 
 
 def key_is_taken(name: str) -> str:
     """A tool that is to take keys, and has an argument of its own by that name."""
-    return f"{quoted(name)} is one of its own arguments; rename that, or take no keys"
+    return f"{quoted(name)} is one of the tool's own arguments; rename it, or take no keys"
 
 
 def not_a_key(least: int, most: int) -> str:
@@ -300,14 +300,14 @@ def control_name_twice(name: str) -> str:
 
 # --- calls of dispatchers -----------------------------------------------------------------------
 
-NONE_FOR_YOU = "; there is none for you"
+NONE_FOR_YOU = "; none is available to you"
 
 
 def holds_the_whole_call(key: str, inside: Iterable[str]) -> str:
     """A wrapper around the whole call of a dispatcher."""
     names = listed(tuple(inside), 12)
     return (
-        f"{quoted(key)} holds the whole call; "
+        f"{quoted(key)} wraps the whole call; "
         f"send {names} at the top level, not inside {quoted(key)}"
     )
 
@@ -319,20 +319,20 @@ def no_such_argument(key: str, near: str) -> str:
 
 def only_one_resource(given: Any, only: str) -> str:
     """Another resource than the only one."""
-    return f"there is no resource {echo(given)} here, only {quoted(only)}, which need not be said"
+    return f"there is no resource {echo(given)} here; send {quoted(only)} or leave it out"
 
 
 def goes_into_params(key: str, params: str) -> str:
     """A field that has the name of one of the dispatcher's own arguments."""
     return (
-        f"{quoted(key)} is a word of the call's own here; "
-        f"the field {quoted(key)} goes inside {quoted(params)}"
+        f"{quoted(key)} has another meaning at this level; "
+        f"send the field {quoted(key)} inside {quoted(params)}"
     )
 
 
 def ask_by_help(action: str, word: str) -> str:
     """A question for help that is written as an action."""
-    return f"there is no action {echo(action)}; ask by {quoted(word)}: true beside an action"
+    return f"there is no action {echo(action)}; for help, send {quoted(word)}: true with an action"
 
 
 def did_you_mean_action(action: str, meant: str) -> str:
@@ -349,17 +349,17 @@ def choose_one(
     if near:
         return f"{said}; did you mean {quoted(near)}?"
     known = f"; there are {listed(tuple(names))}" if names else NONE_FOR_YOU
-    return f'{said}{known}. {{"{word}": true}} tells more'
+    return f'{said}{known}. {{"{word}": true}} shows more'
 
 
 def sent_inside_too(path: JsonPath) -> str:
     """A field that is sent flat and in `params`."""
-    return f"stands in {path_text(path)} too; send it once"
+    return f"is also sent in {path_text(path)}; send it once"
 
 
 # --- help ---------------------------------------------------------------------------------------
 
-NOTHING_CALLED = "nothing: help was asked for"
+NOTHING_CALLED = "nothing: help was requested"
 
 
 def more_arguments(count: int) -> str:
@@ -381,14 +381,19 @@ def send_inside_params(names: Sequence[str], params: str) -> str:
 
 def ask_for_actions(call: str) -> str:
     """How to ask for the actions of one resource."""
-    return f"{call} tells what the actions of one do, with all their fields."
+    return f"{call} lists the actions and fields of one resource."
 
 
 def ask_for_fields(call: str) -> str:
     """How to ask for the fields of one action."""
-    return f"{call} tells the types of one action's fields, with an example."
+    return f"{call} returns the types of one action's fields, with an example."
 
 
 def number_of_pages(pages: int) -> str:
     """A page of help that does not exist."""
     return "there is one page" if pages == 1 else f"there are {pages} pages"
+
+
+# --- the configuration of clients ---------------------------------------------------------------
+
+CONFIG_OF_ANY_CLIENT = "the configuration of the client"

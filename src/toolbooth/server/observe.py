@@ -25,7 +25,7 @@ class CallRecord:
     dispatcher: str | None = None
     """The dispatcher that was called, if it passed the call to `tool`."""
     arguments: str | None = None
-    """What was sent to `tool`, as JSON text; None unless the observer asked for it, or where it
+    """The arguments for `tool` as JSON text. None if the observer did not ask for them, or if they
     could not be read.
     """
     preview: bool = False

@@ -1,8 +1,9 @@
 """Arguments as a record keeps them: JSON text with every digit that was sent, secrets left out
 where asked.
 
-A secret is what the contract declares as one, what its name says is one (`secret_names.py`), and
-credentials inside text (`credentials.py`): in URLs, headers, commands, JSON and private keys.
+Secrets are values that the contract declares as secret, values under the name of a secret
+(`secret_names.py`), and credentials inside text (`credentials.py`): in URLs, headers, commands,
+JSON and private keys.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ def _with_numbers_as_written(value: Any) -> str:
 
 
 def without_secrets(shape: Shape, value: Any) -> Any:
-    """The value with what the contract, or a key's name, calls a secret left out.
+    """Return the value without the secrets that the contract, or the name of a key, marks.
 
     An undeclared key among fields of which one is a secret is left out too: it may be that one,
     misspelt. So is text that would take too much work to look at.
@@ -62,6 +63,8 @@ def _kept(shape: Shape, value: Any, effort: Effort) -> Any:
     if shape.secret:
         return HIDDEN
     if isinstance(value, str):
+        # Where the contract declares text, JSON inside it is content. Elsewhere it is the value
+        # that the boundary would read out of it.
         may_be_text = "string" in shape.types and not shape.json_text
         return _text(value, effort) if may_be_text else _text_of_json(shape, value, effort)
     if is_object(value):
@@ -77,6 +80,7 @@ def _kept(shape: Shape, value: Any, effort: Effort) -> Any:
 
 def _object(shape: Shape, value: Json, effort: Effort) -> Json:
     kept = {key: _member(shape, key, each, effort) for key, each in value.items()}
+    # `{"name": "Authorization", "value": "..."}`: the name of the secret is a value here.
     if isinstance(value.get("value"), str) and any(
         _names_a_secret(value.get(key), effort) for key in _NAME_KEYS
     ):
@@ -85,11 +89,14 @@ def _object(shape: Shape, value: Json, effort: Effort) -> Json:
 
 
 def _member(shape: Shape, key: str, value: Any, effort: Effort) -> Any:
+    # `has_password: true` would hide nothing: yes and no are too few values to be a secret.
     holds_something = value is not None and not isinstance(value, bool)
     if holds_something and effort.is_secret_name(key):
         return HIDDEN
     if not shape.objects:
         return _undeclared(shape, value, effort)
+    # The forms of a union may declare the same key in different ways. If one calls it a secret, it
+    # is hidden.
     declared = [form.fields[key].shape for form in shape.objects if key in form.fields]
     return _merged(declared or [form.additional for form in shape.objects], shape, value, effort)
 
@@ -99,6 +106,7 @@ def _array(shape: Shape, value: list[Any], effort: Effort) -> list[Any]:
     if not shape.arrays:
         return [_undeclared(shape, each, effort) for each in items]
     by_position = max(len(form.prefix) for form in shape.arrays)
+    # Further items all have the same shapes, so those are looked up once.
     further = _item_shapes(shape, by_position)
     kept: list[Any] = []
     for index, each in enumerate(items):
@@ -122,10 +130,12 @@ def _item_shapes(shape: Shape, index: int) -> list[Shape | None]:
 
 
 def _merged(parts: Iterable[Shape | None], outer: Shape, value: Any, effort: Effort) -> Any:
-    """The value without what any of the shapes that it may have calls a secret; of no shape at all,
-    under `outer`.
+    """Return the value without the secrets of any shape that it may have. Without a shape, `outer`
+    applies.
     """
     known = [part for part in parts if part is not None]
+    # None of the forms describes this place, so only the surrounding object shows whether secrets
+    # are near.
     if not known:
         return _undeclared(outer, value, effort)
     for part in known:
@@ -141,7 +151,8 @@ def _undeclared(outer: Shape, value: Any, effort: Effort) -> Any:
 
 
 def _text(text: str, effort: Effort) -> str:
-    """Text without the secrets in it. If it is JSON, it is looked at as what it says would be."""
+    """Return the text without the secrets in it. JSON text is read and treated like its value."""
+    # Text is parsed only if it can be JSON: a long text would be read for nothing.
     if not _is_in_brackets(text):
         return without_credentials(text, effort)
     try:
@@ -169,11 +180,13 @@ def _is_in_brackets(text: str) -> bool:
 def _json_without_secrets(shape: Shape, text: str, effort: Effort) -> str:
     """Raises ValueError and RecursionError for text that is not JSON, or has a key twice."""
     # Each value but the first comes after one of these signs.
+    # A text of brackets could hold a million values, and each would be looked at.
     effort.values -= 1 + sum(map(text.count, ",[{"))
     if effort.values < 0:
         return HIDDEN
     found = _DECODER.decode(text)
     kept = _kept(shape, found, effort)
+    # If nothing was hidden, the text stays as it was sent, with its own spaces and digits.
     return text if kept == found else as_text(kept)
 
 

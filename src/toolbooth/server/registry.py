@@ -36,20 +36,20 @@ Errors = Literal["result", "protocol"]
 
 _ARGUMENTS = get_args(Arguments)
 TOOL_NAME = re.compile(r"[A-Za-z0-9_.-]{1,128}")
-"""What the specification allows; `toolbooth lint` knows which clients allow less."""
+"""The names that the specification allows. `toolbooth lint` knows the clients that allow fewer."""
 
 
 class ToolRegistry(ListedTools):
     """The tools of one server. `errors` chooses how a refusal is answered: as a tool result, or as
     JSON-RPC -32602.
 
-    docs/wire-contract.md lists the values that your functions get. In tests, call them with
-    `toolbooth.testing.call_over_wire`, which delivers the arguments as a client does.
+    docs/reference/wire-contract.md lists the values that your functions get. In tests, call them
+    with `toolbooth.testing.call_over_wire`, which delivers the arguments as a client does.
 
-    With `help="help"`, every tool takes `help: true`, which tells all that it takes instead of
+    With `help="help"`, every tool takes `help: true`, which returns its arguments instead of
     calling it. `profile` chooses how `tools/list` writes input schemas: by name, or a `Profile` of
-    your own. `keys` remembers idempotency keys, in memory by default; `caller` says who calls, if
-    the server has several users.
+    your own. `keys` remembers idempotency keys, in memory by default; `caller` returns the name of
+    the caller, if the server has several users.
     """
 
     def __init__(
@@ -81,6 +81,9 @@ class ToolRegistry(ListedTools):
         self.keys: KeyStore = keys or MemoryStore()
         self.caller = caller
         self.observers: list[tuple[Observer, Arguments]] = []
+
+    def __repr__(self) -> str:
+        return f"<ToolRegistry {self.name!r}: {len(self.tools)} tools>"
 
     @overload
     def tool(
@@ -129,8 +132,8 @@ class ToolRegistry(ListedTools):
         """Register a function: `@registry.tool`, `@registry.tool(name=...)` or
         `registry.tool(provider.method)`.
 
-        The function gets values of the types that it declares, as docs/wire-contract.md promises. A
-        direct call does not check that; `toolbooth.testing.call_over_wire` does.
+        The function gets values of the types that it declares, as docs/reference/wire-contract.md
+        promises. A direct call does not check that; `toolbooth.testing.call_over_wire` does.
 
         `idempotent`: a second call with the same arguments changes nothing more, and clients may
         know it. `idempotency_key`: callers may send a key, for which the tool runs once.
@@ -141,6 +144,8 @@ class ToolRegistry(ListedTools):
 
         def register(found: F) -> F:
             contract = compile_function(found, name=name, description=description)
+            # A read has no side effect, so making it twice does no harm: it does not refuse a key.
+            reads = bool((annotations or {}).get("readOnlyHint"))
             self.add(
                 contract,
                 title=title,
@@ -149,6 +154,7 @@ class ToolRegistry(ListedTools):
                 max_running=max_running,
                 idempotent=idempotent,
                 idempotency_key=idempotency_key,
+                refuses_key=not (idempotency_key or reads),
             )
             return found
 
@@ -165,6 +171,7 @@ class ToolRegistry(ListedTools):
         max_running: int | None = None,
         idempotent: bool = False,
         idempotency_key: bool = False,
+        refuses_key: bool = False,
         access_check: AccessCheck | None = None,
         variant: Variant | None = None,
         extra_help: Callable[[], Mapping[str, Any]] | None = None,
@@ -173,9 +180,10 @@ class ToolRegistry(ListedTools):
     ) -> Tool:
         """Register a compiled contract with the function that it is for.
 
-        `access_check` returns the error for a caller who may not call the tool, None for one who
-        may. `variant` finds another tool to run, if the arguments ask for it. `extra_help` adds to
-        its help, and `placeholders` replaces keys of rows in its example.
+        `refuses_key`: a call with an idempotency key in its `_meta` is refused. `access_check`
+        returns the error for a caller who may not call the tool, None for one who may. `variant`
+        finds another tool to run, if the arguments ask for it. `extra_help` adds to its help, and
+        `placeholders` replaces keys of rows in its example.
         """
         chosen = function or contract.function
         if chosen is None:
@@ -189,6 +197,7 @@ class ToolRegistry(ListedTools):
             timeout=self.timeout if timeout is ... else timeout,
             max_running=max_running or self.max_running,
             profile=self.profile,
+            refuses_key=refuses_key,
             access_check=access_check,
             variant=variant,
             extra_help=extra_help,
@@ -232,14 +241,14 @@ class ToolRegistry(ListedTools):
         hide: bool = True,
         help: str = "help",
     ) -> Any:
-        """Register one tool that routes to others by `action`; what comes beside it, flat or in
-        `params`, goes along.
+        """Register one tool that routes to others by `action`. The other arguments, flat or in
+        `params`, are passed on.
 
-        `actions` maps each action to a registered tool, or each resource to such a map; the call
-        says which. These tools leave the list unless `hide=False`, and can still be called by their
-        own names. Without `actions` this decorates a class, bare under its own name: its methods
-        that are marked `@mcp_action` become tools, `name__method`, and its actions. `help` is the
-        word that asks what there is: `"help": true`, alone or beside a resource, an action or both.
+        `actions` maps each action to a registered tool, or each resource to such a map. These tools
+        are not listed unless `hide=False`, and can still be called by their own names. Without
+        `actions` this decorates a class (without parentheses: under the name of the class). Its
+        methods marked `@mcp_action` become tools, `name__method`, and its actions. `help` is the
+        argument that asks for help: `"help": true`, alone or beside a resource, an action or both.
 
         Raises:
             ContractError: with every mistake.
@@ -272,16 +281,25 @@ class ToolRegistry(ListedTools):
         if not TOOL_NAME.fullmatch(contract.name):
             mistakes.append(messages.not_a_tool_name(contract.name))
         is_taken = contract.name in self.tools or contract.name in self.hidden
+        # A dispatcher may have the name of one of the tools that it hides, because that one leaves
+        # the list.
         if is_taken and contract.name not in hidden:
             mistakes.append(messages.name_is_taken(contract.name))
         if mistakes:
             raise ContractError(contract.name, mistakes)
-        for name in [name for name in self.tools if name in hidden]:
-            self.hidden[name] = self.tools.pop(name)
+        # Only dispatchers hide tools. Looking through all tools for each one would be quadratic.
+        if hidden:
+            self._hide(hidden)
+        # The name is in use again, for the dispatcher itself.
         self.hidden.pop(contract.name, None)
         self.tools[contract.name] = made
         self.changes += 1
         return made
+
+    def _hide(self, names: frozenset[str]) -> None:
+        """Move these tools behind their dispatcher, in the order of their registration."""
+        for name in [name for name in self.tools if name in names]:
+            self.hidden[name] = self.tools.pop(name)
 
     def call(
         self, name: str, arguments: Any = None, *, context: Context | None = None
@@ -292,6 +310,8 @@ class ToolRegistry(ListedTools):
             UnknownTool: there is no such tool.
             ToolInputError: the arguments were refused, and `errors` is "protocol".
         """
+        # The JSON is written from Python values here, so the digits that a client sent are not
+        # known.
         return self._call(name, json_bytes(arguments), context, from_floats=True)
 
     def call_bytes(
@@ -337,11 +357,11 @@ class ToolRegistry(ListedTools):
         """Have `observer` called with a record of every call; usable as a decorator, with and
         without parentheses.
 
-        `arguments`: "none", "redacted" (what the contract or a key's name calls a secret is left
-        out) or "whole".
+        `arguments`: "none", "redacted" (without secrets, as the contract or a key's name marks
+        them) or "whole".
         """
         if arguments not in _ARGUMENTS:
-            raise ValueError(messages.observer_is_shown(arguments, _ARGUMENTS))
+            raise ValueError(messages.arguments_must_be(arguments, _ARGUMENTS))
 
         def register(found: Watching) -> Watching:
             self.observers.append((found, arguments))

@@ -72,10 +72,11 @@ async def respond(
     """Answer one message. `headers` has lower-case names, or is None on a transport without
     headers.
 
-    `shows` says which tools this caller is shown; None: all. It does not restrict calls: the tools
-    themselves do.
+    `shows` decides which tools this caller sees; None: all. It does not restrict calls: the tools
+    themselves do that.
     """
     try:
+        # Reading a large body would hold up every other call in this event loop.
         if len(body) > LARGE:
             prepared = await off_the_loop(
                 lambda: _prepare(registry, read_message(body), headers, context, shows)
@@ -132,11 +133,13 @@ def _prepare(
         return _done(registry, request, _plain_method(registry, request, shows))
 
     tool = registry.find(request.params["name"], shows)
+    # Only the stateless revision repeats arguments in headers, for proxies that route by them.
     if headers is not None and request.revision.stateless and tool.header_params:
         sent = request.params.get("arguments")
         revisions.check_param_headers(tool.header_params, sent, headers)
     if request.problems:
         return _refused(registry, request, tool, context, request.problems)
+    # `is`: nearly all tools share the default limits, and the message was parsed under these.
     if tool.contract.limits is DEFAULT_LIMITS:
         return request, tool
     # A tool with limits of its own: its arguments alone are held to them.
@@ -207,6 +210,7 @@ def _start(cursor: Any) -> int:
     if cursor is None:
         return 0
     try:
+        # The first page has no cursor, so `0` is none of ours either.
         return int(base64.urlsafe_b64decode(str(cursor))) or -1
     except ValueError:
         return -1
@@ -214,6 +218,7 @@ def _start(cursor: Any) -> int:
 
 def _context(context: Context | None, request: Request) -> Context:
     meta = request.params.get("_meta")
+    # Most calls of the handshake revisions have nothing to put in a context, so they share one.
     if context is None and request.revision.client is None and meta is None:
         return _NO_CONTEXT
     given = context or _NO_CONTEXT
@@ -232,10 +237,12 @@ async def _called(
     token = meta.get("progressToken")
     if token is not None and not is_id(token):
         raise ProtocolError(revisions.INVALID_PARAMS, messages.WRONG_PROGRESS_TOKEN)
-    if tool.contract.plain_keywords and not registry.observers:  # nobody asks who calls
+    if tool.contract.plain_keywords and not registry.observers:  # the caller is not needed
         made = _NO_CONTEXT
     else:
         made = _context(context, request)
+    # Without a context as a parameter, a tool cannot report progress. A stream would then only cost
+    # more.
     if token is not None and not tool.contract.plain_keywords:
         return Reply(b"", 200, _events(registry, request, tool, made, token, shows))
     result = await call(registry, tool, request.arguments, made, shows=shows)
@@ -258,11 +265,13 @@ async def _events(
         params = {"progressToken": token, "progress": done, "total": total, "message": message}
         params = {key: value for key, value in params.items() if value is not None}
         sent = _encoded({"jsonrpc": "2.0", "method": "notifications/progress", "params": params})
+        # A sync tool reports from another thread, and a queue belongs to its event loop.
         loop.call_soon_threadsafe(queue.put_nowait, sent)
 
     reporting = replace(context, report=report)
     calling = call(registry, tool, request.arguments, reporting, shows=shows)
     task = asyncio.ensure_future(calling)
+    # `None` ends the stream, also if the call fails: otherwise the loop would wait for ever.
     task.add_done_callback(lambda _: queue.put_nowait(None))
     try:
         while (event := await queue.get()) is not None:
@@ -273,6 +282,7 @@ async def _events(
             refusal = render.refusal_error(error, DEFAULT_LIMITS)
             yield _encoded({"jsonrpc": "2.0", "id": request.id, "error": refusal})
     finally:
+        # The client may have closed the stream before the call ended.
         task.cancel()
 
 

@@ -1,4 +1,4 @@
-"""What differs between the revisions of the protocol, and how a request says which one it speaks.
+"""The differences between the revisions of the protocol, and how a request names its revision.
 
 2026-07-28 is stateless: every request carries its version and client in `_meta`, mirrored in
 headers over HTTP. The handshake revisions negotiate once, with `initialize`; nothing of that is
@@ -19,7 +19,7 @@ from toolbooth.jsonvalue import Json, is_object
 from toolbooth.server import messages
 
 STATELESS = ("2026-07-28",)
-"""Revisions in which every request stands for itself, the newest first."""
+"""Revisions in which every request is independent, the newest first."""
 HANDSHAKE = ("2025-11-25", "2025-06-18", "2025-03-26")
 """Revisions that begin with `initialize`, the newest first."""
 
@@ -70,15 +70,19 @@ class Revision:
 
 
 def http_status(code: int, headers: Headers | None) -> int:
-    """The status that goes with an error. The handshake revisions answer what was understood with
-    200.
+    """Return the HTTP status of an error. The handshake revisions use 200 for every message that
+    was understood.
     """
     stateless = headers is not None and headers.get("mcp-protocol-version") in STATELESS
+    # Some errors occur before it is known which revision the client speaks, and 400 is right for
+    # all of them.
     return HTTP_STATUS.get(code, 200) if stateless or code in _BEFORE_ANY_ERA else 200
 
 
 def negotiated(requested: Any) -> str:
     """The revision that `initialize` settles on: the one asked for, or the newest of its kind."""
+    # The specification lets the server answer with another version that it supports, and the client
+    # then decides.
     return requested if requested in HANDSHAKE else HANDSHAKE[0]
 
 
@@ -89,10 +93,14 @@ def revision_of(method: str, params: Json, headers: Headers | None) -> Revision:
     meta: Json | None = params.get("_meta")
     version = None if meta is None else meta.get(VERSION_KEY)
     header = None if headers is None else headers.get("mcp-protocol-version")
+    # Either of both makes the request a stateless one. If the other is missing or differs, it is
+    # refused below, not taken for an older revision.
     if version is not None or header in STATELESS:
         return _stateless(method, params, meta, headers)
     if header is not None and header not in HANDSHAKE:
         raise _unsupported(header)
+    # Without the header, the specification assumes 2025-03-26, the last revision that did not have
+    # it.
     assumed = HANDSHAKE[0] if headers is None else HANDSHAKE[-1]
     return Revision(header or assumed, None, stateless=False)
 
@@ -116,6 +124,7 @@ def _stateless(method: str, params: Json, meta: Json | None, headers: Headers | 
 
 def revision_shown(meta: Any) -> Revision:
     """The revision of a message that cannot be read, as far as its `_meta` shows it."""
+    # The version may not be supported at all, but the caller must get an answer of its own kind.
     if is_object(meta) and VERSION_KEY in meta:
         return Revision(STATELESS[0], client_name(meta), stateless=True)
     client = client_name(meta) if is_object(meta) else None
@@ -132,16 +141,14 @@ def request_meta(client: str) -> Json:
 
 
 def client_name(meta: Mapping[str, Any]) -> str | None:
-    """Who calls, as far as the request's `_meta` says so."""
+    """Return the name of the client in the request's `_meta`."""
     client = meta.get(CLIENT_KEY)
     name = client.get("name") if is_object(client) else None
     return name if isinstance(name, str) else None
 
 
 def _check_headers(method: str, params: Json, version: Any, headers: Headers) -> None:
-    """The routing headers repeat what the body says, so that a proxy need not read it. They must
-    not disagree.
-    """
+    """Check that the routing headers agree with the body, which they repeat for proxies."""
     if headers.get("mcp-protocol-version") != version:
         raise ProtocolError(HEADER_MISMATCH, messages.OTHER_VERSION_IN_HEADER)
     if headers.get("mcp-method") != method:
@@ -165,6 +172,8 @@ def decoded_header(value: str | None) -> str | None:
     payload = value[9:-2]
     try:
         raw = base64.b64decode(payload, validate=True)
+        # Base64 can be written in several ways, also with bits that are ignored. Only the one that
+        # encodes to itself is taken.
         return raw.decode() if base64.b64encode(raw).decode() == payload else None
     except (binascii.Error, UnicodeDecodeError):
         return None
@@ -173,14 +182,14 @@ def decoded_header(value: str | None) -> str | None:
 def check_param_headers(
     wanted: Mapping[tuple[str, ...], tuple[str, str]], arguments: Any, headers: Headers
 ) -> None:
-    """`Mcp-Param-*` headers (x-mcp-header): each must repeat its argument, and stand there if and
-    only if it does.
+    """Check the `Mcp-Param-*` headers (x-mcp-header): each must equal its argument, and must be
+    sent if and only if the argument is.
     """
     for path, (token, kind) in wanted.items():
         value = arguments
         hidden = False
         for step in path:
-            hidden = hidden or isinstance(value, str)  # text may hold what the header should repeat
+            hidden = hidden or isinstance(value, str)  # the argument may be inside JSON text
             value = value.get(step) if is_object(value) else None
         header = headers.get(f"mcp-param-{token}".lower())
         if value is None and header is None and not hidden:
@@ -195,6 +204,7 @@ def _same(kind: str, value: Any, header: str | None) -> bool:
         return False
     if isinstance(value, bool):
         return header == ("true" if value else "false")
+    # `5.0` and `5` are the same integer in JSON, so the header may have either.
     if kind == "integer" and isinstance(value, int | float) and (whole := _WHOLE.fullmatch(header)):
         return int(whole[1]) == value
     return header == str(value)

@@ -18,7 +18,7 @@ MOST_RUNNING = 16
 """Calls of one sync tool that run at a time by default: a quarter of the threads."""
 
 MOST_WAITING = 256
-"""Calls of one tool that wait; one more is told that the tool is busy."""
+"""How many calls of one tool may wait. The next is answered that the tool is busy."""
 
 _LONGEST_PAUSE = 60
 
@@ -51,30 +51,35 @@ class Turns:
         try:
             async with asyncio.timeout(limit):
                 await self._free.acquire()
+        # The time limit of the tool has passed before it could begin. It has not run, so the call
+        # can be sent again.
         except TimeoutError:
             raise Busy(self._pause()) from None
         finally:
             self._waiting -= 1
 
     def begin(self, timer: asyncio.TimerHandle) -> Callable[[], None]:
-        """A call begins in a thread. Returns what is to be called there when it ends, also if
-        nobody waits for it any more. `timer` is cancelled then.
+        """Count a call that begins in a thread. Returns a function to call there when it ends, also
+        if its caller has gone. `timer` is cancelled then.
         """
         return partial(self._end_from_thread, asyncio.get_running_loop(), monotonic(), timer)
 
     def _end_from_thread(
         self, loop: asyncio.AbstractEventLoop, start: float, timer: asyncio.TimerHandle
     ) -> None:
-        with suppress(RuntimeError):  # the loop is closed: nobody waits for a turn
+        with suppress(RuntimeError):  # the loop is closed, so no call waits for a turn
             loop.call_soon_threadsafe(self._end, monotonic() - start, timer)
 
     def _end(self, seconds: float, timer: asyncio.TimerHandle) -> None:
         timer.cancel()
+        # A moving average: it follows a tool that becomes slower, but one slow call alone changes
+        # little.
         self._usual = seconds if not self._usual else 0.8 * self._usual + 0.2 * seconds
         self._free.release()
 
     def _pause(self) -> int:
         """Seconds after which a turn should be free."""
+        # All that wait before it, and itself, at the usual pace of all turns together.
         expected = ceil(self._usual * (self._waiting + 1) / self._most)
         return min(_LONGEST_PAUSE, max(1, expected))
 
@@ -89,6 +94,8 @@ class TurnsByLoop:
     def here(self) -> Turns:
         """Those of the running event loop."""
         loop = asyncio.get_running_loop()
+        # An asyncio semaphore belongs to one event loop, and `call_sync` may use a new loop for
+        # each call.
         found = self._turns.get(loop)
         if found is None:
             found = self._turns[loop] = Turns(self._most)

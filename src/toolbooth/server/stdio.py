@@ -47,12 +47,14 @@ def serve(
     stop_seconds: float = STOP_SECONDS,
     drain_seconds: float = DRAIN_SECONDS,
 ) -> None:
-    """Serve until standard input ends, or until SIGTERM. What tools print, and programs they start,
-    cannot break the framing.
+    """Serve until standard input ends, or until SIGTERM. Output of tools, and of programs that they
+    start, cannot break the framing.
 
     Calls in progress then have `drain_seconds` to end, or `stop_seconds` after SIGTERM. After that
     they are answered with an error, and the process exits: a thread cannot be stopped otherwise.
     """
+    # The wire gets descriptors of its own. After that, 0 is empty and 1 is the log, so that neither
+    # `print` in a tool nor a program that it starts reaches the client.
     with os.fdopen(os.dup(0), "rb", buffering=0) as source, os.fdopen(os.dup(1), "wb") as sink:
         nothing = os.open(os.devnull, os.O_RDONLY)
         os.dup2(nothing, 0)
@@ -109,6 +111,7 @@ class _Serving:
             await self.ended.wait()
         finally:
             at_end()
+        # The exception of one call must not end the wait for the others.
         await asyncio.gather(*self.calls, return_exceptions=True)
 
     def stop(self) -> None:
@@ -120,6 +123,8 @@ class _Serving:
         """Answer in the background: a slow tool does not hold up the next line, and can be
         cancelled by its id.
         """
+        # Before anything else: a cancellation has no id and gets no answer, and it still counts
+        # while the server stops.
         cancelled = _cancelled(line)
         if cancelled is not None:
             self._cancel(cancelled)
@@ -138,6 +143,7 @@ class _Serving:
     def _cancel(self, cancelled: Any) -> None:
         for task, asked in self.calls.items():
             request_id = _id(asked)
+            # `1` and `true` are equal in Python, and another call would be cancelled.
             if type(request_id) is type(cancelled) and request_id == cancelled:
                 task.cancel()
 
@@ -168,11 +174,13 @@ class _Serving:
             reply = error_reply(id_in(line), INTERNAL_ERROR, messages.SERVER_FAILED)
             self.answers.end(call, reply)
         finally:
+            # A call that was cancelled gets no answer, but it must not stay open: `close` would
+            # answer it at the end.
             self.answers.end(call)
 
 
 class _Lines(asyncio.Protocol):
-    """Takes each line as soon as it is there: no task waits for the next one."""
+    """Passes each line on as soon as it has arrived. There is no task that waits for lines."""
 
     def __init__(
         self,
@@ -201,6 +209,8 @@ class _Lines(asyncio.Protocol):
         self.parts.append(part)
         if self.size > _LONGEST_LINE:
             start = b"".join(self.parts)
+            # The beginning is kept once, and of the rest only as much as the end of the line may
+            # need: the line itself may go on for gigabytes.
             self.head = self.head or start[:_KEPT]
             self.parts = [start[-_KEPT:]]
 
@@ -226,6 +236,7 @@ class _Lines(asyncio.Protocol):
 
 def _cancelled(line: bytes) -> Any:
     """The id of the request that a line cancels."""
+    # Nearly every line is a call. This look at the bytes spares them a second parsing.
     if b"notifications/cancelled" not in line:
         return None
     try:
@@ -260,6 +271,8 @@ def _on_sigterm(serving: _Serving, set_deadline: Callable[[], None]) -> Generato
                 serving.loop.call_soon_threadsafe(serving.stop)
 
     in_main_thread = threading.current_thread() is threading.main_thread()
+    # Python allows signal handlers only in the main thread, and a handler of the author's own is
+    # not replaced.
     if not in_main_thread or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL:
         yield
         return

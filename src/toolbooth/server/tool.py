@@ -27,8 +27,8 @@ from toolbooth.server.controls import HELP_KEY
 from toolbooth.server.running import MOST_RUNNING, TurnsByLoop
 from toolbooth.shape_check import json_schema
 
-Shows = Callable[["Tool"], bool]
-"""Which tools the caller is shown."""
+Shows = Callable[[str], bool]
+"""Which tools the caller is shown, by name."""
 
 Variant = Callable[[Any], "Tool | None"]
 """Finds the tool to run for these arguments; None: the tool itself."""
@@ -50,7 +50,7 @@ class ActionTable:
 
     resources: Mapping[str, Mapping[str, Tool]]
     only: str = ""
-    """The name of the only resource, if it has one: a call may say it, and need not."""
+    """The name of the only resource, if there is only one. A call may leave it out."""
     help: str = "help"
     """The argument that asks for help: `"help": true`."""
     help_action: str = ""
@@ -60,7 +60,7 @@ class ActionTable:
     keys: tuple[str, ...] = field(init=False)
     """The arguments that name the sub-tool of a call."""
     own: frozenset[str] = field(init=False)
-    """All that a call says for itself: fields of these names go into `params`."""
+    """The dispatcher's own arguments. Fields with these names go into `params`."""
 
     def __post_init__(self) -> None:
         keys = ("action",) if "" in self.resources else ("resource", "action")
@@ -75,6 +75,7 @@ class ActionTable:
         """The dispatcher's call with these fields: flat, unless one of them has a name of the
         call's own.
         """
+        # Flat is the shorter form, but a field called `action` would replace the action itself.
         if self.own.isdisjoint(fields):
             return {**target, **fields}
         return {**target, PARAMS: dict(fields)}
@@ -102,7 +103,7 @@ class ActionTable:
 
     def only_shown(self, shows: Shows) -> ActionTable:
         """The same without the sub-tools that the caller is not shown."""
-        return self.mapped(lambda tool: tool if shows(tool) else None)
+        return self.mapped(lambda tool: tool if shows(tool.name) else None)
 
 
 def target_of(resource: str, action: str) -> dict[str, str]:
@@ -126,7 +127,7 @@ class Tool:
     table: ActionTable | None = None
     """Of a dispatcher: its sub-tools."""
     extra_help: Callable[[], Mapping[str, Any]] | None = None
-    """What help adds to the tool's fields."""
+    """The entries that help adds to the tool's fields."""
     help_schema: Callable[[], Mapping[str, Any] | None] | None = None
     """The input schema for the caller who asks for help, if not all callers may send the same;
     None: that of the contract.
@@ -134,9 +135,11 @@ class Tool:
     placeholders: Callable[[Json], Json] | None = None
     """Writes placeholders into an example of its arguments, instead of keys that rows may have."""
     list_words: Callable[[], str] | None = None
-    """Of a dispatcher: what only `tools/list` adds to the description."""
+    """For a dispatcher: the words that only `tools/list` adds to the description."""
     variant: Variant | None = None
     """Another tool to run instead, if the arguments ask for it: many rows at once, for example."""
+    refuses_key: bool = False
+    """It may write, and takes no idempotency key: one in `_meta` is refused."""
     access_check: AccessCheck | None = None
     """The error for a caller who may not call the tool. It replaces a refusal, which would name
     the tool's fields.
@@ -159,7 +162,7 @@ class Tool:
 
     @property
     def controls(self) -> Mapping[str, Any]:
-        """The control arguments that the tool takes, and what each means."""
+        """The control arguments that the tool takes, with their meanings."""
         return {} if self.extra_help is None else self.extra_help().get(HELP_KEY, {})
 
     def owns(self, key: str) -> bool:
@@ -180,6 +183,7 @@ class Tool:
     @cached_property
     def needs_loop(self) -> bool:
         """Whether a call needs an event loop: to await the tool, or to limit its time."""
+        # One sub-tool is enough, since it is not known yet which of them is called.
         return (
             self.is_async or self.timeout is not None or any(sub.needs_loop for sub in self._below)
         )
@@ -213,6 +217,7 @@ class Tool:
         except ValueError:  # written in C, without a signature
             return None
         hint = Hints(self.function).returns(raw)
+        # These describe no fields of their own, so a schema of the result would not help a client.
         if hint in (inspect.Signature.empty, None, Any, str, dict, *get_args(Content)):
             return None
         try:
@@ -222,9 +227,10 @@ class Tool:
 
     @cached_property
     def output_check(self) -> Callable[[str], str | None] | None:
-        """Says how a result in JSON breaks the output schema. None if there is no such schema."""
+        """A function that returns how a JSON result breaks the output schema; None without one."""
         schema = self.output_schema
         if schema is None or schema == _ANY_OBJECT:
+            # Any object fits this schema.
             return None
         validator = json_schema().validator_for(schema)
 
@@ -264,7 +270,7 @@ _ANY_OBJECT = {"type": "object", "additionalProperties": True}
 
 @lru_cache(256)
 def _result_schema(hint: Any) -> dict[str, Any] | None:
-    """The JSON Schema of what is returned, if it is an object; many tools return the same."""
+    """Return the JSON Schema of a return type, if it is an object. Many tools share a type."""
     try:
         schema = TypeAdapter[Any](hint).json_schema(mode="serialization")
     except (PydanticUserError, PydanticSchemaGenerationError, PydanticInvalidForJsonSchema):
@@ -275,9 +281,7 @@ def _result_schema(hint: Any) -> dict[str, Any] | None:
 
 
 def _untitled(schema: Any) -> Any:
-    """Without the titles that Pydantic makes up: they say nothing that the names do not say, and
-    cost tokens.
-    """
+    """Return the schema without Pydantic's titles, which only repeat the names and cost tokens."""
     if is_array(schema):
         return [_untitled(each) for each in schema]
     if not is_object(schema):

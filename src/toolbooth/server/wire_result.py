@@ -15,19 +15,19 @@ from toolbooth.jsonvalue import Json, is_object, path_from_text
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class WireResult:
-    """What came back, as the agent sees it."""
+    """The result of a call, as the agent sees it."""
 
     text: str
-    """What the model reads."""
+    """The text that the model reads."""
     structured: Json | None
     """`structuredContent`, if the tool has one."""
     is_error: bool
     repairs: tuple[Repair, ...]
-    """What the boundary repaired. Empty on a server that is not protected, like `problems` and
+    """The repairs of the boundary. Empty on a server that is not protected, like `problems` and
     `corrected`.
     """
     problems: tuple[Problem, ...]
-    """Why the boundary refused; empty if a view said no in its own words."""
+    """The problems for which the boundary refused. Empty if a view refused the call itself."""
     corrected: Json | None
     """The call to send instead, if it could be derived."""
     raw: Json
@@ -42,7 +42,7 @@ class WireResult:
 
     @property
     def outcome(self) -> str:
-        """What became of the call, in one word."""
+        """The outcome of the call in one word."""
         if self.problems:
             return "refused"
         if self.is_error:
@@ -64,6 +64,7 @@ def read_result(raw: Json, status: int | None = None) -> WireResult:
     error: Any = raw.get("error")
     meta = boundary_meta(error.get("data") if error else raw.get("_meta"))
     return WireResult(
+        # A protocol error has no content. Its message is the text that a client shows instead.
         text=error["message"] if error else "\n".join(map(_piece, raw.get("content", ()))),
         structured=raw.get("structuredContent"),
         is_error=error is not None or raw.get("isError", False),
@@ -76,7 +77,7 @@ def read_result(raw: Json, status: int | None = None) -> WireResult:
 
 
 def boundary_meta(beside: Any) -> Json:
-    """What the boundary has put into `_meta` of a result, or into `data` of an error."""
+    """Return the boundary's part of `_meta` in a result, or of `data` in an error."""
     return beside.get(META_KEY, {}) if is_object(beside) else {}
 
 

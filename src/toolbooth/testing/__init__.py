@@ -1,7 +1,8 @@
-"""What tool authors test with: calls as clients deliver them, and their outcomes."""
+"""The test kit for tool authors: calls as clients deliver them, and their outcomes."""
 
 from toolbooth.extras import require as _require
 
+# Before the imports below, whose own error would not name the extra to install.
 _require("toolbooth.testing", extra="testing", modules={"hypothesis": "Hypothesis"})
 
 from toolbooth.testing.check.boundary import assert_boundary, check_boundary

@@ -49,6 +49,7 @@ def _owner(schema: Schema, owner: str) -> str:
 
 
 def _mistakes(schema: Schema, error: Any) -> list[str]:
+    # The error names one reference. The author can correct all of them at once.
     targets = dict.fromkeys(target for _, target in outside_references(schema))
     if targets and error.kind.name == "$ref":
         return [

@@ -15,7 +15,7 @@ from django.http import (
     JsonResponse,
 )
 from django.middleware.common import CommonMiddleware
-from django.urls import resolve
+from django.urls import get_urlconf, resolve, set_urlconf
 from django.utils import timezone, translation
 from django.utils.decorators import sync_and_async_middleware
 from django.utils.deprecation import MiddlewareMixin
@@ -148,7 +148,7 @@ class Common(CommonMiddleware):
 
 
 class Foreign:
-    """Changes the language and the time zone, and leaves them so."""
+    """Changes the language, the time zone and the URLconf, and leaves them so."""
 
     def __init__(self, get_response):
         self.get_response = get_response
@@ -156,7 +156,78 @@ class Foreign:
     def __call__(self, request):
         translation.activate("nl")
         timezone.activate("Asia/Tokyo")
+        response = self.get_response(request)
+        set_urlconf("middleware_urls")
+        seen.append(_place())
+        return response
+
+
+def noting_place(get_response):
+    """Notes the language, the time zone and the URLconf before and after a request to the
+    endpoint.
+    """
+
+    def middleware(request):
+        seen.append(_place())
+        response = get_response(request)
+        seen.append(_place())
+        return response
+
+    return middleware
+
+
+def _place():
+    return translation.get_language(), timezone.get_current_timezone_name(), get_urlconf()
+
+
+class Made:
+    """Counts how often it is made."""
+
+    times = 0
+
+    def __init__(self, get_response):
+        type(self).times += 1
+        self.get_response = get_response
+
+    def __call__(self, request):
         return self.get_response(request)
+
+
+class Hooked:
+    """Has the hooks that Django runs right around a view. Its subclasses answer in one of them."""
+
+    def __init__(self, get_response):
+        self.get_response = get_response
+
+    def __call__(self, request):
+        return self.get_response(request)
+
+    def process_template_response(self, request, response):
+        seen.append((type(self).__name__, "template", request.path, response.is_rendered))
+        return response
+
+
+class HookedToo(Hooked):
+    """Second, to show the order."""
+
+
+class AnswersForView(Hooked):
+    def process_view(self, request, view, args, kwargs):
+        if request.path == "/mcp/":
+            return None
+        return JsonResponse({"name": ["is closed"]}, status=400)
+
+
+class AnswersExceptions(Hooked):
+    def process_exception(self, request, error):
+        return JsonResponse({"detail": f"no {type(error).__name__} today"}, status=409)
+
+
+class ChangesTemplates(Hooked):
+    def process_template_response(self, request, response):
+        if request.path != "/mcp/":
+            response.data = {**response.data, "added": True}
+        return response
 
 
 def answering(make):

@@ -245,7 +245,7 @@ def joined(pages: list[dict]) -> str:
     assert len({each["size"] for each in told}) == 1
     if list(pages[0]) == ["text"]:
         return "".join(page["text"] for page in pages)
-    longest = re.fullmatch(r"[\d,]+ more in (.*)\. To go on, .*", told[0]["note"], re.DOTALL)[1]
+    longest = re.fullmatch(r"[\d,]+ more in (.*)\. To continue, .*", told[0]["note"], re.DOTALL)[1]
     whole = {**pages[0], longest: [row for page in pages for row in page[longest]]}
     assert all({**page, longest: 0} == {**whole, longest: 0} for page in pages)
     return written(whole)

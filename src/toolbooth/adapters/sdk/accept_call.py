@@ -1,5 +1,5 @@
-"""The steps that all adapters share: arguments that the host has read -> values, and an exception
--> the tool result for it.
+"""The steps that all adapters share: turn arguments that the host has read into values, and an
+exception into its tool result.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ it: their arguments are in the text.
 
 
 def accept_call(contract: Contract, arguments: Json, original: OriginalRequest) -> Accepted:
-    """The function's values and the repairs made, from the message itself if it is known.
+    """Return the function's values and the repairs made, from the message itself if it is known.
 
     Raises:
         ToolInputError: if the arguments are refused.
@@ -48,8 +48,8 @@ def accept_call(contract: Contract, arguments: Json, original: OriginalRequest) 
 
 
 def queue_arguments(contract: Contract, arguments: Json, original: OriginalRequest) -> Json:
-    """Arguments for a task. Its worker, maybe in another process, reads the call from them as it
-    was sent.
+    """Return arguments for a task. Its worker, maybe in another process, reads the call from them
+    as it was sent.
 
     The author's validation runs here, before there is a task, and again in the worker: only JSON
     can be queued.
@@ -74,8 +74,8 @@ def accept_queued(contract: Contract, queued: Json) -> Accepted:
 
 
 def _read(contract: Contract, arguments: Json, original: OriginalRequest) -> Reading | None:
-    """The arguments as sent, or as the host passed them on if nothing else is known; None if those
-    are Python values.
+    """Return the arguments as sent, or as the host passed them on if nothing else is known; None if
+    those are Python values.
     """
     message: Json = {}
     reading: Reading | None = None
@@ -122,10 +122,11 @@ def _accept_values(contract: Contract, arguments: Json) -> Accepted:
 
 
 def error_result(error: BaseException | None, contract: Contract, name: str) -> Json | None:
-    """The tool result for an exception that agents may read; None for any other, which its host
-    masks.
+    """Return the tool result for an exception that agents may read; None for any other, which its
+    host masks.
     """
     if isinstance(error, ToolInputError):
+        # The name in the call may differ from the contract's, for example on a mounted server.
         if error.tool in ("", contract.name):
             error = error.replaced(tool=name)
         return render.refusal_result(error, contract.limits)
@@ -133,7 +134,7 @@ def error_result(error: BaseException | None, contract: Contract, name: str) -> 
 
 
 def meta_with_repairs(meta: Mapping[str, Any] | None, repairs: list[Remark]) -> Json:
-    """A result's `_meta`, with the repairs and notes in it."""
+    """Return a result's `_meta`, with the repairs and notes in it."""
     made = dict(meta or {})
     ours = render.remarks_data(repairs)
     made[render.META_KEY] = {**made.get(render.META_KEY, {}), **ours}

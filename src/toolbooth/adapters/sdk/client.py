@@ -1,5 +1,5 @@
-"""A running server in any language: an address or a command goes in, its tools come out as they
-were sent.
+"""Connects to a running server in any language, by a URL or a command. Its tools are listed as they
+were sent, and can be called.
 
 The official client connects and negotiates. Only its checks of the list are left out: it drops
 tools, or refuses the whole list, if a server breaks the rules, and lint has to see those.
@@ -7,10 +7,18 @@ tools, or refuses the whole list, if a server breaks the rules, and lint has to 
 
 from __future__ import annotations
 
+import asyncio
+import json
 import os
 import tempfile
-from collections.abc import AsyncGenerator, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from collections.abc import AsyncGenerator, Generator, Mapping, Sequence
+from contextlib import (
+    AbstractAsyncContextManager,
+    AsyncExitStack,
+    asynccontextmanager,
+    contextmanager,
+)
+from types import TracebackType
 from typing import Any, TextIO
 
 import anyio
@@ -18,54 +26,209 @@ import httpx2
 from mcp import Client, StdioServerParameters
 from mcp.client.stdio import stdio_client
 from mcp.client.streamable_http import streamable_http_client
-from mcp_types import ListToolsRequest, PaginatedRequestParams
+from mcp.shared.exceptions import MCPError
+from mcp_types import CONNECTION_CLOSED, REQUEST_TIMEOUT
 from typing_extensions import TypeIs
+
+from toolbooth.adapters.connect import Served, Unreachable
+from toolbooth.contract import Contract
+from toolbooth.jsonvalue import Json
 
 _LAST_WORDS = 5
 
+_FOR_HTTP_STATUS = ("Server returned an error response", "Not Found", "Session terminated")
+"""The client's own messages for an HTTP status without a JSON-RPC error in the body."""
 
-class Unreachable(RuntimeError):
-    """A server could not be asked for its tools; says why."""
+
+class RemoteServer(Served):
+    """A server at a URL, or one that a command starts: the same questions as to one in this
+    process.
+
+    Each question connects anew; within `async with` all share one connection.
+    """
+
+    def __init__(
+        self,
+        server: str | Sequence[str],
+        *,
+        headers: Mapping[str, str] | None = None,
+        timeout: float = 30,
+    ) -> None:
+        self.server = server
+        self.kind = "remote"
+        self.name = ""
+        self.revision = ""
+        """The revision of MCP that was negotiated; empty before."""
+        self._headers = dict(headers or {})
+        self._timeout = timeout
+        self._statuses: list[int] = []
+        self._open: tuple[Client, AsyncExitStack, TextIO] | None = None
+
+    @property
+    def _where(self) -> str:
+        return self.server if isinstance(self.server, str) else " ".join(self.server)
+
+    @property
+    def protected(self) -> bool:
+        """Always False: it cannot be known from outside."""
+        return False
+
+    async def tools(self) -> list[Any]:
+        """Return all tools, as the server sent them.
+
+        Raises:
+            Unreachable: it does not start, does not answer in time, or answers with an error.
+        """
+        async with self._connected() as client:
+            found: list[Any] = []
+            cursor: str | None = None
+            while True:
+                params = {"cursor": cursor} if cursor else {}
+                result = await self._asked(client, "tools/list", params)
+                found += result["tools"]
+                cursor = result.get("nextCursor")
+                if not cursor:
+                    return found
+
+    async def contracts(self) -> dict[str, Contract]:
+        """Return no contracts, because a server does not send them."""
+        return {}
+
+    async def call(self, name: str, arguments: bytes | Any) -> Json:
+        """Call a tool with arguments as JSON text in bytes, or as JSON values.
+
+        Raises:
+            Unreachable: the server does not start, or does not answer in time.
+        """
+        if isinstance(arguments, bytes):
+            arguments = json.loads(arguments) if arguments else None
+        params: Json = {"name": name}
+        if arguments is not None:
+            params["arguments"] = arguments
+        async with self._connected() as client:
+            try:
+                return await self._asked(client, "tools/call", params)
+            except MCPError as error:
+                if self._is_of_transport(error):
+                    raise
+                return {"error": error.error.model_dump(mode="json", exclude_none=True)}
+
+    async def __aenter__(self) -> RemoteServer:
+        stack = AsyncExitStack()
+        log = stack.enter_context(_log_file())
+        try:
+            # Not a cancel scope of anyio: those that the client opens stay open after it.
+            async with asyncio.timeout(self._timeout):
+                transport = self._transport(log)
+                client = await stack.enter_async_context(Client(transport))
+        # Any exception from a server outside of this process is reported as its failure.
+        except Exception as error:
+            failure = self._unreachable(error, log)
+            await stack.aclose()
+            raise failure from error
+        self.name = client.server_info.name if client.server_info else ""
+        self.revision = client.protocol_version
+        self._open = (client, stack, log)
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        opened, self._open = self._open, None
+        if opened is None:
+            return
+        _, stack, log = opened
+        # Read before the stack is closed, which closes the log too.
+        failure = self._unreachable(error, log) if isinstance(error, Exception) else None
+        try:
+            await stack.__aexit__(kind, error, trace)
+        except Exception as end:
+            if failure is None:
+                raise self._unreachable(end, None) from end
+        if failure is not None:
+            raise failure from error
+
+    @asynccontextmanager
+    async def _connected(self) -> AsyncGenerator[Client, None]:
+        if self._open is not None:
+            yield self._open[0]
+            return
+        async with self:
+            assert self._open is not None
+            yield self._open[0]
+
+    async def _asked(self, client: Client, method: str, params: Json) -> Json:
+        """Return the result as it was sent. The SDK's public method validates it and drops
+        tools.
+        """
+        message: Json = {"method": method, "params": params}
+        options: Any = {}
+        session = client.session
+        session._stamp(message, options)  # pyright: ignore[reportPrivateUsage]
+        send = session._dispatcher.send_raw_request  # pyright: ignore[reportPrivateUsage]
+        with anyio.fail_after(self._timeout):
+            return await send(message["method"], message.get("params"), options)
+
+    def _transport(self, log: TextIO) -> AbstractAsyncContextManager[Any]:
+        if isinstance(self.server, str):
+            return _over_http(self.server, self._headers, self._statuses)
+        return _over_stdio(self.server, log)
+
+    def _is_of_transport(self, error: MCPError) -> bool:
+        """Whether the client made up this error because no answer came."""
+        if error.code in (CONNECTION_CLOSED, REQUEST_TIMEOUT):
+            return True
+        return self._failed_status() is not None and error.message in _FOR_HTTP_STATUS
+
+    def _failed_status(self) -> int | None:
+        last = self._statuses[-1] if self._statuses else 0
+        return last if last >= 400 else None
+
+    def _unreachable(self, error: BaseException, log: TextIO | None) -> Unreachable:
+        if isinstance(error, Unreachable):
+            return error
+        status = self._failed_status()
+        # The client does not pass the status on, which shows that a token is missing.
+        reason = _reason(error, self._timeout) + (f" (HTTP {status})" if status else "")
+        lines = [reason]
+        if log is not None and not log.closed:
+            log.seek(0)
+            lines += log.read().splitlines()[-_LAST_WORDS:]
+        return Unreachable(self._where, "\n".join(lines), status=status)
 
 
 async def list_tools(
     server: str | Sequence[str], *, headers: Mapping[str, str] | None = None, timeout: float = 30
 ) -> tuple[str, list[Any]]:
-    """The name and the tools of a server: at an address, or started by a command and its arguments.
+    """Return the name and the tools of a server: at a URL, or started by a command and its
+    arguments.
 
     Raises:
         Unreachable: it does not start, does not answer in time, or answers with an error.
     """
-    statuses: list[int] = []
+    async with RemoteServer(server, headers=headers, timeout=timeout) as there:
+        return there.name, await there.tools()
+
+
+@contextmanager
+def _log_file() -> Generator[TextIO]:
+    """Open a file for the log of a program. A pipe would fill up, because it is not read."""
     with tempfile.TemporaryFile("w+", errors="replace") as log:
-        transport = (
-            _over_http(server, headers, statuses)
-            if isinstance(server, str)
-            else _over_stdio(server, log)
-        )
-        try:
-            with anyio.fail_after(timeout):
-                async with Client(transport) as client:
-                    name = client.server_info.name if client.server_info else ""
-                    return name, await _pages(client)
-        # Whatever goes wrong with a stranger is news about the stranger.
-        except Exception as error:
-            log.seek(0)
-            # The client keeps the status to itself, and with it that a token was wanted.
-            status = f" (HTTP {statuses[-1]})" if statuses and statuses[-1] >= 400 else ""
-            words = [_reason(error, timeout) + status, *log.read().splitlines()[-_LAST_WORDS:]]
-            raise Unreachable("\n".join(words)) from error
+        yield log
 
 
 @asynccontextmanager
 async def _over_http(
-    address: str, headers: Mapping[str, str] | None, statuses: list[int]
+    address: str, headers: Mapping[str, str], statuses: list[int]
 ) -> AsyncGenerator[Any, None]:
     async def keep(response: httpx2.Response) -> None:
         statuses.append(response.status_code)
 
     async with (
-        httpx2.AsyncClient(headers=dict(headers or {}), event_hooks={"response": [keep]}) as http,
+        httpx2.AsyncClient(headers=dict(headers), event_hooks={"response": [keep]}) as http,
         streamable_http_client(address, http_client=http) as streams,
     ):
         yield streams
@@ -79,35 +242,18 @@ def _over_stdio(command: Sequence[str], log: TextIO) -> AbstractAsyncContextMana
     return stdio_client(started, errlog=log)
 
 
-async def _pages(client: Client) -> list[Any]:
-    found: list[Any] = []
-    cursor: str | None = None
-    while True:
-        result = await _page(client, cursor)
-        found += result["tools"]
-        cursor = result.get("nextCursor")
-        if not cursor:
-            return found
-
-
-async def _page(client: Client, cursor: str | None) -> dict[str, Any]:
-    request = ListToolsRequest(params=PaginatedRequestParams(cursor=cursor) if cursor else None)
-    message = request.model_dump(by_alias=True, mode="json", exclude_none=True)
-    options: Any = {}
-    session = client.session
-    # The public way validates the answer and drops tools; there is no other way to the answer as it
-    # was sent.
-    session._stamp(message, options)  # pyright: ignore[reportPrivateUsage]
-    send = session._dispatcher.send_raw_request  # pyright: ignore[reportPrivateUsage]
-    return await send(message["method"], message.get("params"), options)
-
-
 def _reason(error: BaseException, timeout: float) -> str:
-    """The innermost reason."""
+    """Return the reason of a failure in words, from the innermost exception."""
     while _is_group(error):
         error = error.exceptions[0]
     if isinstance(error, TimeoutError):
         return f"no answer within {timeout:g} seconds"
+    if isinstance(error, httpx2.ConnectError):
+        return "nothing answers there; is the server running?"
+    if isinstance(error, FileNotFoundError):
+        return f"there is no program {error.filename!r}"
+    if isinstance(error, MCPError) and error.code == CONNECTION_CLOSED:
+        return "the server ended, or closed the connection, before it answered"
     return str(error) or type(error).__name__
 
 

@@ -1,5 +1,5 @@
-"""The process's stdin for a host that reads it as text: with lines that the host can read without
-loss.
+"""Replaces the process's stdin for a host that reads it as text, by lines that the host can read
+without loss.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ Run = Callable[..., Awaitable[None]]
 
 
 def with_exact_stdin(run: Run) -> Run:
-    """A host's function that serves stdio, with our stdin instead of the process's."""
+    """Return a host's function that serves stdio, with our stdin instead of the process's."""
 
     @wraps(run)
     async def run_exactly(*args: Any, **how: Any) -> None:
@@ -33,7 +33,7 @@ def exact_stdin() -> Generator[None]:
     """Give a host a `sys.stdin` that it can read without loss. Tools find an empty one there."""
     held = sys.stdin
     with _own_descriptor(held.buffer) as source:
-        # What is left of a file that is ours now reads as empty, and is still a file.
+        # We own the file now. The old object reads as empty, and is still a file.
         empty = io.StringIO() if source is held.buffer else held
         lines = _Lines(source, on_first_read=partial(setattr, sys, "stdin", empty))
         ours = io.TextIOWrapper(io.BufferedReader(lines), encoding="utf-8")
@@ -46,8 +46,8 @@ def exact_stdin() -> Generator[None]:
 
 @contextmanager
 def _own_descriptor(buffer: BinaryIO) -> Generator[BinaryIO]:
-    """The wire for us alone: like the SDK, which does so for a stdin it knows, leave nothing to
-    read for the tools.
+    """Yield a stdin that only we can read. Like the SDK, which does this for a stdin that it knows,
+    leave an empty one for the tools.
     """
     try:
         descriptor = buffer.fileno()

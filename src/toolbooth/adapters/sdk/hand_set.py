@@ -31,7 +31,7 @@ def without_warnings() -> Generator[None]:
 
 
 def with_hand_set(contract: Contract, made: Schema, listed: Schema) -> Contract:
-    """The contract of a function, with what was changed in its schema since the host made it.
+    """Return the contract of a function, with the changes of its schema since the host made it.
 
     `made` is the schema that the host makes of the function, `listed` the one that its tool has.
     The descriptions are always those of `listed`: hosts read some of them from the docstring.
@@ -59,10 +59,12 @@ def is_rewritten(contract: Contract, made: Schema, listed: Schema) -> bool:
 
 
 def _changed(made: Schema, listed: Schema) -> Json:
-    """The fields that were changed or added."""
+    """Return the fields that were changed or added."""
     return {
         name: node
         for name, node in _properties(listed).items()
+        # The host reads descriptions from the docstring too, so they differ without a change by
+        # hand.
         if _without_description(node) != _without_description(_properties(made).get(name))
     }
 
@@ -100,10 +102,11 @@ def _describe(schema: Schema, listed: Schema, changed: Json, required: set[str])
 
 
 def _also(contract: Contract, listed: Schema, changed: Json, required: set[str]) -> Any:
-    """The validation of the function, after the check of what was changed."""
+    """Return the validation of the function, after the check of the changed parameters."""
     declared = contract.shape.objects[0].fields
     checked = [name for name in {**changed, **dict.fromkeys(required)} if name in declared]
     properties = {name: changed[name] for name in checked if name in changed}
+    # The function's own validation checks the other fields.
     schema: Json = {"type": "object", "properties": properties, "additionalProperties": True}
     schema["required"] = [name for name in checked if name in required]
     schema.update((key, listed[key]) for key in _DEFINITIONS if key in listed)
@@ -123,7 +126,7 @@ def _also(contract: Contract, listed: Schema, changed: Json, required: set[str])
 
 
 def _sent(declared: Mapping[str, Field], arguments: Any, names: list[str]) -> Json:
-    """Some fields as they were sent, found where flattening has put them."""
+    """Return some fields as they were sent, found where flattening has put them."""
     made: Json = {}
     for name in names:
         found: Any = arguments
@@ -140,7 +143,7 @@ _ABSENT = object()
 def _in_model(
     declared: Mapping[str, Field], objections: tuple[Objection, ...]
 ) -> Iterator[Objection]:
-    """Objections to fields as they were sent, at their places in the author's model."""
+    """Yield objections to fields as they were sent, at their places in the author's model."""
     for each in objections:
         name, *below = each.model_path
         place = declared[str(name)].model_path or (name,)

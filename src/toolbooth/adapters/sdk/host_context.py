@@ -1,5 +1,5 @@
-"""Our own Context for a tool on a host: who calls, the request's `_meta`, and where to send
-progress.
+"""Makes our own Context for a tool on a host: the caller, the request's `_meta`, and the way to
+send progress.
 """
 
 from __future__ import annotations
@@ -57,7 +57,9 @@ async def _with_progress(
     async with anyio.create_task_group() as sending:
 
         def report(*said: Any) -> None:
-            with suppress(RuntimeError):  # the call is over, and nobody waits for it any more
+            with suppress(RuntimeError):  # the call has ended
+                # A sync tool runs in another thread, and the task group belongs to the thread of
+                # the event loop.
                 if get_ident() == here:
                     sending.start_soon(_send_quietly, partial(send, *said))
                 else:

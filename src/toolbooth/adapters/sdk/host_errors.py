@@ -37,8 +37,8 @@ def check_errors(errors: Errors) -> None:
 
 
 def protocol_error(result: Json) -> MCPError | None:
-    """The JSON-RPC error with the text and the data of a refusal; None for any other result, which
-    is sent as it is.
+    """Return the JSON-RPC error with the text and the data of a refusal; None for any other result,
+    which is sent as it is.
     """
     refusal = result.get("_meta", {}).get(META_KEY)
     if refusal is None:
@@ -48,19 +48,20 @@ def protocol_error(result: Json) -> MCPError | None:
 
 
 def validation_error(error: ToolInputError, contract: Contract, tool: str) -> ValidationError:
-    """The problems of a refusal, without any value that was sent."""
+    """Return the problems of a refusal, without any value that was sent."""
     details = [_details(each, contract.shape) for each in error.problems]
     return ValidationError.from_exception_data(tool, details)
 
 
 def _details(problem: Problem, shape: Shape) -> InitErrorDetails:
     kind: Any = _kind(problem, shape)
+    # A custom error, so that the text is ours. The input is left out, because hosts log it.
     said = PydanticCustomError(kind, "{said}", {"said": problem.message})
     return InitErrorDetails(type=said, loc=problem.path, input=None)
 
 
 def _kind(problem: Problem, shape: Shape) -> str:
-    """What Pydantic would call a problem. Hosts log the kinds that are Pydantic's own."""
+    """Return Pydantic's name for a problem. Hosts log the kinds that are Pydantic's own."""
     if problem.kind is not None:
         return problem.kind
     nested = len(problem.path) > 1
@@ -75,7 +76,7 @@ def _kind(problem: Problem, shape: Shape) -> str:
 
 
 def _shape_at(shape: Shape, path: JsonPath) -> Shape:
-    """The shape at a path, in the first form of each union."""
+    """Return the shape at a path, in the first form of each union."""
     found: Shape | None = shape
     for step in path:
         if isinstance(step, int):

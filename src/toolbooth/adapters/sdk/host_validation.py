@@ -22,11 +22,13 @@ logger = logging.getLogger("toolbooth")
 def locals_where_failed(
     error: Exception, validating: CodeType, bodies: Collection[CodeType] = ()
 ) -> Mapping[str, Any] | None:
-    """The local variables of the host's function that was validating; None if the exception is from
-    elsewhere, such as the body of a tool.
+    """Return the local variables of the host's function that was validating; None if the exception
+    is from elsewhere, such as the body of a tool.
     """
     found: Mapping[str, Any] | None = None
     for frame, _ in walk_tb(error.__traceback__):
+        # The body of the tool has begun, so the exception is its own, even if it validates
+        # something.
         if frame.f_code in bodies:
             return None
         if frame.f_code is validating:
@@ -35,11 +37,12 @@ def locals_where_failed(
 
 
 def failed_path(error: Exception, core: Any, arguments: Json) -> JsonPath:
-    """The path of an exception in arguments that Pydantic has validated by a core schema of the
-    host's. Logs the exception.
+    """Return the path of an exception in arguments that Pydantic has validated by a core schema of
+    the host's. Logs the exception.
     """
     logger.error("validating the arguments of a tool failed", exc_info=error)
     definitions: dict[str, Any] = {}
+    # Pydantic puts models that are used in several places, or in themselves, into `definitions`.
     if core["type"] == "definitions":
         definitions = {each["ref"]: each for each in core["definitions"]}
         core = core["schema"]
@@ -52,6 +55,6 @@ def failed_path(error: Exception, core: Any, arguments: Json) -> JsonPath:
 
 
 def unreadable(path: JsonPath) -> ToolInputError:
-    """The refusal of a value that could not be read."""
+    """Return the refusal of a value that could not be read."""
     message = UNREADABLE_VALUE
     return ToolInputError([Problem(code="invalid", path=path, message=message, kind=UNREADABLE)])

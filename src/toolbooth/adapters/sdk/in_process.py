@@ -51,6 +51,7 @@ async def connection(server: Server[Any]) -> AsyncGenerator[Post, None]:
         async def post(body: bytes) -> Json:
             try:
                 decoded = json.loads(body)
+            # JSON that is nested too deeply raises RecursionError.
             except (ValueError, RecursionError):
                 fault = ErrorData(code=PARSE_ERROR, message="Parse error")
                 return _reply(JSONRPCError(jsonrpc="2.0", id=None, error=fault))
@@ -69,7 +70,9 @@ async def connection(server: Server[Any]) -> AsyncGenerator[Post, None]:
 
 
 async def _request(body: bytes) -> Request:
-    """The HTTP request that would have this body, already read: middleware may look at it."""
+    """Return the HTTP request that would have this body, already read: middleware may look
+    at it.
+    """
 
     async def receive() -> Json:
         return {"type": "http.request", "body": body, "more_body": False}
@@ -80,7 +83,8 @@ async def _request(body: bytes) -> Request:
 
 
 def _reply(message: JSONRPCResponse | JSONRPCError) -> Json:
-    """A reply as its client reads it."""
+    """Return a reply as its client reads it."""
+    # Written and read again: a client would not see Python values, such as a tuple.
     return json.loads(json.dumps(message.model_dump(mode="json", by_alias=True, exclude_none=True)))
 
 

@@ -2,7 +2,7 @@
 add to every tool.
 
 Code that adds such a field to `tools/list` takes it out of each call, before the tool gets its
-arguments. `Listing` remembers what was listed, so that these fields are held to their schema too.
+arguments. `Listing` remembers the listed schemas, so that these fields are checked too.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Listing:
             _current.reset(token)
 
     async def schema_of(self, tool: str, ctx: Any) -> Schema:
-        """The input schema that was listed for a tool; an empty one if it was not."""
+        """Return the input schema that was listed for a tool; an empty one if it was not."""
         if self._schemas is None:
             # No client has asked this process for a list yet; it may have asked another.
             await self._list(ctx)
@@ -60,6 +60,7 @@ class Listing:
         entry = self._server.get_request_handler("tools/list")
         cursor: str | None = None
         while entry is not None:
+            # The tool may be on any page.
             result = await entry.handler(ctx, PaginatedRequestParams(cursor=cursor))
             cursor = self._remember(result)
             if cursor is None:
@@ -86,7 +87,7 @@ async def accept_listed(contract: Contract, arguments: Json, original: OriginalR
 
 
 async def checking_taken(accept: Callable[[], T], arguments: Json, original: OriginalRequest) -> T:
-    """What `accept` returns, if also the fields that were taken out of the arguments are right.
+    """Return the result of `accept`, if the fields that were taken out are correct too.
 
     Raises:
         ToolInputError: with the problems of both.
@@ -100,16 +101,18 @@ async def checking_taken(accept: Callable[[], T], arguments: Json, original: Ori
     except ToolInputError as error:
         corrected = error.corrected
         if corrected is not None:
+            # The corrected call needs the fields that were taken out, unless one of them is wrong.
             corrected = None if problems else {**taken, **corrected}
         raise error.replaced(problems=[*problems, *error.problems], corrected=corrected) from None
+    # Accepting comes first, so that a refusal has the problems of both.
     if problems:
         raise ToolInputError(problems)
     return accepted
 
 
 async def _problems_of_taken(taken: Json, original: OriginalRequest) -> tuple[Problem, ...]:
-    """What is wrong with fields that a middleware has taken out, by the schema that was listed.
-    Fields that are not listed are the middleware's own business.
+    """Return the problems of fields that a middleware has taken out, by the listed schema. Fields
+    that are not listed are left to the middleware.
     """
     listing = _current.get()
     if listing is None:

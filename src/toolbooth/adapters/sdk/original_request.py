@@ -54,12 +54,12 @@ class OriginalRequest(NamedTuple):
         return result["content"][0]["text"]
 
     def taken(self, arguments: Json) -> Json:
-        """The arguments that were sent, and that some middleware has taken out since."""
+        """Return the arguments that were sent, and that some middleware has taken out since."""
         sent = _object_leniently((self.params or {}).get("arguments"))
         return {key: value for key, value in (sent or {}).items() if key not in arguments}
 
     def name(self, own: str) -> str:
-        """The name that was called. A mounted tool has another name of its own."""
+        """Return the name that was called. A mounted tool has another name of its own."""
         if self.params is None:
             return self.called or own
         return str(self.params.get("name", own))
@@ -81,7 +81,7 @@ async def keep_request(
     params: Any = ctx.params
     if ctx.method != "tools/call" or not is_object(params):
         return await call_next(ctx)
-    # Its public name would wait for a body that nobody has read; the transports have read theirs.
+    # `request.body()` would wait for a body if none was read; the transports have read theirs.
     body: bytes | None = getattr(ctx.request, "_body", None)
     arguments = params.get("arguments")
     if arguments is not None and not isinstance(arguments, dict):
@@ -96,6 +96,8 @@ async def keep_request(
         _current.reset(token)
     if not error_results or not is_object(result):
         return result
+    # The host has made a result of the exception's text. It is ours if it still has the same
+    # content: a middleware may have caught the exception and answered in its own way.
     same = [each for each in error_results if each["content"] == result.get("content")]
     if not same:  # some middleware has made another result of the exception
         return result
@@ -106,8 +108,8 @@ async def keep_request(
 
 
 def _in_full(result: Json, ours: Json) -> Json:
-    """The result that a host has made of an exception, which is a text, with all else that belongs
-    to it.
+    """Return the result that a host has made of an exception, which is only a text, with the other
+    parts of the refusal.
     """
     # The host has put its own name into `_meta`.
     meta: Json = {**(result.get("_meta") or {}), **ours.get("_meta", {})}
@@ -115,8 +117,10 @@ def _in_full(result: Json, ours: Json) -> Json:
 
 
 def _original_arguments(arguments: Any, body: bytes | None) -> tuple[bytes, Any]:
-    """The message and its arguments, if the host has read something other than an object."""
+    """Return the message and its arguments, if the host has read something other than an object."""
     if is_line(arguments):
+        # `readable_line` decoded the bytes as Latin-1, which maps every byte to one character and
+        # back.
         line = arguments.removeprefix(_MARK).encode("latin-1")
         return line, _arguments(read_leniently(line))
     return body or json_bytes({"params": {"arguments": arguments}}), arguments
@@ -128,7 +132,10 @@ def is_line(arguments: Any) -> bool:
 
 
 def readable_line(line: bytes) -> bytes:
-    """A line of stdin that a host can read: the line itself, or a tool call that contains it."""
+    """Return a line of stdin that a host can read: the line itself, or a tool call that contains
+    it.
+    """
+    # Nearly every line, which is passed on as it is.
     if _is_read_without_loss(line):
         return line
     message: Any = read_leniently(line)
@@ -183,12 +190,12 @@ def called_as(name: str) -> Generator[None]:
 
 
 def sdk_context() -> Any:
-    """The SDK's context of the current request; None for a call from within the process."""
+    """Return the SDK's context of the current request; None for a call from within the process."""
     return _current.get().context
 
 
 def read_original(contract: Contract, body: bytes, arguments: Json) -> tuple[Json, Reading | None]:
-    """A message, and its arguments as sent; None for those if the host has passed on others.
+    """Return a message, and its arguments as sent; None for those if the host has passed on others.
 
     Raises:
         Unreadable: if the message cannot be read.
@@ -201,6 +208,8 @@ def read_original(contract: Contract, body: bytes, arguments: Json) -> tuple[Jso
     except TypeError:  # Python values, made by some middleware
         return message, None
     if as_host_reads is not None and _canonical(as_host_reads) != canonical:
+        # Some middleware takes fields out for itself, such as a `context` for analytics. Without
+        # them, the rest must be as it was sent.
         left = {key: value for key, value in as_host_reads.items() if key in arguments}
         if not is_object(sent) or _canonical(left) != canonical:
             return message, None
@@ -210,7 +219,7 @@ def read_original(contract: Contract, body: bytes, arguments: Json) -> tuple[Jso
 
 
 def _arguments(message: Any) -> Any:
-    """The arguments of a message; an empty object if there are none."""
+    """Return the arguments of a message; an empty object if there are none."""
     found = message
     for key in ("params", "arguments"):
         found = found.get(key) if is_object(found) else None
@@ -218,14 +227,16 @@ def _arguments(message: Any) -> Any:
 
 
 def _object_leniently(arguments: Any) -> Json | None:
-    """The object that arguments are, or that they hold as JSON text, read as a host reads."""
+    """Return the object that arguments are, or that they hold as JSON text, read as a host
+    reads.
+    """
     while isinstance(arguments, str):
         arguments = read_leniently(arguments.encode(errors="replace"))
     return arguments if is_object(arguments) else None
 
 
 def _canonical(arguments: Any) -> bytes:
-    """A canonical encoding in which 1, 1.0 and true differ."""
+    """Return a canonical encoding in which 1, 1.0 and true differ."""
     try:
         return orjson.dumps(arguments)
     except TypeError:  # integers beyond 64 bits, half a surrogate pair

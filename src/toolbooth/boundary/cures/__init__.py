@@ -1,3 +1,3 @@
-"""What a wrong value was meant as, where only one reading is left. Nothing is repaired by it: a
-cure is advice.
+"""Finds the meaning of a wrong value, if only one reading is left. A cure is advice in a refusal;
+nothing is repaired.
 """

@@ -7,22 +7,28 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from itertools import islice
 from typing import Any
 
 from toolbooth.boundary.cures.places import Place
-from toolbooth.boundary.cures.scalars import is_thousands
+from toolbooth.boundary.cures.scalars import choices_of, is_thousands
 from toolbooth.boundary.read import Unreadable, read_json
-from toolbooth.boundary.refusals import is_uuid
+from toolbooth.boundary.refusals import is_uuid, respelt
 from toolbooth.boundary.repairs import Unrepairable, admits
 from toolbooth.boundary.repairs import text as read_text
 from toolbooth.contract import Limits
 from toolbooth.jsonvalue import Json, is_array, is_object
+from toolbooth.shape import ObjectShape
+from toolbooth.spelling import certain_match
 
 _ITEM_KEYS = frozenset(("item", "items", "element", "elements", "list", "array", "value", "values"))
 """Names of the only key of an object that was sent for a list."""
 
 _PLACEHOLDERS = frozenset(("none", "null", "n/a", "nil", "omit", "undefined", "string", "text"))
-"""Words that stand for a value, or for none."""
+"""Placeholders for a value or for no value."""
+
+_MOST_KEYS = 100
+"""Keys of an object that are looked at."""
 
 _MOST_PARTS = 10_000
 """Values in one text; more of them are not looked at."""
@@ -33,16 +39,20 @@ _TRAILING_COMMA = re.compile(r",(\s*[\]}])")
 _CLOSING_TAG = re.compile(r"</[^\s<>]{1,80}\s*>")
 _LINE = re.compile(r"([^:\n]+): (.+)")
 _NUMBER = re.compile(r"-?(0|[1-9]\d*)(\.\d+)?")
+_DECIMAL_COMMA = re.compile(r"-?\d+,\d+")
+_IN_BRACKETS = re.compile(r"\[([^\[\](){}]*)\]|\(([^\[\](){}]*)\)", re.DOTALL)
 _SEPARATORS = ",;\n"
 _LONGEST = 20_000
 """Characters of a text that is read as Python."""
 
 
 def container_readings(place: Place, value: Any, limits: Limits) -> Iterator[Any]:
-    """What a value may mean where a list or an object is declared."""
+    """Yield the readings of a value where a list or an object is declared."""
     if isinstance(value, str):
+        # Where text is declared as well, `"[1, 2]"` may be meant as that text.
         found = list(_written(value, limits)) if "string" not in place.types else []
         yield from (each for each in found if admits(place.shape, each))
+        # Text that could be read has no second meaning, such as a list with one text in it.
         if found:
             return
     if "array" in place.types and not is_array(value):
@@ -59,9 +69,10 @@ def _lists(place: Place, value: Any, limits: Limits) -> Iterator[list[Any]]:
     if items is None:
         return
     if is_object(value):
+        # `{"0": "a", "1": "b"}` is a list that a client has written as an object.
         if list(value) == [str(index) for index in range(len(value))] and value:
             yield list(value.values())
-        inner = next(iter(value.values())) if _is_item_key(value) else None
+        inner = next(iter(value.values())) if _is_item_key(place, value) else None
         if is_array(inner):
             yield inner
         elif is_object(inner) and _is_lone_item(items, inner):
@@ -71,13 +82,22 @@ def _lists(place: Place, value: Any, limits: Limits) -> Iterator[list[Any]]:
         if "string" in items.types:
             if not any(each in value for each in _SEPARATORS) and _is_item(items, value):
                 yield [value]
+            elif len(found := choices_of(items, value)) == 1:
+                yield found
             return
     if _is_lone_item(items, value):
         yield [value]
 
 
-def _is_item_key(value: Json) -> bool:
-    return len(value) == 1 and _ITEM_KEYS.issuperset(value)
+def _is_item_key(place: Place, value: Json) -> bool:
+    """Whether the only key of an object says "list", or repeats the name of the field, also in the
+    singular: `{"lines": {"line": [...]}}`, as XML is written.
+    """
+    if len(value) != 1:
+        return False
+    [key] = value
+    name = str(place.path[-1]) if place.path else ""
+    return key in _ITEM_KEYS or certain_match(key, (name,)) is not None
 
 
 def _is_lone_item(items: Place, value: Any) -> bool:
@@ -85,36 +105,69 @@ def _is_lone_item(items: Place, value: Any) -> bool:
         return admits(items.shape, value)
     # Values that are wrong in it are cured by themselves.
     forms = items.shape.objects
-    is_known = any(
-        form.additional is not None or value.keys() <= form.fields.keys() for form in forms
+    return bool(value) and any(_has_fields(form, value) for form in forms)
+
+
+def _has_fields(form: ObjectShape, value: Json) -> bool:
+    """Whether every key of an object is declared, or certainly means a declared one."""
+    return form.additional is not None or all(
+        key in form.fields or respelt(key, form) is not None for key in islice(value, _MOST_KEYS)
     )
-    return is_known and bool(value)
 
 
 def _is_item(items: Place, value: str) -> bool:
     constants = items.shape.constants
     if constants is not None:
         return value in constants
-    # What looks like JSON or Python, but could not be read, is no item; nor is a placeholder.
+    # Text that looks like JSON or Python, but could not be read, is not an item; nor is a
+    # placeholder.
     return value.strip()[:1] not in ("", "{", "[", "(", "<") and value.lower() not in _PLACEHOLDERS
 
 
 def _separated(items: Place, value: str, limits: Limits) -> Iterator[list[Any]]:
     """Numbers, UUIDs or choices with commas or line ends between them, and JSON in lines."""
     lines = [line.strip() for line in value.strip().splitlines()]
+    # JSON Lines: one object in each line.
     if "object" in items.types and len(lines) > 1:
         read = [_json(line, limits) for line in lines if line]
         if all(map(is_object, read)):
             yield read
         return
-    parts = [part.strip() for part in re.split(r"[,\n]", value.strip()) if part.strip()]
-    if len(parts) < (1 if not _is_text(items) else 2) or is_thousands(value):
-        return
-    if len(parts) > _MOST_PARTS:
+    parts = _parts(items, value)
+    is_bracketed = value.strip()[:1] in ("[", "(")
+    # Text without a separator is a lone item, which `_lists` yields by itself. In brackets,
+    # `[word]` is a list with one item.
+    fewest = 2 if _is_text(items) and not is_bracketed else 1
+    if not fewest <= len(parts) <= _MOST_PARTS:
         return
     made = [_separate(items, part, limits) for part in parts]
     if None not in made:
         yield made
+
+
+def _parts(items: Place, value: str) -> list[str]:
+    """What is between the separators of a text: one kind of them. Empty if the only comma may be
+    one of a number.
+    """
+    inside = _IN_BRACKETS.fullmatch(value.strip())
+    bare = (inside[1] or inside[2] or "").strip() if inside else value.strip()
+    if not _is_text(items) and may_be_one_number(items, bare):
+        return []
+    # A comma or semicolon at the end of a line belongs to the line break.
+    lines = re.split(r"[,;]?\s*\n", bare)
+    parts = lines
+    if len(lines) == 1:
+        # With both signs, one of them may belong to the values.
+        if "," in bare and ";" in bare:
+            return []
+        parts = bare.split(";" if ";" in bare else ",")
+    return [part.strip() for part in parts if part.strip()]
+
+
+def may_be_one_number(items: Place, text: str) -> bool:
+    """Whether text with commas may be one number: `1,000`, or `0,5` where fractions may be sent."""
+    is_decimal = "number" in items.types and _DECIMAL_COMMA.fullmatch(text) is not None
+    return is_decimal or is_thousands(text)
 
 
 def _is_text(items: Place) -> bool:
@@ -124,10 +177,13 @@ def _is_text(items: Place) -> bool:
 def _separate(items: Place, part: str, limits: Limits) -> Any:
     """One of several values in a text; None if it is not of the declared kind."""
     if items.shape.constants is not None:
-        return part if part in items.shape.constants else None
+        found = choices_of(items, part)
+        return found[0] if len(found) == 1 else None
     if items.format == "uuid":
-        return part if is_uuid(part) else None
+        bare = part.strip("\"'")
+        return bare if is_uuid(bare) else None
     if _NUMBER.fullmatch(part) and not _is_text(items):
+        # Python raises an exception for integers with more digits than its limit.
         if len(part) > limits.max_digits:
             return None
         number = float(part) if "." in part else int(part)
@@ -145,11 +201,13 @@ def _objects(place: Place, value: Any, limits: Limits) -> Iterator[Any]:
     if is_array(value):
         pairs = [_pair(each) for each in value]
     elif isinstance(value, str):
-        lines = filter(str.strip, value.splitlines())
+        is_bracketed = value.strip()[:1] in ("{", "[", "(")  # which could not be read
+        lines = [] if is_bracketed else list(filter(str.strip, value.splitlines()))
         pairs = [_pair_in_line(line) for line in lines]
     else:
         return
     made = {str(pair[0]).strip(): pair[1] for pair in pairs if pair is not None}
+    # Of two pairs with the same key, one value would be lost.
     if pairs and len(made) == len(pairs):
         yield made
 
@@ -191,13 +249,14 @@ def _pair(value: Any) -> tuple[Any, Any] | None:
 
 
 def _written(text: str, limits: Limits) -> Iterator[Any]:
-    """What a text holds that is almost JSON, or Python."""
+    """Yield the values in a text that is almost JSON, or Python."""
     bare = text.strip().removeprefix("\ufeff").strip()
     fence = _FENCE.fullmatch(bare)
     bare = fence[1].strip() if fence else bare
     if bare[:1] not in ("{", "[", "("):
         return
     bare = _without_closing_tags(bare)
+    # From strict to lenient, so that text that is JSON is never read as something else.
     found = _json(bare, limits)
     if found is None:
         found = _json(_TRAILING_COMMA.sub(r"\1", bare), limits)
@@ -226,6 +285,8 @@ def _json(text: str, limits: Limits) -> Any:
 def _python(text: str) -> Any:
     """A Python literal as JSON; None if it is none, or if JSON would lose something of it."""
     try:
+        # Not `ast.literal_eval`, which would also read sets and bytes, and keep one of two equal
+        # keys.
         return _literal(ast.parse(text, mode="eval").body)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None

@@ -9,16 +9,16 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from toolbooth.boundary.cures.places import Place
+from toolbooth.boundary.cures.places import Place, place_of
 from toolbooth.boundary.cures.readings import NO_READING, only_reading
 from toolbooth.boundary.repairs import NOT_SENT
 from toolbooth.contract import Contract
 from toolbooth.errors import LeaveOut, Rewrite
 from toolbooth.jsonvalue import Json, JsonPath, look_up
-from toolbooth.shape import Shape, item_shape
+from toolbooth.shape import Field, Shape, item_shape
 
-_Declared = tuple[Shape, bool]
-"""The shape at a place, and whether a value is required there."""
+_Declared = tuple[Shape, Field | None]
+"""The shape at a place, and the field if it is that of a field."""
 
 
 _MOST_KEPT = 500
@@ -53,6 +53,7 @@ def cure_in_place(contract: Contract, arguments: Json, wrong: Iterable[JsonPath]
         if place is None or type(value) in _FOR_A_WALK:
             return None
         meant = only_reading(place, value, contract.limits)
+        # A list or an object may have wrong values inside it, into which only `correct` looks.
         if type(meant) in _CONTAINERS:
             return None
         if meant is NO_READING:
@@ -64,40 +65,42 @@ def cure_in_place(contract: Contract, arguments: Json, wrong: Iterable[JsonPath]
 
 
 def _place_at(contract: Contract, path: JsonPath) -> Place | None:
-    """What is declared at a path. Kept: agents send the same wrong value again and again."""
+    """Return the declared place at a path. It is cached, because agents repeat their mistakes."""
     place = contract.cached_places.get(path)
     if place is None:
         declared = _declared_at(contract.shape, path)
         if declared is None:
             return None
-        place = Place(declared[0], contract.schema, path, declared[1])
+        place = place_of(declared[0], contract.schema, path, declared[1])
+        # A path contains positions in arrays, so callers decide how many there are.
         if len(contract.cached_places) < _MOST_KEPT:
             contract.cached_places[path] = place
     return place
 
 
 def _declared_at(shape: Shape, path: JsonPath) -> _Declared | None:
-    """What is declared at a path; None if a value on the way has more than one form, or the path
-    leads into JSON text.
+    """Return the shape and schema at a path; None if a value on the way has more than one form, or
+    the path leads into JSON text.
     """
-    found: _Declared | None = (shape, True)
+    found: _Declared | None = (shape, None)
     for step in path:
         if found is None or len(found[0].types - {"null"}) > 1 or found[0].json_text:
             return None
         found = _declared_below(found[0], step)
+    # Text for an object that it names is moved, not replaced: `correct` does that.
     return None if found is None or found[0].named_by else found
 
 
 def _declared_below(shape: Shape, step: str | int) -> _Declared | None:
     if isinstance(step, int):
         below = item_shape(shape.arrays[0], step) if len(shape.arrays) == 1 else None
-        return None if below is None else (below, True)
+        return None if below is None else (below, None)
     field = shape.objects[0].fields.get(step) if len(shape.objects) == 1 else None
-    return None if field is None or field.exact else (field.shape, field.required)
+    return None if field is None or field.exact else (field.shape, field)
 
 
 def _replaced(whole: Any, path: JsonPath, value: Any) -> Any:
-    """A copy with another value at a path, or without it. What is not on the path is shared."""
+    """Return a copy with another value at a path, or without it. Values off the path are shared."""
     if not path:
         return value
     made = whole.copy()

@@ -21,12 +21,13 @@ _ARGUMENTS = frozenset(
 """Names of the field for the other tool's arguments, without case and separators."""
 
 _TOOL = frozenset(("name", "tool", "toolname", "function", "functionname", "action"))
-"""Names of the field that says which tool is called."""
+"""Names of the field that has the name of the called tool."""
 
 
 @lru_cache(maxsize=1024)
 def arguments_of(form: ObjectShape) -> str | None:
     """The field for the arguments of another tool; None if the form is not that of such a tool."""
+    # An open object takes any key, so none of them is at a wrong place.
     if form.additional is not None:
         return None
     found = [
@@ -34,6 +35,7 @@ def arguments_of(form: ObjectShape) -> str | None:
         for name in form.names
         if recased(name) in _ARGUMENTS and _takes_any_key(form.fields[name].shape)
     ]
+    # A field called `params` is not enough: the tool must also require the name of another tool.
     names_a_tool = any(
         recased(name) in _TOOL and form.fields[name].required and _is_text(form.fields[name].shape)
         for name in form.names
@@ -69,10 +71,13 @@ def _may_be_all(arguments: Any, strays: Iterable[Any]) -> bool:
 def gathered(
     form: ObjectShape, made: Json, strays: Mapping[str, tuple[JsonPath, Any]]
 ) -> list[Edit] | None:
-    """Put what was sent beside the arguments of another tool among them, and return the edits; None
-    if it is not certain that it belongs there.
+    """Move the values beside the arguments of another tool into them, and return the edits. None if
+    it is not certain that they belong there.
     """
     name = arguments_of(form)
+    # The name of the other tool is probably among them, under a name that this tool does not have.
+    if any(form.fields[each].required and each not in made for each in form.names):
+        return None
     # Under a name like this all arguments were sent, or so it seems: that is another mistake.
     if name is None or not strays or any(recased(key) in _ARGUMENTS for key in strays):
         return None
@@ -80,6 +85,7 @@ def gathered(
     if _may_be_all(inner, (value for _, value in strays.values())):
         return None
     inner = Json() if inner is None else inner
+    # A key in both places may have two values.
     if not is_object(inner) or not inner.keys().isdisjoint(strays):
         return None
     made[name] = {**inner, **{key: value for key, (_, value) in strays.items()}}

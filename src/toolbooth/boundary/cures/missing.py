@@ -26,12 +26,14 @@ def found_elsewhere(
     missing = [each.path for each in problems if each.code == "missing" and each.path]
     if not missing or len(missing) > _MOST_MISSING:
         return arguments, []
+    # A whole call in one field explains all missing fields at once, so it comes first.
     inside = _inside_a_field(root, arguments, missing)
     if inside is not None:
         return inside
     renamed: Any = arguments
     edits: list[Edit] = []
     for path in missing:
+        # The arguments as sent, because an earlier renaming must not leave a single candidate here.
         key = _misspelt(root, arguments, path)
         if key is None:
             return arguments, []
@@ -52,6 +54,8 @@ def _misspelt(root: Shape, arguments: Json, path: JsonPath) -> str | None:
     names = refusals.names_of_tool(root)
     found: list[str] = []
     for key in beside:
+        # A key that matches a pattern of the object is as good as declared, and has not been
+        # misspelt.
         if key in form.fields or matching_shapes(form, key):
             continue
         match = refusals.respelt(key, form, names)
@@ -65,6 +69,7 @@ def _renamed(value: Any, path: JsonPath, key: str) -> Any:
     step, *rest = path
     if not rest:
         made: Json = {}
+        # A new dict, so that the field keeps its place in the order of the keys.
         for each, item in value.items():
             made[str(step) if each == key else each] = item
         return made
@@ -89,6 +94,7 @@ def _inside_a_field(
         if not is_object(inner) or not _takes_any_key(form, key):
             continue
         is_call = wanted <= inner.keys() <= form.fields.keys()
+        # A field that is inside and beside could have two values.
         if is_call and others.keys().isdisjoint(inner):
             return {**others, **inner}, [Unwrap((key,), ())]
     return None

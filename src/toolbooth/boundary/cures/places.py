@@ -1,4 +1,4 @@
-"""What is declared at one place of a call: its shape, and what the published schema says of it."""
+"""One place of a call: its shape, and its part of the published schema."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from toolbooth.jsonvalue import JsonPath, NoSuchPart, is_mapping, recased, resolve_pointer
-from toolbooth.shape import JsonType, Shape
+from toolbooth.shape import Field, JsonType, Shape, Unsent
 
 _NOTHING: Mapping[str, Any] = {}
 _MOST_REFERENCES = 20
@@ -23,11 +23,12 @@ class Place:
     """The published schema of the whole call."""
     path: JsonPath
     required: bool = True
+    unsent: Unsent = ""
 
     @cached_property
     def schema(self) -> Mapping[str, Any]:
-        """The part of the published schema; empty if it says nothing, or several things. Looked up
-        only when it is asked for: few values need it.
+        """The part of the published schema; empty if there is none, or more than one. It is looked
+        up on first use, because few values need it.
         """
         return part_at(self.root, self.path)
 
@@ -44,6 +45,7 @@ class Place:
     @property
     def has_one_type(self) -> bool:
         """Whether one kind of value is declared, and null at most beside it."""
+        # An integer is a number, so the two are one kind of value.
         others = self.shape.types - {"null", "integer" if "number" in self.shape.types else "null"}
         is_single = len(self.shape.objects) < 2 and len(self.shape.arrays) < 2
         return len(others) == 1 and is_single and not self.shape.opaque
@@ -56,7 +58,14 @@ class Place:
     def is_null_without_it(self) -> bool:
         """Whether leaving the field out means the same as null."""
         schema = self.schema
-        return not self.required and "default" in schema and schema["default"] is None
+        # `get` would not do: a default of null differs from no default.
+        has_null = "default" in schema and schema["default"] is None
+        return not self.required and (has_null or self.unsent == "null")
+
+    @property
+    def is_kept_without_it(self) -> bool:
+        """Whether leaving the field out keeps the value that is stored."""
+        return not self.required and self.unsent == "kept"
 
     @property
     def labels(self) -> Mapping[str, Any]:
@@ -68,8 +77,9 @@ class Place:
         }
 
     def items(self) -> Place | None:
-        """What every item of a list is declared as."""
+        """Return the place of every item of a list."""
         form = self.shape.arrays[0] if len(self.shape.arrays) == 1 else None
+        # In a tuple every position has a shape of its own.
         if form is None or form.items is None or form.prefix:
             return None
         return Place(form.items, self.root, (*self.path, 0))
@@ -81,11 +91,19 @@ class Place:
         return not form.fields and form.additional is not None and form.additional.types == texts
 
 
+def place_of(shape: Shape, root: Mapping[str, Any], path: JsonPath, field: Field | None) -> Place:
+    """A place; `field` is None if it is not that of a field."""
+    if field is None:
+        return Place(shape, root, path)
+    return Place(shape, root, path, field.required, field.unsent)
+
+
 def part_at(schema: Mapping[str, Any], path: JsonPath) -> Mapping[str, Any]:
     """The part of a schema that describes the value at a path; empty if it is not clear."""
     part = _single(schema, schema)
     for step in path:
         if isinstance(step, int):
+            # In a tuple, `items` describes only the values after the prefix.
             part = part.get("items", _NOTHING) if "prefixItems" not in part else _NOTHING
         else:
             declared = part.get("properties", _NOTHING)
@@ -96,6 +114,7 @@ def part_at(schema: Mapping[str, Any], path: JsonPath) -> Mapping[str, Any]:
 
 def _single(root: Mapping[str, Any], part: Any) -> Mapping[str, Any]:
     """The part without references, and without null beside it."""
+    # References may refer to each other in a circle.
     for _ in range(_MOST_REFERENCES):
         if not is_mapping(part):
             return _NOTHING
@@ -109,10 +128,11 @@ def _single(root: Mapping[str, Any], part: Any) -> Mapping[str, Any]:
             if not choices:
                 return part
             others = [each for each in choices if not _is_null(each)]
+            # With several alternatives, only the keywords around them hold for every value.
             if len(others) != 1:
                 return part
             inner = others[0]
-        # What is said beside a reference or a choice, such as the default, belongs to it.
+        # The keywords beside a reference or a choice, such as the default, belong to it.
         beside = {key: part[key] for key in part if key not in ("$ref", "anyOf", "allOf")}
         part = {**inner, **beside} if is_mapping(inner) else inner
     return _NOTHING

@@ -1,1 +1,1 @@
-"""What a refusal says about keys: wrappers, and the declared fields of an object."""
+"""The parts of a refusal about keys: wrappers, and the declared fields of an object."""

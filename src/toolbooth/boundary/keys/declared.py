@@ -36,8 +36,9 @@ def _listed(names: Iterable[str], forms: tuple[ObjectShape, ...]) -> Declared:
         if any(name in form.controls for form in forms):
             controls.append(name)
         else:
-            # What one form of a union does not need may be left out.
+            # A field is required only if every form of a union requires it.
             required = len(fields) == len(forms) and all(each.required for each in fields)
             types[name] = type_in_words(fields[0].shape, required=required)
+    # A long list is cut at its end, where the agent can do without the fields.
     required_first = sorted(types.items(), key=lambda each: not each[1].endswith(REQUIRED))
     return Declared(types=dict(required_first), controls=tuple(controls))

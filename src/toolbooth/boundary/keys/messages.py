@@ -1,5 +1,5 @@
-"""The sentences of a refusal about keys: a wrapper and what to send instead of it, the declared
-fields and their types.
+"""The sentences of a refusal about keys: a wrapper and its correction, the declared fields and
+their types.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _MOST_CHOICES = 8
 
 
 class Contents(NamedTuple):
-    """What a wrapper contains, compared with the object that the wrapper is in."""
+    """The keys in a wrapper, compared with the object that the wrapper is in."""
 
     unsent: tuple[str, ...] = ()
     """Declared fields that were not sent in that object."""
@@ -61,11 +61,13 @@ class Contents(NamedTuple):
 
 
 def wrapper(key: str, value: Any, path: JsonPath, found: Contents | None) -> str:
-    """An undeclared key that holds an object: what it is, why it happens, what to send instead.
+    """An undeclared key with an object in it: the fact, the likely cause, and the correction.
     `found` is None if the declared fields are not known.
     """
     is_text = isinstance(value, str)
     content = "a nested object as JSON text" if is_text else "a nested object"
+    # `{"data": {...}}` around all arguments is the habit of REST bodies. Further down, or as JSON
+    # text, that cause would be a guess.
     cause = "a wrapper" if path or is_text else "a REST-style wrapper"
     level = f"directly in {shorten(path_text(path), _PATH)}" if path else "at the top level"
     name = quoted(key)
@@ -93,10 +95,12 @@ def _advice(key: str, level: str, found: Contents | None) -> str:
         said.append(f"{quoted(name)} is not a declared field; did you mean {quoted(near)}?")
     if found.undeclared:
         said.append(_undeclared(found))
+    # Everything in the wrapper is outside of it as well, with the same values.
     if not (found.unsent or found.conflicting or found.similar or found.undeclared):
         said.append(f"Leave {key} out")
     if len(said) == 1:
         return said[0]
+    # Advice may follow a problem after a semicolon, so a problem ends without a full stop.
     return " ".join(map(sentence, said)).removesuffix(".")
 
 
@@ -194,9 +198,10 @@ _SCALARS = ("string", "integer", "number", "boolean")
 
 
 def type_in_words(shape: Shape, *, required: bool) -> str:
-    """What a field takes, such as `integer or null, required`."""
+    """The type of a field, such as `integer or null, required`."""
     types = shape.behind if shape.opaque else shape.types
     words = " or ".join(_branches(shape, types)) or "nothing"
+    # Nothing is known of a value that only the author's own code checks.
     if shape.opaque and not shape.behind:
         words = "anything"
     if shape.json_text:
@@ -206,6 +211,7 @@ def type_in_words(shape: Shape, *, required: bool) -> str:
 
 def _branches(shape: Shape, types: frozenset[JsonType]) -> list[str]:
     """Each JSON type that a field takes; choices instead of their type."""
+    # null is named at the end, with the types, and not among the choices.
     chosen = [each for each in shape.constants or () if each is not None]
     made = [write_json(each) for each in chosen[:_MOST_CHOICES]]
     if len(chosen) > _MOST_CHOICES:
@@ -223,6 +229,7 @@ def _word(shape: Shape, kind: JsonType, word: str) -> str:
         return _TIMES[shape.temporal]
     if kind != "array" or len(shape.arrays) != 1:
         return word
+    # Only a list whose items have one type has a name of its own, such as "array of text".
     items = shape.arrays[0].items
     only = tuple(items.types) if items is not None and not items.opaque else ()
     return _ARRAYS.get(only[0], word) if len(only) == 1 else word

@@ -1,5 +1,5 @@
-"""Wrappers: which undeclared key is one, what it contains, and what to send instead. The sentences
-are in `messages.py` beside it.
+"""Wrappers: decides which undeclared keys are wrappers, and finds their contents and corrections.
+The sentences are in `messages.py` beside it.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from toolbooth.boundary.cures.meta_tools import is_spread
 from toolbooth.boundary.keys import messages
 from toolbooth.boundary.keys.messages import Contents
 from toolbooth.boundary.read import text_as_object
-from toolbooth.boundary.refusals import near_object, nearest
+from toolbooth.boundary.refusals import near_object, nearest, to_mention
 from toolbooth.boundary.repairs import NOT_SENT, admits
 from toolbooth.contract import DEFAULT_LIMITS
 from toolbooth.errors import ProblemCode
@@ -44,11 +44,15 @@ def undeclared_key(
     `compares`: a similar name may be looked for.
     """
     if inner is None:
-        near = nearest(key, form) if form is not None and compares else None
+        near = to_mention(key, form, beside) if form is not None and compares else None
         return "unknown-key", messages.unknown_field(key, near)
+    # In `call_tool(name, arguments)`, an argument of the other tool beside `arguments` may be an
+    # object without being a wrapper.
     if form is not None and is_spread(form, key, beside):
         return "unknown-key", messages.unknown_field(key, None)
     near = near_object(key, form) if form is not None and compares else None
+    # A similar name is a misspelling only if that field is declared as an object. Where anything
+    # may be sent, the key may still be a wrapper.
     if form is not None and near is not None and form.fields[near].shape.objects:
         return "nested-wrapper", messages.misspelt_object(key, near)
     found = None if form is None else _contents(form, key, inner, beside)
@@ -62,6 +66,7 @@ def is_wrapper(form: ObjectShape, key: str, inner: Json | None, beside: Json) ->
     """
     if not inner or matching_shapes(form, key):
         return False
+    # All keys inside are declared out here, so this is the call itself, one level too deep.
     if all(name in form.fields for name in inner):
         return True
     return _contains_unsent(form, key, inner, beside)
@@ -86,12 +91,13 @@ def _contains_unsent(form: ObjectShape, key: str, inner: Json, beside: Json) -> 
 
 
 def _wrapped_in_turn(form: ObjectShape, inner: Json) -> Iterator[Json]:
-    """What a wrapper contains. If that is a single undeclared object, also what this contains, and
-    so on.
+    """Yield the contents of a wrapper. If they are a single undeclared object, also yield its
+    contents, and so on.
     """
     yield inner
     while len(inner) == 1:
         key, value = next(iter(inner.items()))
+        # A declared object is at its place, so it is not opened.
         if key in form.fields or not is_object(value):
             return
         inner = value
@@ -104,7 +110,7 @@ def _is_sent(form: ObjectShape, field: Field, beside: Json) -> bool:
     return any(each is field and key in beside for key, each in form.fields.items())
 
 
-# --- what to send instead -----------------------------------------------------------------------
+# --- corrections --------------------------------------------------------------------------------
 
 
 def _contents(form: ObjectShape, key: str, inner: Json, beside: Json) -> Contents:
@@ -124,6 +130,7 @@ def _contents(form: ObjectShape, key: str, inner: Json, beside: Json) -> Content
     has_aliases = len(fields) > len(form.names)
     if is_declared and is_alone and not has_aliases and inner.keys().isdisjoint(beside):
         return Contents(tuple(inner))
+    # By identity, so that a value that was sent under an alias is found too.
     flat = {id(field): beside[name] for name, field in fields.items() if name in beside}
     wrapped = {} if is_alone else _in_other_wrappers(form, key, beside)
     unsent: list[str] = []
@@ -131,6 +138,7 @@ def _contents(form: ObjectShape, key: str, inner: Json, beside: Json) -> Content
     conflicting: list[str] = []
     for name in filter(fields.__contains__, inner):
         sent = flat.get(id(fields[name]), NOT_SENT)
+        # The field may be in two wrappers with two values, and not outside of them at all.
         other = wrapped.get(name, inner[name]) if sent is NOT_SENT else sent
         if not same_json(other, inner[name]):
             conflicting.append(name)
@@ -160,7 +168,7 @@ def _with_undeclared(
     similar: dict[str, str] = {}
     for name in others[:_MOST_RESPELT]:
         near = nearest(name, form)
-        # A field that was sent as well is not what a misspelt one means.
+        # A misspelt name does not mean a field that was sent as well.
         if near is None or near in inner or _is_sent(form, form.fields[near], beside):
             continue
         similar[name] = near

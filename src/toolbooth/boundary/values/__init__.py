@@ -1,1 +1,1 @@
-"""What a refusal says about values: what is asked for, with an example, and what to do instead."""
+"""The parts of a refusal about values: the expected type, an example, and advice."""

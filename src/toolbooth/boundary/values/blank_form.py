@@ -42,6 +42,8 @@ _TIMES: dict[Temporal, str] = {
     "duration": "<duration>",
     "any": "<date or time>",
 }
+# Placeholders of choices, such as `<a or b>`, are not needed here: they are no choices, so the
+# field refuses them itself.
 _PLACEHOLDERS = frozenset((_ANYTHING, *_SCALARS.values(), *_TIMES.values()))
 
 _ESCAPED = b"\\u003"
@@ -63,6 +65,7 @@ def blank_form(form: ObjectShape) -> Json:
 def _object(form: ObjectShape, depth: int) -> Json:
     names = [name for name in form.names if name not in form.controls]
     required = [name for name in names if form.fields[name].required]
+    # `{}` would be a form that shows nothing.
     shown = required or names[:_MOST_OPTIONAL]
     if not shown and form.additional is not None:
         return {"<key>": _value(form.additional, depth + 1)}
@@ -76,12 +79,14 @@ def _value(shape: Shape, depth: int) -> Any:
         return f"<{messages.plain_choices(shape.constants)}>"
     if shape.temporal:
         return _TIMES[shape.temporal]
+    # The first scalar is enough, because a form shows one way to write a value and not all.
     for kind, placeholder in _SCALARS.items():
         if kind in shape.types:
             return placeholder
     if depth > _DEEPEST:
         return _ANYTHING
     if shape.objects:
+        # The tag decides which other fields there are, so these are shown only after it is known.
         return _tags(shape) or _object(shape.objects[0], depth)
     if not shape.arrays:
         return _ANYTHING
@@ -90,7 +95,7 @@ def _value(shape: Shape, depth: int) -> Any:
 
 
 def _tags(shape: Shape) -> Json:
-    """The fields that tell the forms of a union apart, with the values of all forms."""
+    """Return the fields that distinguish the forms of a union, with the values of all forms."""
     if len(shape.objects) == 1:
         return {}
     made: Json = {}
@@ -107,6 +112,7 @@ def _item(shape: Shape | None, depth: int) -> Any:
 
 def has_placeholders(body: bytes) -> bool:
     """Whether some text of a call may be a placeholder. The cheap look first."""
+    # A placeholder ends its text, so its last sign is next to a quote, also inside JSON text.
     is_plain = b'>"' in body or b'>\\"' in body
     return (is_plain or _ESCAPED in body) and _WRITTEN.search(body) is not None
 
@@ -126,5 +132,6 @@ def _placeholders(value: Any, path: JsonPath) -> Iterator[JsonPath]:
     elif is_array(value):
         for index, each in enumerate(value):
             yield from _placeholders(each, (*path, index))
+    # Only the whole text: a page about HTML may contain `<text>`.
     elif isinstance(value, str) and value in _PLACEHOLDERS:
         yield path

@@ -1,5 +1,5 @@
 """Objects that may have several forms: a refusal names every form that is still possible, not only
-what one of them lacks.
+the missing fields of one.
 """
 
 from __future__ import annotations
@@ -27,6 +27,8 @@ def with_every_form(problems: list[Problem], contract: Contract, arguments: Any)
     done: set[JsonPath] = set()
     for each in problems:
         above = each.path[:-1]
+        # One sentence names the missing fields of every form. Further problems of the same object
+        # would only repeat a part of it.
         if above in done and each.code in _LACKS:
             continue
         named = _named(each, contract, arguments) if each.path and each.code in _LACKS else None
@@ -40,12 +42,14 @@ def _named(problem: Problem, contract: Contract, arguments: Any) -> Problem | No
     """The problem with the forms that are possible; None if there is one such form, or if it is
     about something else.
     """
+    # Pydantic reports a wrong tag at the object, and everything else at a key of it.
     is_tagged = (problem.kind or "").startswith("union_tag_")
     place = problem.path if is_tagged else problem.path[:-1]
     shape, _ = field_at(contract.shape, place, arguments)
     value = look_up(arguments, place)
     if shape is None or len(shape.objects) < 2 or not is_object(value):
         return None
+    # A set has no order, but the same call must always get the same sentence.
     tags = sorted(tags_of(shape.objects))
     if tags and is_tagged:
         return replace(problem, message=messages.forms_with_tag(shape.objects, tags[0], value))
@@ -59,16 +63,19 @@ def _by_tag(
 ) -> Problem | None:
     sent = value.get(tag)
     found = [each for form in forms for each in form.fields[tag].shape.constants or ()]
+    # The tag is right, so the problem is about another field of this form.
     if any(same_json(sent, each) for each in found):
         return None
     message = messages.forms_by_tag(forms, tag, value)
     code = "invalid" if tag in value else "missing"
+    # At the tag, because that is the key which the agent has to change.
     return replace(problem, code=code, path=(*problem.path[:-1], tag), message=message)
 
 
 def _by_fields(problem: Problem, forms: tuple[ObjectShape, ...], value: Json) -> Problem | None:
     possible = likely_forms(forms, value)
     lacking = [_lacking(form, value) for form in possible]
+    # A form that lacks nothing was refused for another reason.
     if len(possible) < 2 or not all(lacking):
         return None
     return replace(problem, message=messages.forms_by_fields(lacking))

@@ -16,7 +16,7 @@ _LONGEST = 100
 """Characters. Half of an example would not be one."""
 
 _TELLING = ("format", "pattern", "minLength", "maxLength")
-"""What makes a text worth an example that the author has not written."""
+"""Keywords of a text that make an example useful, if the author has not written one."""
 
 
 def example_at(contract: Contract, place: Place) -> str:
@@ -36,6 +36,7 @@ def _values(contract: Contract, place: Place) -> Iterator[Any]:
     """The author's own examples first."""
     schema = place.schema
     yield from given_values(schema)
+    # Any text would do here, so a made-up one shows nothing.
     if place.types <= {"string", "null"} and schema.keys().isdisjoint(_TELLING):
         return
     pattern = schema.get("pattern")
@@ -46,6 +47,7 @@ def _values(contract: Contract, place: Place) -> Iterator[Any]:
 
 
 def _is_accepted(contract: Contract, place: Place, value: Any) -> bool:
+    # A `$ref` in this part refers to the `$defs` of the whole schema.
     definitions = {key: contract.schema[key] for key in ("$defs",) if key in contract.schema}
     schema = {**place.schema, **definitions}
     check = json_schema().validator_for(schema, validate_formats=True)

@@ -1,6 +1,6 @@
-"""The last stage of a refusal: what an agent needs beside the problems. For a wrong value, what it
-may mean or an example, and what to do if the right one is not known; for a call in which nothing is
-right, the form of one.
+"""The last stage of a refusal, which adds advice to the problems. For a wrong value: its possible
+meaning or an example, and the advice for an unknown value. For a call in which nothing is right:
+the form of a call.
 """
 
 from __future__ import annotations
@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from toolbooth.boundary.cures.places import Place
+from toolbooth.boundary.cures.places import Place, place_of
 from toolbooth.boundary.keys.messages import unknown_for_missing
-from toolbooth.boundary.refusals import field_at, form_at, nearest, possible_forms
+from toolbooth.boundary.refusals import field_at, form_at, possible_forms, to_mention
 from toolbooth.boundary.secrecy import hide_secrets
 from toolbooth.boundary.values import messages
 from toolbooth.boundary.values.blank_form import blank_form
@@ -41,13 +41,14 @@ def explained(
     edits: Sequence[Edit] = (),
     more: int = 0,
 ) -> ToolInputError:
-    """The refusal with all of this, and without anything of a secret. A corrected call says enough,
-    so nothing is added to it.
+    """Return the refusal with all of this, and without secrets. Nothing is added to a refusal that
+    has a corrected call.
     """
     form = None
     if corrected is None:
         problems = _with_advice(problems, edits, contract, arguments)
         problems = with_every_form(problems, contract, arguments)
+        # An edit is something certain to do, so neither a question nor a blank form is needed.
         if not edits:
             problems = _with_question(problems, contract, arguments)
             form = None if more else _form(problems, contract, arguments)
@@ -79,11 +80,22 @@ def _with_advice(
         if instead is not None:
             each = replace(each, message=messages.with_advice(each.message, (instead,)))
         needs_advice = each.code == "wrong-type" or messages.can_be_shown(each.kind)
+        # An edit shows the right value already.
         if needs_advice and each.path not in edited:
             message = messages.with_advice(each.message, _advice(contract, each.path, arguments))
             each = Problem(code=each.code, path=each.path, message=message, kind=each.kind)
         problems.append(each)
     return problems
+
+
+def with_meaning(problem: Problem, contract: Contract, arguments: Any) -> Problem:
+    """A problem with a value that the tool itself found, with what the value may mean."""
+    place, _ = _place(contract, problem.path, arguments) if problem.path else (None, ())
+    if place is None or problem.code != "invalid":
+        return problem
+    meaning = hint(place, look_up(arguments, problem.path))
+    message = messages.with_advice(problem.message, (meaning,)) if meaning else problem.message
+    return replace(problem, message=message)
 
 
 def _instead(contract: Contract, problem: Problem) -> str | None:
@@ -97,7 +109,7 @@ def _source(edit: Edit) -> JsonPath:
 
 
 def _advice(contract: Contract, path: JsonPath, arguments: Any) -> tuple[str, ...]:
-    """What to do about the value at a path."""
+    """Return the advice for the value at a path."""
     place, usual = _place(contract, path, arguments)
     meaning = "" if place is None else hint(place, look_up(arguments, path))
     return (meaning,) if meaning else usual
@@ -106,11 +118,12 @@ def _advice(contract: Contract, path: JsonPath, arguments: Any) -> tuple[str, ..
 def _place(
     contract: Contract, path: JsonPath, arguments: Any
 ) -> tuple[Place | None, tuple[str, ...]]:
-    """What is declared at a path, and what to say about any wrong value there. Kept where it does
+    """Return the place at a path, and the advice for any wrong value there. It is cached if it does
     not depend on the other arguments, so that refusing stays quick.
     """
     if contract.has_forms:
         return _found_place(contract, path, arguments)
+    # All items of an array share one entry: `lines[0].sku` is as good as `lines[99].sku`.
     generic = tuple(map(_any_index, path))
     known = contract.cached_advice.get(generic)
     if known is None:
@@ -128,18 +141,19 @@ def _found_place(
     contract: Contract, path: JsonPath, arguments: Any
 ) -> tuple[Place | None, tuple[str, ...]]:
     shape, field = field_at(contract.shape, path, arguments)
-    if shape is None or shape.has_secret or shape.named_by:  # which says by itself what to send
+    if shape is None or shape.has_secret or shape.named_by:  # its message has the advice already
         return None, ()
     # "Leave it out" would turn a preview into a write.
     if field is not None and field.exact:
         return None, ()
     required = field is None or field.required
-    place = Place(shape, contract.schema, path, required)
+    place = place_of(shape, contract.schema, path, field)
     advice: list[str] = []
     if not shape.is_row_key and (example := example_at(contract, place)):
         advice.append(messages.example(example))
     if not required:
         advice.append(messages.UNKNOWN)
+    # A required field cannot be left out, but this one may be null.
     elif "null" in shape.types and field is not None and not shape.opaque:
         advice.append(messages.NULL_IF_UNKNOWN)
     return place, tuple(advice)
@@ -154,12 +168,17 @@ def _with_question(problems: list[Problem], contract: Contract, arguments: Any) 
     """
     missing = [each.path for each in problems if each.code == "missing"]
     unknown = [each for each in problems if each.code in ("unknown-key", "nested-wrapper")]
+    # With several of them, each pair would be a guess.
     if len(missing) != 1 or len(unknown) != 1 or unknown[0].path[:-1] != missing[0][:-1]:
         return problems
     [problem], [(*above, name)] = unknown, missing
     form = form_at(contract.shape, tuple(above), arguments)
     key = str(problem.path[-1])
-    if form is None or name not in form.fields or nearest(key, form) is not None:
+    if form is None or name not in form.fields:
+        return problems
+    beside = look_up(arguments, problem.path[:-1])
+    # A declared name that is similar was suggested already, and is the better guess.
+    if not is_object(beside) or to_mention(key, form, beside) is not None:
         return problems
     if not _fits(form.fields[str(name)].shape, look_up(arguments, problem.path)):
         return problems
@@ -179,7 +198,7 @@ def _fits(shape: Shape, value: Any) -> bool:
 
 
 def _form(problems: list[Problem], contract: Contract, arguments: Any) -> Any:
-    """What a call looks like, if nothing in this one is right; else None."""
+    """Return the form of a call, if nothing in this one is right; else None."""
     codes = {each.code for each in problems}
     # A value that was sent under its right name shows that the caller knows the fields.
     if codes.isdisjoint(_UNKNOWN) or "swallowed-argument" in codes:
@@ -190,7 +209,7 @@ def _form(problems: list[Problem], contract: Contract, arguments: Any) -> Any:
     wrong = {each.path for each in problems}
     if any(_has_right(form, key, each, wrong) for key, each in arguments.items()):
         return None
-    # Where nothing is required, the list of fields says as much.
+    # If no field is required, the list of fields is enough.
     needs_some = any(form.fields[name].required for name in form.names)
     return blank_form(form) if needs_some else None
 
@@ -201,6 +220,7 @@ def _has_right(form: ObjectShape, key: str, value: Any, wrong: set[JsonPath]) ->
     """
     if key not in form.fields and is_object(value) and not form.fields.keys().isdisjoint(value):
         return True
+    # `page` and the like are for the server, and show nothing about the tool's own fields.
     return key not in form.controls and _is_right(value, (key,), wrong)
 
 

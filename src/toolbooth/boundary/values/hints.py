@@ -1,6 +1,4 @@
-"""What a wrong value may mean, in words: it has no reading that is certain enough for a corrected
-call.
-"""
+"""Hints in words about a wrong value that has no reading certain enough for a corrected call."""
 
 from __future__ import annotations
 
@@ -8,6 +6,7 @@ import re
 from datetime import UTC, datetime
 from typing import Any
 
+from toolbooth.boundary.cures.containers import may_be_one_number
 from toolbooth.boundary.cures.places import Place
 from toolbooth.boundary.values import messages
 from toolbooth.shape_check import json_schema
@@ -22,6 +21,9 @@ _MEASURE = re.compile(
 )
 """A number with a unit or a currency."""
 
+_MULTIPLE = re.compile(r"([kKMGTB]|mn?|bn?|thousand|[mb]illion|mil|lakh|crore|dozen|hundred)\b.*")
+"""Units that say how many of a number there are: the number alone is not the one that is meant."""
+
 _THOUSANDS = re.compile(r"[-+]?[1-9]\d{0,2}(?:,\d{3})+(?:\.\d+)?")
 _DECIMAL_COMMA = re.compile(r"[-+]?\d+,\d+")
 _PLAIN = re.compile(r"[-+]?\d+(?:\.\d+)?")
@@ -34,7 +36,7 @@ _UNITS = {10: ("seconds", 1), 13: ("milliseconds", 1000)}
 
 
 def hint(place: Place, value: Any) -> str:
-    """What the value may mean; empty if there is nothing to say."""
+    """Return the possible meaning of the value; empty if there is none."""
     types = place.types
     if place.shape.opaque:
         return ""
@@ -42,6 +44,10 @@ def hint(place: Place, value: Any) -> str:
         return _nothing(place, value) or _date(place, value)
     if not isinstance(value, str):
         return ""
+    # A Decimal may also be sent as text, so this comes before the question about text.
+    if place.shape.decimal:
+        return _nothing(place, value) or _number(place, value.strip())
+    # Free text may be "none" on purpose. Only a choice or a format excludes that word.
     if "string" in types:
         return _nothing(place, value) if place.shape.constants or place.format else ""
     if types & {"integer", "number"}:
@@ -59,14 +65,21 @@ def _nothing(place: Place, value: Any) -> str:
     if place.required:
         return messages.NULL_IF_NONE
     default = place.schema.get("default")
-    return messages.KEEP_OR_CLEAR if default is None else messages.default_or_null(default)
+    if default is not None:
+        return messages.default_or_null(default)
+    if place.is_kept_without_it:
+        return messages.KEEP_OR_CLEAR
+    return messages.UNKNOWN if place.is_null_without_it else messages.UNKNOWN_OR_NONE
 
 
 def _number(place: Place, value: str) -> str:
     found = _MEASURE.fullmatch(value)
-    if found is None:
+    if found is None or _MULTIPLE.fullmatch(found["unit"] or ""):
+        return ""
+    if place.shape.decimal and _PLAIN.fullmatch(value):  # taken as text: it breaks another rule
         return ""
     readings = _readings(found["number"])
+    # 15% may be sent as 15 or as 0.15, depending on the field, so both are offered.
     if found["unit"] == "%":
         readings += [f"{float(each) / 100:g}" for each in readings]
     accepted = [each for each in readings if _is_accepted(place, each)]
@@ -79,6 +92,7 @@ def _readings(number: str) -> list[str]:
     if _PLAIN.fullmatch(number):
         return [plain]
     readings: list[str] = []
+    # 1,000 is a thousand in English and one in German: it has both readings.
     if _THOUSANDS.fullmatch(number):
         readings.append(plain.replace(",", ""))
     if _DECIMAL_COMMA.fullmatch(number):
@@ -90,7 +104,8 @@ def _is_accepted(place: Place, number: str) -> bool:
     """Whether the boundary takes a number here."""
     if "number" not in place.types and "." in number:
         return False
-    read = float(number) if "." in number else int(number)
+    read = _read(number)
+    # A reading that breaks the bounds of the field was not meant.
     bounds = {key: each for key, each in place.schema.items() if key in _BOUNDS}
     return json_schema().is_valid(bounds, read)
 
@@ -99,14 +114,35 @@ _BOUNDS = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multip
 
 
 def _list(place: Place, value: str) -> str:
-    """Text with commas, where an array of text is declared."""
+    """Text with commas, semicolons or line ends, where an array is declared whose items may have
+    these too.
+    """
     items = place.items()
-    if items is None or "string" not in items.types or items.shape.constants:
+    if items is None or items.shape.constants or len(value) > _LONGEST_LIST:
         return ""
-    parts = [part.strip() for part in value.split(",")]
-    if len(parts) < 2 or not all(parts) or len(value) > _LONGEST_LIST:
+    if "string" not in items.types:
+        return _numbers(items, value.strip())
+    if items.format or value.strip()[:1] in ("{", "[", "("):
         return ""
-    return messages.several_or_one(parts, value)
+    separator = next((each for each in ("\n", ";", ",") if each in value.strip()), None)
+    if separator is None:
+        return ""
+    parts = [part.strip() for part in value.strip().split(separator)]
+    return messages.several_or_one(parts, value) if all(parts) else ""
+
+
+def _numbers(items: Place, value: str) -> str:
+    """Text that may be one number with commas, or several numbers."""
+    if not may_be_one_number(items, value):
+        return ""
+    # `may_be_one_number` has found digits on both sides of every comma.
+    parts = [int(part) for part in value.split(",")]
+    ones = [_read(each) for each in _readings(value) if _is_accepted(items, each)]
+    return messages.several_or_one(parts, *ones)
+
+
+def _read(number: str) -> int | float:
+    return float(number) if "." in number else int(number)
 
 
 def _date(place: Place, value: Any) -> str:

@@ -1,5 +1,5 @@
-"""The sentences of a refusal about values: what the declared type or the author's validation asks
-for, an example of it, and what a wrong value may mean.
+"""The sentences of a refusal about values: the requirement of the declared type or of the author's
+validation, an example, and the possible meaning of a wrong value.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from toolbooth.contract import UNREADABLE, UNREADABLE_DEFAULT, Objection
 from toolbooth.jsonvalue import listed, quoted, shorten, write_json
 from toolbooth.shape import ObjectShape, Shape
 
-# --- what the author's validation says ----------------------------------------------------------
+# --- errors of the author's validation ----------------------------------------------------------
 
-_NOT_TAKEN = "is not of a form that is taken here"
+_NOT_TAKEN = "has a form that is not accepted here"
 
 _BY_TYPE = {
     "must be an object": (
@@ -43,7 +43,7 @@ _BY_TYPE = {
     "must be a URL": ("url_type", "url_parsing", "url_syntax_violation"),
     "must be null": ("none_required",),
 }
-"""What Pydantic says of a type. An example can show all of it."""
+"""Pydantic's kinds of errors about a type. An example can show the whole requirement."""
 
 _TYPES = {kind: said for said, kinds in _BY_TYPE.items() for kind in kinds}
 
@@ -57,7 +57,7 @@ _BOUNDS = {
     "uuid_version": ("must be a UUID of version {}", "expected_version"),
     "url_scheme": ("must be a URL that starts with {}", "expected_schemes"),
 }
-"""The rules with a limit: what they say, and Pydantic's name for the limit."""
+"""The rules with a limit: their messages, and Pydantic's name for the limit."""
 
 _LENGTHS = {
     "string_too_short": ("must have at least", "min_length", "character"),
@@ -87,11 +87,13 @@ SCHEMA_RULE = "schema_"
 _MOST_FORMS = 8
 """Forms of a union that are named."""
 
+# An example never contains a URL, so it cannot answer `url_scheme`; null needs no example.
 _SHOWN = frozenset((*_TYPES, *_BOUNDS, *_LENGTHS, *_CHOICES)) - {"none_required", "url_scheme"}
 
 _PYDANTICS = frozenset(get_args(ErrorType))
 """The errors that Pydantic words itself; an author's own words are left alone."""
 
+# The longer beginnings come first, or they would never be found.
 _VOCABULARY = (
     ("Input should be", "must be"),
     ("Input should", "must"),
@@ -104,8 +106,8 @@ _VOCABULARY = (
 
 
 def can_be_shown(kind: str | None) -> bool:
-    """Whether a value that follows the rules of the type and of the schema is an example of what an
-    objection asks for. The author's own code may ask for more.
+    """Whether a value that fits the type and the schema answers an objection. The author's own code
+    may require more.
     """
     return kind is not None and (kind in _SHOWN or kind.startswith(SCHEMA_RULE))
 
@@ -115,11 +117,13 @@ def objection(said: Objection, shape: Shape | None = None) -> str:
     kind = said.kind
     if kind in _TYPES or kind in _OTHERS:
         return _TYPES.get(kind) or _OTHERS[kind]
+    # Pydantic's sentence has the choices as Python writes them, in single quotes.
     if kind in _CHOICES and shape is not None and shape.constants:
         return f"must be {choices(shape.constants)}"
     if kind.startswith("union_tag_"):
         return _tagged(said)
     text = _limited(kind, said.context) or said.message
+    # Pydantic puts these words before the message of an author's own exception.
     for start in ("Value error, ", "Assertion failed, "):
         text = text.removeprefix(start)
     if kind in _PYDANTICS:
@@ -136,6 +140,7 @@ def _limited(kind: str, context: Mapping[str, Any]) -> str:
     rule, name, noun = _LENGTHS.get(kind, ("", "", ""))
     if name not in context:
         return ""
+    # For a dict, Pydantic counts keys and calls them items.
     noun = "key" if context.get("field_type") == "Dictionary" else noun
     return f"{rule} {count_of(context[name], noun)}"
 
@@ -145,18 +150,19 @@ def _plain(limit: Any) -> Any:
     return int(limit) if isinstance(limit, float) and limit.is_integer() else limit
 
 
+# Pydantic's messages name the tag: "Unable to extract tag using discriminator 'kind'".
 _MISSING_TAG = re.compile(r"'([^']*)'")
 _WRONG_TAG = re.compile(r"using '?([^']*?)'? does")
 
 
 def _tagged(said: Objection) -> str:
-    """A union whose forms a tag tells apart, if the forms are not known."""
+    """A union with a tag, if the forms are not known."""
     pattern = _WRONG_TAG if said.kind == "union_tag_invalid" else _MISSING_TAG
     found = pattern.search(said.message)
     tag = found.group(1) if found else "the tag"
     if said.kind == "union_tag_invalid":
         return f"must have one of {said.message.rpartition('tags: ')[2]} as {quoted(tag)}"
-    return f"must have {quoted(tag)}, which tells the forms apart"
+    return f"must have {quoted(tag)}, which selects the form"
 
 
 def forms_by_tag(forms: Sequence[ObjectShape], tag: str, sent: Mapping[str, Any]) -> str:
@@ -168,7 +174,7 @@ def forms_by_tag(forms: Sequence[ObjectShape], tag: str, sent: Mapping[str, Any]
 
 
 def forms_with_tag(forms: Sequence[ObjectShape], tag: str, sent: Mapping[str, Any]) -> str:
-    """The same, said of the object."""
+    """The same, as a message about the object."""
     return f"must have {quoted(tag)}: {_forms(forms, tag)}{_got(tag, sent)}"
 
 
@@ -190,6 +196,7 @@ def _form(form: ObjectShape, tag: str) -> str:
 
 def forms_by_fields(lacking: Sequence[tuple[str, ...]]) -> str:
     """Required fields of which an object may have those of any form."""
+    # Two forms may lack the same fields.
     forms = dict.fromkeys(" and ".join(map(quoted, names)) for names in lacking)
     return f"one of these is required, but none was sent: {'; or '.join(forms)}"
 
@@ -205,23 +212,25 @@ def invalid_key(said: Objection) -> str:
 
 
 def no_form_fits(reasons: list[str]) -> str:
-    """What every branch of a union said."""
+    """The messages of every branch of a union."""
     if len(reasons) == 1:
         return reasons[0]
+    # A union may have dozens of branches, and an agent needs only a few of their reasons.
     return "fits none of the accepted forms: " + "; ".join(reasons[:4])
 
 
-# --- what to send instead -----------------------------------------------------------------------
+# --- advice -------------------------------------------------------------------------------------
 
 UNKNOWN = "leave it out if unknown"
 NULL_IF_UNKNOWN = "null if unknown"
 NULL_IF_NONE = "send null if there is none"
 KEEP_OR_CLEAR = "leave it out to keep it, null to clear it"
-PLACEHOLDER = "is a placeholder from a form; send the value itself"
+UNKNOWN_OR_NONE = "leave it out if unknown, null if there is none"
+PLACEHOLDER = "is a placeholder; send a real value"
 
 
 def with_advice(message: str, advice: Iterable[str]) -> str:
-    """A problem, and what to do about it."""
+    """A problem, with the advice for it."""
     return "; ".join((message.removesuffix("."), *advice))
 
 
@@ -242,9 +251,10 @@ def default_or_null(default: Any) -> str:
     return f"leave it out for {write_json(default)}, null for none"
 
 
-def several_or_one(parts: list[str], whole: str) -> str:
-    """Text with commas, where an array of text is declared."""
-    return f"send {write_json(parts)} for {len(parts)} values, {write_json([whole])} for one"
+def several_or_one(parts: list[Any], *wholes: Any) -> str:
+    """Text with commas, where an array of text or of numbers is declared."""
+    ones = "".join(f", {write_json([each])} for one" for each in wholes)
+    return f"send {write_json(parts)} for {len(parts)} values{ones}"
 
 
 def if_seconds(date: str, unit: str) -> str:

@@ -15,6 +15,7 @@ def shape_of_routes(routes: list[Route]) -> Shape:
     """The shape below the first step of alias paths: only values that some path reads may be
     sent.
     """
+    # A path that ends here takes the whole value, with everything that longer paths would read.
     ends = [shape for path, shape in routes if not path]
     if ends:
         return ends[0]
@@ -51,4 +52,5 @@ def _array(positions: list[int], steps: dict[str | int, list[Route]]) -> ArraySh
     for index in range(length):
         if index in steps:
             prefix[index] = shape_of_routes(steps[index])
+    # `AliasPath("tags", -1)` reads the last item: negative positions count from the end.
     return ArrayShape(prefix=tuple(prefix), closed=True, last=max(0, -min(positions)))

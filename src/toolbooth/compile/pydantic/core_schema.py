@@ -63,6 +63,8 @@ class Config:
         raw = node.get("config")
         if raw is None:
             return outer
+        # Nothing is taken from the outer configuration but our own settings: in Pydantic, a nested
+        # model does not inherit those of the model around it.
         return replace(
             outer,
             extra=raw.get("extra_fields_behavior") or "ignore",
@@ -86,6 +88,8 @@ AS_JSON = Config(as_json=True)
 def marker_of(node: CoreNode) -> Marker | None:
     """The Toolbooth marker that this node was made for, if any."""
     metadata: dict[str, Any] | None = node.get("metadata")
+    # A marker makes a chain of its own (`markers.py`): metadata on a model's node would be shared
+    # by all uses of the model.
     return metadata.get(METADATA_KEY) if metadata and node["type"] == "chain" else None
 
 
@@ -101,13 +105,14 @@ def is_authors(node: CoreNode) -> bool:
     functions.
     """
     function = node["function"]["function"]
+    # A validator that is a classmethod is bound, and its function has the module.
     function = getattr(function, "__func__", function)
     module = getattr(function, "__module__", None) or ""
     return module.partition(".")[0] not in ("pydantic", "pydantic_core")
 
 
 def extra_of(node: CoreNode, config: Config) -> str:
-    """What a list of fields does with undeclared keys."""
+    """Return the `extra` setting of a list of fields, which decides about undeclared keys."""
     return node.get("extra_behavior") or Config.of(node, config).extra
 
 
@@ -169,8 +174,9 @@ def is_labelled(value: Any) -> TypeIs[tuple[Any, Any]]:
 
 
 def fields_of(node: CoreNode) -> Iterable[tuple[str, CoreNode]]:
-    """The fields of a list of fields, by Python name, whichever way the node keeps them."""
+    """Return the fields of a list of fields by Python name, for every kind of node."""
     if node["type"] == "dataclass-args":
+        # A dataclass may have fields that are never sent (`init=False`).
         return [(field["name"], field) for field in node["fields"] if field.get("init", True)]
     fields: dict[str, CoreNode] = node["fields"]
     return fields.items()
@@ -183,6 +189,7 @@ def alias_paths(field: CoreNode) -> list[list[str | int]]:
         return []
     if isinstance(alias, str):
         return [[alias]]
+    # One `AliasPath` is a list of steps, `AliasChoices` a list of such lists.
     return alias if isinstance(alias[0], list) else [alias]
 
 

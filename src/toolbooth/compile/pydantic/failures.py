@@ -44,7 +44,7 @@ Passing = tuple[type[Exception], ...]
 """Exceptions that the author's code raises for its host. They are not changed."""
 
 _REPORTED = (ValueError, AssertionError, PydanticOmit, PydanticUseDefault)
-"""What Pydantic itself expects of a validator."""
+"""The exceptions that Pydantic itself expects from a validator."""
 
 _SAFE_FACTORIES = (None, list, dict, set, frozenset, tuple, str, int, float, bool)
 """Factories of defaults that raise nothing."""
@@ -90,6 +90,7 @@ class Failures:
         if not is_authors(node):
             return node["function"]
         failed = partial(_note if hidden else self._report, node)
+        # `info` or the handler of a wrap validator is a second argument.
         takes_more = node["function"]["type"] == "with-info" or node["type"] == "function-wrap"
         takes = None if takes_more else 1
         return {**node["function"], "function": guard(function, failed, takes=takes)}
@@ -104,14 +105,15 @@ class Failures:
         """The error that Pydantic reports for an exception below `node`."""
         kind, path = self._place(error, node, value)
         said: Any = PydanticCustomError(kind, "unreadable")
+        # At the value itself Pydantic adds the path. Only a deeper one has to be written out.
         if not path:
             return said
         details = InitErrorDetails(type=said, loc=path, input=None)
         return ValidationError.from_exception_data("", [details])
 
     def _place(self, error: Exception, node: CoreNode, value: Any) -> tuple[Any, JsonPath]:
-        """The kind of the objection to an exception, and its place in the value. The exception is
-        logged: agents are not told what it says.
+        """Return the kind of objection for an exception, and its place in the value. The exception
+        is logged and not shown to agents.
         """
         logger.error("validating the arguments of %r failed", self._tool, exc_info=error)
         path, is_default = place_of(error, node, value, self._definitions)
@@ -128,7 +130,9 @@ class Failures:
             try:
                 return run(arguments)
             except ValidationError as error:
+                # Made only when they are read: a hostile call may have a million objections.
                 raise InvalidValues(partial(objections, error), error.error_count()) from None
+            # ToolError and the like are the tool's answer, not a fault in its validation.
             except self._passing:
                 raise
             except Exception as error:
@@ -142,7 +146,9 @@ class Failures:
 def _hides_errors(node: CoreNode) -> bool:
     """Whether an error below a node may not be reported."""
     if node["type"] == "function-wrap":
+        # An author's wrap validator may catch the error and return another value.
         return is_authors(node)
+    # A branch that fails is only one of several, so its error may be dropped.
     return node["type"] == "union"
 
 

@@ -24,6 +24,7 @@ def accepted_paths(name: str, field: CoreNode, config: Config) -> list[KeyPath]:
 
 def is_optional(each: CoreNode) -> bool:
     """Whether a field may be left out."""
+    # Only a field of a TypedDict has this key. All others are optional if they have a default.
     return not each["required"] if "required" in each else has_default(each["schema"])
 
 
@@ -72,6 +73,8 @@ def model_class(node: CoreNode, definitions: Mapping[str, CoreNode]) -> type:
         elif "schema" in node:
             node = node["schema"]
         else:
+            # Every default is an instance of `object`, so only the marker is reported as the
+            # mistake.
             return object
     return dict if node["type"] == "typed-dict" else node["cls"]
 
@@ -81,6 +84,8 @@ def is_password(field: CoreNode) -> bool:
     node: Any = field
     while node is not None:
         metadata: dict[str, Any] = node.get("metadata") or {}
+        # Pydantic keeps `json_schema_extra` and its own additions, such as a description, under
+        # different keys of the metadata.
         written: dict[str, Any] = {}
         for key in ("pydantic_js_extra", "pydantic_js_updates"):
             written |= _object_or_empty(metadata.get(key))

@@ -16,7 +16,9 @@ None: the same.
 """
 
 _NAMES = ("__module__", "__name__", "__qualname__")
-"""What is looked at: whose function it is, and how Pydantic names it in paths."""
+"""The attributes that are copied: they show whose function it is, and Pydantic writes its name into
+paths.
+"""
 
 
 def guard(
@@ -46,10 +48,12 @@ def _one(function: Callable[[Any], Any], failed: Failed) -> Callable[..., Any]:
     def call(value: Any) -> Any:
         try:
             return function(value)
+        # Not BaseException: a cancelled task and Ctrl-C are no mistakes of the author.
         except Exception as error:
             other = failed(error, value)
             if other is None:
                 raise
+            # The author's exception was logged already, and the new one is reported without it.
             raise other from None
 
     return call

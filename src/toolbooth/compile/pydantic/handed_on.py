@@ -1,5 +1,5 @@
-"""The data that an author's validator hands on: what the fields get of it, and which of the
-undeclared keys that were sent they would drop.
+"""The data that an author's validator hands on: the part that the fields get, and the undeclared
+keys that they would drop.
 
 An object that was sent is found again in this data by the log that the author's code got, by the
 keys of a walk over it, or else by its position. If it is not there as an object, a model may have
@@ -50,10 +50,12 @@ def _histories(
 ) -> Iterator[tuple[JsonPath, History]]:
     if is_object(value) and place.fields is not None:
         content = plain_copy(value)
+        # Another validator of the author has handed its own log on, and this one continues it.
         if isinstance(value, KeyLog):
             yield path, value.history
         else:
             yield path, History(content, place.fields.declared, noticed=noticed)
+        # Only keys with fields below them: there are few of these, and a call may have many keys.
         parts = [(key, content[key]) for key in place.inside if key in content]
     else:
         parts = list(_parts(value))
@@ -84,6 +86,7 @@ def logged_value(
         return [below(index, each) for index, each in enumerate(value)]
     if not is_object(value):
         return value
+    # A new dict, because the author's code may change it, and refusals show the call as sent.
     content = {key: below(key, each) for key, each in plain_copy(value).items()}
     return logged(content, histories[path]) if path in histories else content
 
@@ -92,9 +95,10 @@ def logged_value(
 
 
 def kept(place: Watched, value: Any, made: Any) -> Any:
-    """What the fields get if no history is needed: undeclared keys are the author's own, and
-    dropped. Where no object was sent, the fields decide.
+    """Return the data for the fields if no history is needed. Undeclared keys are then the author's
+    own and are dropped. If no object was sent, the fields decide.
     """
+    # Without an undeclared key, nothing can get lost.
     if type(made) in (dict, list) and not place.has_undeclared(made):
         return made
     if is_array(made):
@@ -112,6 +116,7 @@ def kept(place: Watched, value: Any, made: Any) -> Any:
         content = _declared_part(place.fields, content)
     for key, each in content.items():
         below = place.below(key)
+        # A value under a key that was not sent is the author's own, and not compared with anything.
         if below is not None and key in value:
             content[key] = kept(below, value[key], each)
     return content
@@ -135,7 +140,9 @@ class _Object:
 
 
 class HandOn:
-    """What the author's code hands on, compared with what was sent. Sets `lost` of each history."""
+    """Compares the data that the author's code hands on with the data that was sent. Sets `lost` of
+    each history.
+    """
 
     def __init__(self, place: Watched, sent: Any, histories: Histories) -> None:
         self._place = place
@@ -153,7 +160,7 @@ class HandOn:
         self._free: list[Free] = []
 
     def pass_on(self, made: Any) -> Any:
-        """What the fields, or the author's next validator, get."""
+        """Return the data for the fields or for the author's next validator."""
         read = {history: set(history.read) for history in self._histories.values()}
         objects = self._read(made)
         for history in self._histories.values():
@@ -169,8 +176,8 @@ class HandOn:
         return passed
 
     def with_lost(self, passed: Any) -> Any:
-        """What the fields get, with the lost keys; None if they would not report them at the paths
-        where they were sent.
+        """Return the data for the fields with the lost keys added. None if the fields would report
+        these keys at other paths than they were sent at.
         """
         for path, history in self._histories.items():
             if not history.lost:
@@ -192,6 +199,7 @@ class HandOn:
     def _read(self, made: Any) -> Any:
         """The same data, with each mapping as an `_Object`."""
         if is_mapping(made):
+            # An empty object has no key to lose, and any two of them are equal.
             origins = [each for each in origins_of(made) if each.sent]
             self._identified.update(origins)
             return _Object(
@@ -219,6 +227,7 @@ class HandOn:
                 self._value(below, each, (*path, index), aligned=aligned)
                 for index, each in enumerate(made)
             )
+        # An instance that the author's code has made, or a plain value.
         self._free += free_objects(made, path if aligned else None)
         return made
 
@@ -252,12 +261,14 @@ class HandOn:
         content = self._content(place, made, path, aligned=aligned)
         origins = made.origins
         at_position = self._histories.get(path) if aligned else None
+        # An object that is known by a log elsewhere is not the one at this position.
         if not origins and at_position is not None and at_position not in self._identified:
             origins = [at_position]
         if not origins:
             self._free.append(Free(path=path if aligned else None, values=content))
             return content
         self._settled.update(dict.fromkeys(origins, path))
+        # The fields come after the next validator of the author, so it gets a log to read.
         if not fields.last:
             return logged(content, origins[0])
         for history in origins:

@@ -21,7 +21,7 @@ from toolbooth.jsonvalue import exact_decimal, is_array, is_object
 _Check = Callable[[LosslessFloat], Any]
 
 _INEXACT = 2**53
-"""From here on, a float may stand for another integer than the one that was sent."""
+"""From here on, a float may equal another integer than the one that was sent."""
 
 _MOST_NODES = 2_000
 """Nodes in one text whose definitions are put in place."""
@@ -43,10 +43,13 @@ def checked_text(node: CoreNode, exact: CoreNode) -> CoreNode:
     def branch(value: Any) -> str:
         try:
             text = read(value)
+        # This function only sorts. The branch reads the text again and raises the error, because
+        # here Pydantic would not report it at its place.
         except PydanticCustomError:
             return "<unreadable>"
         if text is value:
             return AS_SENT
+        # `_read_exact` returns a pair if a number needs a placeholder.
         return "<rewritten>" if isinstance(text, str) else "<digits>"
 
     function = {"type": "no-info", "function": read}
@@ -82,6 +85,7 @@ def _in_place(
         ref = node["schema_ref"]
         return _in_place(definitions[ref], definitions, budget, around | {ref})
     made = each_child(node, lambda child: _in_place(child, definitions, budget, around))
+    # The node may be put in several places, and one name must not be defined twice.
     made.pop("ref", None)
     return made
 
@@ -94,6 +98,7 @@ def _may_hold(node: CoreNode, *kinds: str) -> bool:
 def _put_in_digits(value: Any, handler: Callable[[Any], Any]) -> Any:
     """Validate a text with placeholders for the numbers that a float would change."""
     text, digits = _read_exact(value)
+    # A context variable, because one validator may serve several calls at the same time.
     token = DIGITS.set(digits)
     try:
         return handler(text)
@@ -128,6 +133,7 @@ def _read_text(check: _Check, value: Any) -> Any:
     """The text for Pydantic to read. Raises PydanticCustomError if it cannot be taken."""
     found = _parsed(value)
     checked = _checked(check, found)
+    # The numbers that are left lose nothing as floats: the others were replaced or refused.
     return value if checked is found else json.dumps(checked, default=float)
 
 
@@ -141,6 +147,7 @@ def _parsed(value: Any) -> Any:
             body, allow_inf_nan=False, catch_duplicate_keys=True, float_mode="lossless-float"
         )
     except ValueError as error:
+        # jiter has one exception for every fault, and its text alone shows which one it is.
         kind = "duplicate_key" if "duplicate key" in str(error) else "json_invalid"
         raise PydanticCustomError(
             kind, "must be valid JSON: {reason}", {"reason": str(error)}

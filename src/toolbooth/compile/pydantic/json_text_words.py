@@ -1,7 +1,7 @@
 """The descriptions of parameters that take JSON text: that they do, an example, and the choices.
 
 The published type is a string, so the description is all that an agent sees of the type inside.
-What an author's own description says already is not said again.
+Facts that an author's own description has already are not repeated.
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ _ENDS = (".", "!", "?", ":", ";", "…", "。", "！", "？")  # noqa: RUF001
 def describe_json_texts(document: Json) -> None:
     """Write the description of every text that takes a JSON object or array into the schema."""
     texts = list(_texts(document))
+    # Made only for documents with such a text, because it reads the whole document.
     shown = Examples(document) if texts else None
     for node, text in texts:
         assert shown is not None
@@ -45,6 +46,7 @@ def _texts(document: Json) -> Iterator[tuple[Json, Json]]:
     while waiting:
         node = waiting.pop()
         if is_object(node):
+            # A text that may be null is an alternative, while the description is that of the node.
             branches = (node, *node.get("anyOf", ()))
             yield from ((node, each) for each in branches if "contentSchema" in each)
             waiting += subschemas(node)
@@ -54,10 +56,11 @@ def _describe(node: Json, text: Json, shown: Examples) -> None:
     content, marked = text["contentSchema"], text.pop(EXAMPLE_KEY, None)
     if marked is not None:
         _move_lengths(text, content)
-    # A `Json[T]` of the author's needs words only for what the schema would not show.
+    # An author's `Json[T]` needs words only for the parts that the schema does not show.
     is_form = shown.is_complex(text)
     if marked is None and not (is_form and shown.tells(content)):
         return
+    # An example of null shows nothing of the type.
     given = [] if marked in (None, "null") else [marked]
     for each in (node, text):
         if is_array(each.get("examples")):
@@ -117,14 +120,15 @@ def _joined(said: str, head: str, example: str) -> str:
 
 
 def _example(said: str, content: Any, given: str, shown: Examples) -> str:
-    """The author's example, if it fits the type and is not in the description. If there is none,
-    one made from a type that shows what to write.
+    """Return the author's example, if it fits the type and is not in the description. If there is
+    none, return one made from the type, if the type is enough for that.
     """
     in_text = shown.fitting(content, json_in(said))
     try:
         value = json.loads(given)
     except ValueError:  # an author's own text
         value = None
+    # An example that does not fit the type would teach agents a wrong call.
     if value in shown.fitting(content, [value]):
         return "" if value in in_text else given
     if in_text or not shown.tells(content) or any(shown.missing_in(content)):
@@ -135,6 +139,7 @@ def _example(said: str, content: Any, given: str, shown: Examples) -> str:
 
 def _with_all_fields(shown: Examples, content: Any) -> Any:
     """The schema of an example that names every field, also those that may be left out."""
+    # This example is all that an agent sees of the type, so optional fields are in it too.
     branch = shown.document.open(content).branches[0]
     return {**branch, "required": list(branch["properties"])} if "properties" in branch else branch
 
@@ -187,11 +192,12 @@ def _words(branch: Schema) -> list[str]:
 
 def _mentions(text: str, word: str) -> bool:
     """Whether a text has a choice, with or without its quotes."""
+    # Not inside a longer word: "all" does not mention "a".
     return re.search(rf"(?<!\w){re.escape(word.strip(chr(34)))}(?!\w)", text) is not None
 
 
 def _form(choices: dict[str, list[str]], branches: list[Schema], example: str) -> str:
-    """What is taken, with the choices."""
+    """Describe the JSON that is accepted, with its choices."""
     if choices:
         [place, words] = next(iter(choices.items()))
         label = _SOLE_CHOICES.get(place) if len(choices) == 1 else None

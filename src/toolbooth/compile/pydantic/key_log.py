@@ -42,6 +42,7 @@ class KeyLog(Log):
 
     def _removed(self, key: Any) -> Any:
         """The same for a key that is removed."""
+        # A walk that removes keys, such as a filter, has looked at this one.
         if type(key) is WalkedKey:
             self.history.told_apart.add(key.name)
         return self._noted(key)
@@ -60,6 +61,7 @@ class KeyLog(Log):
         return map(self._walked, super().__reversed__())
 
     def keys(self) -> Any:
+        # `function(**d)` calls `keys()` too, and gives the function all keys at once.
         note_expansion(self)
         return _Keys(self)
 
@@ -98,6 +100,7 @@ class KeyLog(Log):
 
     def copy(self) -> KeyLog:
         """A copy with the same history: a name that is read from it is read."""
+        # A copy has every key, so any of them may be used from now on.
         self.history.walked = True
         return logged(plain_copy(self), self.history)
 
@@ -112,6 +115,8 @@ class KeyLog(Log):
         return dict, (plain_copy(self),)
 
 
+# The views of `collections.abc` walk through `__iter__` of the log, which notes the walk when it
+# really happens.
 class _Keys(KeysView[str]):
     def __reversed__(self) -> Iterator[str]:
         return reversed(list(self))
@@ -136,6 +141,7 @@ def logged(content: dict[str, Any], history: History) -> KeyLog:
 
 def plain_copy(given: Mapping[Any, Any]) -> dict[Any, Any]:
     """A plain dict with the same content and plain keys. Reading a log leaves no trace in it."""
+    # The methods of `dict` itself, because those of a log would note a read.
     items = _DICT.items(given) if isinstance(given, dict) else given.items()
     return {plain_key(key): value for key, value in items}
 

@@ -29,14 +29,17 @@ def number_node(node: CoreNode, *, digits: bool) -> CoreNode:
     """A node for a number (or text) in JSON; with `digits`, a Decimal may be behind it."""
     if node["type"] != "int":
         return _with_digits(node, node) if digits else node
-    if not node.get("strict"):  # below an author's validator, which may make what it likes
+    if not node.get("strict"):  # below an author's validator, which may make any value
         return node
     whole = _whole_number(node)
+    # A placeholder's value is a Decimal, which a strict integer would refuse.
     return _with_digits({**node, "strict": False}, whole) if digits else whole
 
 
 def _whole_number(node: CoreNode) -> CoreNode:
     """An integer that may also be written as 5.0, but neither as text nor as a boolean."""
+    # Chosen by the type that was sent. A union would try the lenient branch on "5" and true as
+    # well.
     choices = {"<pointed>": {**node, "strict": False}, AS_SENT: {**node, "strict": True}}
     return {"type": "tagged-union", "discriminator": _pointed_or_not, "choices": choices}
 
@@ -89,7 +92,7 @@ _SUBSTITUTES: dict[str, Callable[[Any], Any]] = {
     "int": _as_whole,
     "str": Decimal,
 }
-"""What Pydantic validates instead of a placeholder, by the type of the node."""
+"""The value that Pydantic validates instead of a placeholder, by the type of the node."""
 
 NUMBERS = frozenset(_SUBSTITUTES)
 """Nodes that may take a number; `str` does if it is set to."""
@@ -125,7 +128,10 @@ def _replaced(value: Any, digits: Digits) -> Any:
 def _placeholder(exact: Decimal, digits: Digits) -> float:
     """The nearest float that is not taken."""
     number = float(exact)
+    # Towards a smaller number, so that the search never ends in infinity. Near zero there is room
+    # above.
     towards = 0.0 if abs(number) > 1 else inf
+    # Compared as text, because 1.0 and 1.00 are equal, but an author may count the places.
     while repr(digits.setdefault(number, exact)) != repr(exact):
         number = nextafter(number, towards)
     return number

@@ -30,7 +30,7 @@ class Noted(NamedTuple):
 
     node: CoreNode
     value: Any
-    """What the function was called with."""
+    """The argument of the function."""
     is_default: bool
     """Whether it makes a default, because nothing was sent."""
 
@@ -42,15 +42,17 @@ class _Place(NamedTuple):
 
 def note(error: Exception, noted: Noted) -> None:
     """Note on an exception which function it is from. The innermost function counts."""
+    # An exception passes every guard on its way out, and the first one is the innermost.
     vars(error).setdefault(_NOTE, noted)
 
 
 def place_of(
     error: Exception, node: CoreNode, value: Any, definitions: Mapping[str, CoreNode]
 ) -> tuple[JsonPath, bool]:
-    """The path of an exception in a value that was validated by `node`, and whether it is about a
-    default. If it may have been at several places, what they have in common.
+    """Return the path of an exception in a value that `node` validated, and whether it is about a
+    default. If several places are possible, return the beginning that their paths share.
     """
+    # Removed, because the author may raise the same exception object again.
     noted: Noted | None = vars(error).pop(_NOTE, None)
     wanted = _was_running(error) if noted is None else partial(is_, noted.node)
     found = list(_places(node, _Place((), value), wanted, definitions))
@@ -60,6 +62,7 @@ def place_of(
     sent = [each for each in found if each.value is not _ABSENT]
     if noted is None:
         return _common(sent or absent), False
+    # One function may validate several fields, and only one of them had this value.
     same = [each for each in sent if _is_same(each.value, noted.value)]
     return _common(same[:1] or sent or absent), False
 
@@ -71,6 +74,7 @@ def _was_running(error: Exception) -> Callable[[CoreNode], bool]:
     """
     running: list[Any] = []
     for frame, _ in walk_tb(error.__traceback__):
+        # The first variable of a method is its instance or class, which shows whose method it is.
         first = frame.f_locals.get(next(iter(frame.f_code.co_varnames), ""))
         running += [frame.f_code, first if isinstance(first, type) else type(first)]
     ids = set(map(id, running))
@@ -78,6 +82,7 @@ def _was_running(error: Exception) -> Callable[[CoreNode], bool]:
     def was_running(node: CoreNode) -> bool:
         function: Any = node["function"] if node["type"].startswith("function-") else {}
         called = function.get("function")
+        # A `functools.partial` has its function in `func`.
         code = getattr(getattr(called, "func", called), "__code__", None)
         return id(code) in ids or id(node.get("cls")) in ids
 
@@ -116,6 +121,8 @@ def _places(
     if wanted(node):
         yield at
     for child, place in _children(node, at, definitions):
+        # Inside a part of the value, a definition may be followed again: a value has an end, so the
+        # walk has one as well.
         if place is not at:
             yield from _places(child, place, wanted, definitions)
         elif node["type"] != "definition-ref":
@@ -131,6 +138,7 @@ def _children(
     kind, value = node["type"], at.value
     if kind == "definition-ref":
         yield definitions[node["schema_ref"]], at
+    # Nothing was sent for this model, so there are no fields to walk through.
     elif (kind in FIELD_LISTS and value is _ABSENT) or (kind == "nullable" and value is None):
         return
     elif kind in FIELD_LISTS and is_object(value):
@@ -141,6 +149,7 @@ def _children(
             yield node.get("keys_schema", _ANY), _Place((*at.path, key, "[key]"), key)
             yield node.get("values_schema", _ANY), _Place((*at.path, key), each)
     elif "items_schema" in node and is_array(value):
+        # A list has one node for all items; a tuple has one for each position.
         items = list(below({"items_schema": node["items_schema"]}))
         for index, each in enumerate(value):
             yield items[min(index, len(items) - 1)], _Place((*at.path, index), each)
@@ -151,6 +160,7 @@ def _children(
 
 def _field_place(name: str, field: CoreNode, at: _Place) -> _Place:
     """Where a field was sent, by an alias or by its name; or where it would have been."""
+    # Pydantic looks for the aliases first, in their order.
     paths = [*alias_paths(field), [name]]
     for steps in paths:
         value = at.value

@@ -42,6 +42,7 @@ class _Generator(GenerateJsonSchema):
     def emit_warning(self, kind: Any, detail: str) -> None:
         pass
 
+    # A title such as "User Id" only repeats the name `user_id`.
     def field_title_should_be_set(self, schema: Any) -> bool:
         return False
 
@@ -66,6 +67,8 @@ def _with_repeats(schema: dict[str, Any]) -> dict[str, Any]:
 
 def exact_schema(core: CoreNode, builder: ShapeBuilder) -> dict[str, Any]:
     """The JSON Schema (2020-12) of the arguments as sent."""
+    # Closed as the validator is, so that the published schema forbids the keys which the boundary
+    # refuses.
     made = _Generator().generate(for_wire(_Wire(builder).node(core, DEFAULTS)), mode="validation")
     if "$ref" in made:  # a recursive model: the root itself must be an object
         own = made["$defs"][made["$ref"].rpartition("/")[2]]
@@ -123,12 +126,15 @@ def is_self_explanatory(core: CoreNode) -> bool:
 
 def _is_customised(core: CoreNode) -> bool:
     """Whether the author has changed the description of a node, with a dict or with code."""
+    # A model has its configuration under one name, a dataclass or TypedDict under another.
     cls: Any = core.get("cls")
     own: Any = getattr(cls, "model_config", None) or getattr(cls, "__pydantic_config__", None)
     config: dict[str, Any] = own or {}
     if config.get("json_schema_extra"):
         return True
     metadata: dict[str, Any] = core.get("metadata") or {}
+    # Pydantic adds one function of its own to a model. A second one, or one from another module, is
+    # the author's.
     writers: list[Any] = metadata.get("pydantic_js_functions") or []
     pydantics = not writers or (
         len(writers) == 1 and getattr(writers[0], "__module__", "").startswith("pydantic.")
@@ -153,13 +159,14 @@ class _Wire:
             made = self.fields(node, config)
         else:
             made = each_child(node, lambda child: self.node(child, config))
+        # Only a model that contains itself, or is used several times, is a definition with a name.
         if node.get("ref") in self.builder.definitions:
             return {**made, "ref": node["ref"]}
         made.pop("ref", None)  # nothing refers to it: it is described in place
         return made
 
     def fields(self, node: CoreNode, config: Config) -> CoreNode:
-        """A list of fields as one plain table, whichever kind of class it belongs to."""
+        """Return a list of fields as one plain table, for every kind of class."""
         table: dict[str, CoreNode] = {}
         self._add(table, node, config, prefix="", optional=False)
         extras = node.get("extras_schema")
@@ -187,6 +194,7 @@ class _Wire:
                 found = self.builder.field_list(each["schema"], config)
                 if found is not None:
                     inner, inner_config, _ = found
+                    # If the whole model may be null, no field of it is required.
                     left_out = left_out or is_nullable(each["schema"])
                     self._add(
                         table, inner, inner_config, prefix=prefix + unpack.prefix, optional=left_out
@@ -198,6 +206,7 @@ class _Wire:
                 routes[name] = {**each, "paths": paths[0], "required": not left_out}
             else:
                 table[prefix + whole] = self._field(each, config, required=not left_out)
+        # After the fields with a key of their own, which an alias path must not replace.
         for each in routes.values():
             first, *rest = each["paths"]
             inner = _route(rest, self._field(each, config, required=each["required"]))
@@ -207,6 +216,7 @@ class _Wire:
         schema = self.node(each["schema"], config)
         metadata = dict(each.get("metadata") or {})
         is_text = find_marker(each["schema"], JsonText) is not None
+        # The author's default is an instance, but agents send JSON text.
         if is_text and schema["type"] == "default" and schema.get("default") is not None:
             schema = {**schema, "default": _json(schema["default"])}
         return _typed_field(schema, required=required, metadata=metadata)
@@ -237,6 +247,7 @@ def _json_text(marker: JsonText, node: CoreNode, content: CoreNode) -> CoreNode:
     updates = {key: said for key in ("description", "examples") if (said := _said(node, key))}
     example = marker.example
     updates[EXAMPLE_KEY] = example if isinstance(example, str) else _json(example)
+    # null is sent as null, not as the text "null".
     if is_nullable(node):
         content = content["schema"]
     text: CoreNode = {
@@ -252,12 +263,13 @@ def _json(value: Any) -> str:
 
 
 def _said(node: CoreNode, key: str) -> Any:
-    """What the author says of a node, at whichever layer Pydantic keeps it."""
+    """Return the author's value for a key of a node's metadata, from the layer that has it."""
     while True:
         metadata: dict[str, Any] = node.get("metadata") or {}
         updates: dict[str, Any] = metadata.get("pydantic_js_updates") or {}
         if updates.get(key):
             return updates[key]
+        # The marker may be around the layer that has the author's words, or inside it.
         if marker_of(node):
             node = node["steps"][0]
         elif node["type"] in ("default", "nullable"):

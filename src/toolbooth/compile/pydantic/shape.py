@@ -62,8 +62,8 @@ _ARRAYS = ("list", "set", "frozenset", "generator", "deque")
 _NOT_JSON = ("is-instance", "is-subclass", "callable", "missing-sentinel")
 _TRANSPARENT = ("default", "nullable", "model", "dataclass", "custom-error")
 _CONVERTING = ("lax-or-strict", "function-plain", "enum", "json")
-"""What takes other JSON than its type says, or ranks otherwise in JSON: an address may be made of
-an integer, a member of IntEnum of text.
+"""Kinds of nodes that accept other JSON than their type, or rank differently in JSON: an address
+can be made from an integer, and a member of IntEnum from text.
 """
 _SECRETS = (SecretStr, SecretBytes)
 
@@ -79,9 +79,9 @@ class ShapeBuilder:
     owner: str = ""
     """The parameter or field that is being built, for messages."""
     json_texts: list[tuple[str, Shape]] = field(default_factory=list[tuple[str, Shape]])
-    """What JsonText was put on, to be judged when all shapes are finished."""
+    """The parameters with JsonText, which are checked when all shapes are finished."""
     unsendable: list[str] = field(default_factory=list[str])
-    """Who has a type that no JSON can bring."""
+    """The owners of types that no JSON value can become."""
     unpacking: list[int] = field(default_factory=list[int])
     """The models that are being unpacked, the innermost last."""
 
@@ -138,7 +138,7 @@ class ShapeBuilder:
             case "named-tuple":
                 return self._named_tuple(node, config)
             case "dict" | "ordered-dict" | "counter":
-                # Every key is text, so its type tells nothing about a branch.
+                # Every key is text, so its type does not decide about a branch.
                 if self._holds(("union",), node.get("keys_schema", {"type": "any"}), set()):
                     self.shapes.ambiguous = True
                 values = self._part(node.get("values_schema"), config)
@@ -146,7 +146,7 @@ class ShapeBuilder:
             case "json-or-python":
                 return self.build(node["json_schema"], config)
             case "lax-or-strict":
-                # The strict branch says what the type is; the lax one only adds coercions.
+                # The strict branch has the type; the lax one only adds coercions.
                 return self.build(node["strict_schema"], config)
             case "chain":
                 return self.build(node["steps"][0], config)

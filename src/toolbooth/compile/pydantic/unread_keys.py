@@ -1,8 +1,8 @@
 """An author's before or wrap validator in front of a model that does not take undeclared keys.
 
-The rule looks at what the author's code hands on. An undeclared key that is still there under the
-same name would be dropped by the fields, so it is refused, unless the code has read it by name. A
-key that was removed, or handed on under another name, is the author's business; one that the code
+The rule looks at the data that the author's code hands on. An undeclared key that is still there
+under the same name would be dropped by the fields, so it is refused, unless the code has read it by
+name. A key that the code removed, or handed on under another name, is accepted. A key that the code
 never looked at is refused.
 """
 
@@ -39,6 +39,7 @@ def watch_keys(node: CoreNode, config: Config) -> CoreNode:
 def _before(function: Callable[..., Any], place: Watched) -> Callable[..., Any]:
     def before(value: Any, *info: Any) -> Any:
         histories = histories_of(place, value)
+        # All keys are declared, which is the usual case: there is no read to note.
         if histories is None:
             return kept(place, value, function(_own_copy(value), *info))
         hand_on = HandOn(place, value, histories)
@@ -49,6 +50,7 @@ def _before(function: Callable[..., Any], place: Watched) -> Callable[..., Any]:
         # The closed list of fields refuses them, together with all other problems.
         with_lost = hand_on.with_lost(made)
         if with_lost is None:
+            # The fields cannot report these keys at the right path, so the error is raised here.
             raise _forbidden(lost)
         return with_lost
 
@@ -68,6 +70,7 @@ def _wrap(function: Callable[..., Any], place: Watched) -> Callable[..., Any]:
             return handler(HandOn(place, value, histories).pass_on(inner), *at)
 
         if histories is None:
+            # The author's code may change the dict, and the arguments must stay as they were sent.
             return function(_own_copy(value), hand_on, *info)
         try:
             made = function(logged_value(place, value, histories), hand_on, *info)
@@ -76,6 +79,8 @@ def _wrap(function: Callable[..., Any], place: Watched) -> Callable[..., Any]:
             if not lost:
                 raise
             raise _forbidden(lost, error) from None
+        # The code has returned a value without asking Pydantic. Keys that it never looked at are
+        # lost all the same.
         if not handed_on:
             HandOn(place, value, histories).pass_on(made)
         # Raised here, where the author's code can no longer catch it.
@@ -88,7 +93,7 @@ def _wrap(function: Callable[..., Any], place: Watched) -> Callable[..., Any]:
 
 
 def _own_copy(value: Any) -> Any:
-    """What the author's code gets, and may change."""
+    """Return a copy for the author's code, which may change it."""
     return dict(value) if is_object(value) else value
 
 
@@ -110,6 +115,7 @@ def _forbidden(
     for each in others:
         if each["loc"] not in keys:
             kind: Any = each["type"]
+            # The message is put into a template, because its own braces would be read as one.
             said = PydanticCustomError(kind, "{said}", {"said": each["msg"]})
             errors.append({"type": said, "loc": each["loc"], "input": each["input"]})
     for path, value in keys.items():

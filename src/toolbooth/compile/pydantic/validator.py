@@ -109,6 +109,7 @@ def for_wire(node: Any, config: Config = DEFAULTS, authored: bool = False) -> An
     if kind == "json":  # the boundary has not examined the values in the text
         node = in_place(node, inner.definitions)
         inner = replace(inner, as_json=True, exact_types=True)
+    # In a union, 5.0 belongs to a float beside the integer.
     if kind in ("union", "tagged-union"):
         inner = replace(inner, exact_types=True)
     if kind == "definitions":
@@ -117,17 +118,20 @@ def for_wire(node: Any, config: Config = DEFAULTS, authored: bool = False) -> An
     behind = authored or is_validator
     made = each_child(node, lambda child: for_wire(child, inner, behind))
     if kind in DICTS and _may_merge_keys(node.get("keys_schema", _ANY), inner):
-        # A JSON key is text, whatever it stands for; and two texts may stand for the same.
+        # A JSON key is always text, and two texts may mean the same key of the dict.
         keys = node["keys_schema"]
         also = inner.rewrites if keys["type"] == "str" else ()
+        # As text, "1" is the only way to send the key 1, so keys are read leniently.
         made["keys_schema"] = for_wire({**keys, **dict.fromkeys(also, True)}, inner, True)
         return _in_place_of(node, _without_loss(made))
     if kind in FIELD_LISTS and extra_of(node, config) == "ignore":
         made["extra_behavior"] = "forbid"
     if is_validator:
         made["function"] = watch_keys(node, inner)
+    # Behind the author's code, Pydantic may convert values as the author expects.
     if authored:
         return made
+    # A strict model takes no text for a date, although JSON has nothing else.
     if as_python:
         made.pop("strict", None)
         if "config" in made:
@@ -180,6 +184,7 @@ def json_run(core: CoreNode) -> Callable[[Any], Any]:
     """
     run = validator(for_values(core, as_json=True)).validate_json
 
+    # Made on first use: few calls have such numbers, and a validator takes long to build.
     @cache
     def run_with_digits() -> Callable[[bytes], Any]:
         return validator(for_values(core, as_json=True, digits=True)).validate_json
@@ -200,9 +205,10 @@ def json_run(core: CoreNode) -> Callable[[Any], Any]:
 
 
 def _may_merge_keys(keys: CoreNode, config: Config) -> bool:
-    """Whether two different keys of a JSON object may stand for the same key of the dict."""
+    """Whether two different keys of a JSON object may become the same key of the dict."""
     if keys["type"] == "str":
         return bool(config.rewrites) or any(keys.get(how) for how in REWRITES)
+    # Keys that may be anything stay the texts that were sent, which all differ.
     return keys["type"] != "any"
 
 
@@ -230,19 +236,21 @@ def _without_loss(node: CoreNode) -> CoreNode:
                     CONFLICTING_KEYS, "two keys mean the same", {"find": find}
                 )
             made[key.value] = value
+        # A `Counter` or an `OrderedDict` keeps its type.
         return made if type(kept) is dict else type(kept)(made)
 
     return _after(check, {**node, "keys_schema": _after(_Key, keys)})
 
 
 def _keys_that_mean(meaning: Any, keys: Any, sent: dict[str, Any]) -> list[str]:
-    """The keys of what was sent that are validated to the same. Empty if `keys` cannot be used by
-    itself, because it refers to a definition.
+    """Return the keys of the sent object that are validated to `meaning`. Empty if `keys` refers to
+    a definition and so cannot be used by itself.
     """
     try:
         run = _built(core_schema.dict_schema(keys)).validate_json
     except SchemaError:
         return []
+    # Each key in a dict of its own: only so does Pydantic show the meaning of one key.
     return [key for key in sent if run(orjson.dumps({key: None})) == {meaning: None}]
 
 
@@ -289,6 +297,7 @@ def proves_shape(core: CoreNode) -> bool:
     # Values beside an alias path are not looked at.
     if isinstance(core.get("validation_alias"), list):
         return False
+    # Of Python values, Pydantic takes 1.0 and True for `Literal[1]`, because they are equal.
     if core["type"] == "literal" and not all(isinstance(each, str) for each in core["expected"]):
         return False
     return all(map(proves_shape, below(core)))
@@ -303,6 +312,7 @@ def with_defaults_of(node: Any, instance: Any, definitions: dict[str, CoreNode])
     """A model's schema whose fields default to the values of `instance`, the author's default."""
     kind = node["type"]
     if kind == "definition-ref":
+        # This copy has other defaults than the definition, so it must not have its name.
         own = {key: value for key, value in definitions[node["schema_ref"]].items() if key != "ref"}
         return with_defaults_of(own, instance, definitions)
     if kind not in FIELD_LISTS:
@@ -318,6 +328,7 @@ def with_defaults_of(node: Any, instance: Any, definitions: dict[str, CoreNode])
         if inner["type"] == "default":
             inner = inner["schema"]
         made = {**field, "schema": core_schema.with_default_schema(inner, default=held[name])}
+        # A field of a TypedDict is required by a key of its own, whether it has a default or not.
         return {**made, "required": False} if field["type"] == "typed-dict-field" else made
 
     return each_child(node, settle)

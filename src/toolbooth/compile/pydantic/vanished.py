@@ -24,12 +24,12 @@ _MOST_COMPARED = 10_000
 """Pairs of objects that are compared. Past this many, any one may be made of any other."""
 
 _SAMPLE = 10
-"""What is looked at then, instead of all."""
+"""The number of items that are examined then, instead of all."""
 
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
 
 
-# --- what the author's code has made --------------------------------------------------------------
+# --- objects that the author's code has made ------------------------------------------------------
 
 
 @dataclass(slots=True, kw_only=True)
@@ -55,6 +55,7 @@ def free_objects(made: Any, path: JsonPath | None) -> Iterator[Free]:
     waiting: list[tuple[Any, JsonPath | None]] = [(made, path)]
     while waiting:
         each, at = waiting.pop()
+        # Instances may refer to each other in a circle.
         if id(each) in seen:
             continue
         seen.add(id(each))
@@ -77,6 +78,7 @@ def _instance(made: Any, values: dict[str, Any], path: JsonPath | None) -> Free:
         path=path,
         values=values,
         is_model=True,
+        # A plain dataclass raises TypeError for an unknown key. One of Pydantic's may drop it.
         checks_keys=is_dataclass(made) and not hasattr(made, "__pydantic_validator__"),
         logs=tuple(each.history for each in values.values() if isinstance(each, Log)),
     )
@@ -84,8 +86,10 @@ def _instance(made: Any, values: dict[str, Any], path: JsonPath | None) -> Free:
 
 def _values_of(made: Any) -> dict[str, Any] | None:
     """The values that were given to an instance, by name; None if it is not an instance."""
+    # A date or a Decimal is a value, although Python keeps it as an instance.
     if type(made).__module__.partition(".")[0] in sys.stdlib_module_names:
         return None
+    # Only the fields that were given: a default does not show which object was sent.
     given: set[str] | None = getattr(made, "__pydantic_fields_set__", None)
     if given is not None:
         extra: dict[str, Any] = getattr(made, "__pydantic_extra__", None) or {}
@@ -116,8 +120,8 @@ def settle(gone: dict[JsonPath, History], free: list[Free], names: Names) -> Non
 
 
 def _take_out(lost: dict[str, Any], made: list[Free]) -> None:
-    """Take lost keys out of the objects that are handed on: they are reported where they were sent,
-    not where the author's code has put them.
+    """Remove lost keys from the objects that the author's code has made. They are reported only
+    at the place where they were sent.
     """
     for each in made:
         for key in () if each.is_model else lost:
@@ -125,9 +129,10 @@ def _take_out(lost: dict[str, Any], made: list[Free]) -> None:
 
 
 def _made_of(gone: dict[JsonPath, History], free: list[Free]) -> dict[History, list[Free]]:
-    """What may have been made of each object: by position, or else by its values."""
+    """Return the objects that may have been made from each sent one, by position or by values."""
     found: dict[History, list[Free]] = {}
     others: list[Free] = []
+    # Position first, because it is certain. Values may be equal by chance.
     for each in free:
         history = None if each.path is None else gone.get(each.path)
         if history is None:
@@ -140,6 +145,7 @@ def _made_of(gone: dict[JsonPath, History], free: list[Free]) -> dict[History, l
     for each in others:
         likeness = {history: _likeness(history, each) for history in left}
         best = max(likeness.values(), default=0)
+        # Without any equal value, the best likeness is 0: then any of them may be the one.
         for history in left:
             if likeness[history] == best:
                 found.setdefault(history, []).append(each)
@@ -147,7 +153,7 @@ def _made_of(gone: dict[JsonPath, History], free: list[Free]) -> dict[History, l
 
 
 def _likeness(history: History, made: Free) -> int:
-    """How many values an object and what may be made of it have under the same names."""
+    """Count the values that a sent object and a made one have under the same names."""
     names = {recased(name): value for name, value in made.values.items()}
     return sum(
         1
@@ -157,11 +163,13 @@ def _likeness(history: History, made: Free) -> int:
 
 
 def _is_same(value: Any, sent: Any) -> bool:
+    # As text too, because the code may have made "5" of 5.
     return value == sent or str(value) == str(sent)
 
 
 def _dropped(history: History, unread: dict[str, Any], made: list[Free]) -> set[str]:
-    """Those of the unread keys that are dropped by what was made of the object."""
+    """Return the unread keys that the objects made from the sent one do not have."""
+    # Pydantic has shown which keys it got, so there is nothing to guess.
     if history.given is not None:
         dropped = unread.keys() & history.given
     else:
@@ -170,6 +178,7 @@ def _dropped(history: History, unread: dict[str, Any], made: list[Free]) -> set[
         new = _new_fields(history, each)
         dropped -= {key for key in dropped if is_handed_on(key, unread[key], new)}
         if each.is_model:
+            # A model that keeps undeclared keys has not dropped them.
             dropped -= _same_in(each, unread)
     return dropped
 
@@ -192,7 +201,7 @@ def _dropped_by(made: Free, history: History, unread: dict[str, Any]) -> Collect
     if not made.is_model:
         removed = removed_keys(history, unread, made.values)
         return (unread.keys() - removed) | _same_in(made, unread)
-    # If nothing declared was sent, what told the key apart may have been a special case.
+    # If no declared key was sent, the comparison with this key may be a special case in the code.
     has_declared = not history.declared.isdisjoint(history.sent)
     return unread.keys() - history.told_apart if has_declared else unread
 
@@ -216,6 +225,7 @@ def removed_keys(
     if not history.walked:
         return ()
     if history.given is not None:
+        # The code has walked over the keys and passed some of them on: the others were removed.
         return unread.keys() - history.given
     if not content or _is_made_in_a_walk(history, content):
         return unread
@@ -251,6 +261,7 @@ def is_handed_on(key: str, value: Any, new: dict[str, Any]) -> bool:
     """
     if is_object(value) and value and all(_holds(new.get(name), value[name]) for name in value):
         return True  # a wrapper, unwrapped
+    # A list or a text of some length is hardly equal by chance. A 1 or a true may be.
     is_telling = _is_collection(value) and len(value) > 1
     return any(
         _holds(each, value) and (is_telling or _are_similar(key, name))
@@ -276,6 +287,7 @@ def _is_collection(value: Any) -> TypeIs[str | list[Any] | dict[str, Any]]:
 
 def _holds(place: Any, value: Any) -> bool:
     """Whether a value is, or contains, another one."""
+    # The types as well, because True equals 1.
     if type(place) is type(value) and place == value:
         return True
     if is_object(place):

@@ -21,17 +21,17 @@ _DICT: Any = dict
 _CONTAINERS = (dict, list, tuple)
 
 _COMPARISONS = frozenset((opmap["COMPARE_OP"], opmap["CONTAINS_OP"]))
-"""What `key == name` and `key in names` are compiled to. Python also compares a key with the names
+"""The instructions of `key == name` and `key in names`. Python also compares a key with the names
 of parameters, in `function(**d)`.
 """
 
 _EXPANSION = opmap["DICT_MERGE"]
-"""What `**d` in a call is compiled to."""
+"""The instruction of `**d` in a call."""
 
 
 @dataclass(slots=True, eq=False)
 class History:
-    """What the author's validators did with an object that was sent."""
+    """The record of how the author's validators used an object that was sent."""
 
     sent: dict[str, Any]
     declared: frozenset[str] = frozenset()
@@ -48,7 +48,7 @@ class History:
     lost: dict[str, Any] = field(default_factory=dict[str, Any])
     """The undeclared keys that the fields would drop."""
     noticed: dict[int, Any] = field(default_factory=dict[int, Any])
-    """What Pydantic got so far, by its `id`. The histories of one call share it."""
+    """The objects that Pydantic got so far, by `id`. The histories of one call share it."""
 
     def unread(self, declared: frozenset[str]) -> dict[str, Any]:
         """The keys that are not declared and were not read by name."""
@@ -80,6 +80,7 @@ class WalkedKey(str):
 
     def __eq__(self, other: object) -> bool:
         is_equal = str.__eq__(self, other)
+        # If both keys are from walks, the code copies a dict, and knows no name.
         if _is_name(other):
             self._note(_caller(), is_equal=is_equal)
         return is_equal
@@ -90,11 +91,13 @@ class WalkedKey(str):
             self._note(_caller(), is_equal=not is_other)
         return is_other
 
+    # A class with `__eq__` loses its hash, and without the same hash no lookup would find the key.
     __hash__ = str.__hash__
 
     def _note(self, reader: FrameType, *, is_equal: bool) -> None:
         if is_equal:
             self.history.read.add(self.name)
+        # A lookup from Pydantic's own code means that a model is being made of this dict.
         if reader.f_globals.get("__name__", "").partition(".")[0] == "pydantic":
             _note_given(reader, self.history.noticed)
         elif not is_equal and _instruction(reader) in _COMPARISONS:
@@ -103,6 +106,7 @@ class WalkedKey(str):
     # --- the same key, in another form
 
     def __str__(self) -> str:
+        # `str(key)` would otherwise be plain text, and the trace would end there.
         return self
 
     def lower(self) -> str:
@@ -130,6 +134,7 @@ class WalkedKey(str):
         return self.renamed(super().__add__(other))
 
     def __radd__(self, other: str) -> str:
+        # Added as plain text, or Python would call this method again without an end.
         return self.renamed(other + plain_key(self))
 
     def __copy__(self) -> WalkedKey:
@@ -139,6 +144,7 @@ class WalkedKey(str):
         return self
 
     def __reduce__(self) -> tuple[Any, ...]:
+        # Plain text in a pickle: another process has no history to write.
         return str, (plain_key(self),)
 
 
@@ -164,11 +170,12 @@ def plain_key(key: Any) -> Any:
 def _caller() -> FrameType:
     """The code that has called the function which calls this one."""
     frame: Any = currentframe()
+    # Two frames up: the first one is `__eq__`, the second the code that compares.
     return frame.f_back.f_back
 
 
 def _instruction(frame: FrameType) -> int:
-    """What a frame is executing."""
+    """Return the instruction that a frame is executing."""
     return frame.f_code.co_code[frame.f_lasti]
 
 
@@ -182,6 +189,7 @@ def note_expansion(log: Log) -> None:
 def _note_given(reader: FrameType, noticed: dict[int, Any]) -> None:
     """Note which keys Pydantic gets: it has them in a local variable."""
     variables: dict[str, Any] = reader.f_locals
+    # Its name differs between Pydantic's functions, so all variables are looked at.
     for each in variables.values():
         if issubclass(type(each), _CONTAINERS) and id(each) not in noticed:
             noticed[id(each)] = each  # kept, so that no other object gets this `id`

@@ -33,8 +33,8 @@ _Nodes = list[tuple[CoreNode, Config]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FieldsBehind:
-    """The fields that an object meets behind an author's validator, and what becomes of undeclared
-    keys there.
+    """The fields that get an object from an author's validator, and how they treat undeclared
+    keys.
     """
 
     declared: frozenset[str]
@@ -48,8 +48,8 @@ class FieldsBehind:
 
 @dataclass(slots=True, eq=False)
 class Watched:
-    """What is declared at one place behind an author's validator. A model that contains itself has
-    a place that contains itself.
+    """The declared fields at one place behind an author's validator. A model that contains itself
+    has a place that contains itself.
     """
 
     fields: FieldsBehind | None = None
@@ -108,9 +108,11 @@ class _Watches:
 
     def of(self, nodes: _Nodes) -> Watched:
         """The place of a value that may be validated by any of these nodes."""
+        # By the nodes, so that the same model is searched once.
         key = tuple(id(node) for node, _ in nodes)
         if key not in self._made:
             place = self._made[key] = Watched()
+            # Marked until it is filled: a model that contains itself meets its own place meanwhile.
             self._unfinished.add(place)
             self._fill(place, nodes)
             self._unfinished.discard(place)
@@ -133,6 +135,7 @@ class _Watches:
         if not nodes:
             return None
         place = self.of(nodes)
+        # A place that is not filled yet contains itself, and may still get fields.
         return place if place.is_watched or place in self._unfinished else None
 
 
@@ -155,6 +158,7 @@ class _Search:
     @property
     def fields(self) -> FieldsBehind | None:
         """The fields; None if undeclared keys may be taken, or there are no fields."""
+        # If one branch of a union takes further keys, a key may be meant for that branch.
         extras = {extra_of(*each) for each in self.lists}
         if self.is_open or not extras or "allow" in extras:
             return None
@@ -177,6 +181,7 @@ class _Search:
         for fields, config in self.lists:
             inner = Config.of(fields, config)
             for name, each in fields_of(fields):
+                # A longer alias path reads inside another value, not the whole value of a key.
                 aliases = (str(path[0]) for path in alias_paths(each) if len(path) == 1)
                 for key in {name, *aliases}:
                     found.setdefault(key, []).append((each["schema"], inner))
@@ -199,11 +204,13 @@ class _Search:
         elif kind in _TRANSPARENT:
             self._note(node)
             self.look(node["schema"], config)
+        # `tuple[Item, ...]` has one node for its items, as a list has.
         elif kind in _LISTS or (kind == "tuple" and len(node["items_schema"]) == 1):
             self.items += [(each, config) for each in below(node)]
         elif kind in DICTS:
             self.is_open = True
             self.values += [(node[key], config) for key in ("values_schema",) if key in node]
+        # Anything else may be an object that takes any key, so no key is refused there.
         elif kind not in _NEVER_OBJECTS:
             self.is_open = True
 
@@ -214,5 +221,5 @@ class _Search:
             self.init_keys |= {each.name for each in params if each.kind is each.KEYWORD_ONLY}
         if node["type"] in AUTHORED and is_authors(node):
             self.is_authored = True
-            # Which branch is taken is not known, nor is what its own validator reads.
+            # The branch that Pydantic takes is not known, nor which keys its validator reads.
             self.is_open = self.is_open or self.in_union

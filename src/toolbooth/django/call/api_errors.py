@@ -1,8 +1,11 @@
-"""What a view says is wrong -> problems, in the names of the arguments that were sent."""
+"""Turns the errors in a view's response into problems, in the names of the arguments that were
+sent.
+"""
 
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -18,23 +21,58 @@ from toolbooth.django.describe.discovery import Action
 from toolbooth.errors import Problem
 from toolbooth.jsonvalue import JsonPath, is_array, is_mapping
 
+logger = logging.getLogger("toolbooth.django")
+
 
 def problems_of(response: Any, arguments: Arguments, action: Action | None) -> Iterator[Problem]:
-    """What a view says is wrong, at the places where the arguments were sent."""
-    data: Any = getattr(response, "data", None)
-    if data is None and not response.streaming:
-        data = _plain_content(response)
-    if (errors := _standardized_errors(data)) is not None:
-        for each in errors:
-            path = _standardized_path(each["attr"])
-            yield _problem(each["detail"], path, each.get("code"))
+    """Yield the errors in a view's response, each at the path of the argument that was sent."""
+    data = _data_of(response)
+    # The same name may be a filter and a field of the body, such as `status`. For a GET or a
+    # DELETE, an error of `status` is about the query.
+    in_query = action is not None and action.method in ("GET", "DELETE")
+    names = arguments.named("query" if in_query else "body")
+    # The project's function comes first, because it knows the project's form of errors. The other
+    # forms are recognised by their structure.
+    found = _found_by_project(data)
+    if found is not None:
+        yield from _problems_of_fields(found, names)
+    elif (errors := _standardized_errors(data)) is not None:
+        yield from _standardized_problems(errors, ())
     elif is_mapping(data):
-        in_query = action is not None and action.method in ("GET", "DELETE")
-        names = arguments.named("query" if in_query else "body")
-        for key, each in _fields_in(data, {**names, **arguments.named("path")}).items():
-            yield from problems_in(each, _path_of(key, names))
+        # With the names of the path, `{"project": "unknown"}` is an error of the URL's `project`.
+        # Without them it would look like information about the response.
+        fields = _fields_in(data, {**names, **arguments.named("path")})
+        yield from _problems_of_fields(fields, names)
     else:
         yield from problems_in(data, (WHOLE_BODY,) if arguments.whole else ())
+
+
+def problems_of_rows(response: Any, place: JsonPath) -> Iterator[Problem]:
+    """Yield the errors in the response to a list of rows that was sent at `place`."""
+    data = _data_of(response)
+    rows: Any = _found_by_project(data)
+    if rows is None and (errors := _standardized_errors(data)) is not None:
+        yield from _standardized_problems(errors, place)
+        return
+    if rows is None:
+        rows = _rows_in(data)
+    if not is_mapping(rows):
+        yield from problems_in(rows, place)
+        return
+    for key, each in rows.items():
+        yield from problems_in(each, place if key in _general() else (*place, key))
+
+
+def _data_of(response: Any) -> Any:
+    # Only REST framework's responses have `data`. The host's middleware may answer with a plain
+    # `JsonResponse`.
+    data: Any = getattr(response, "data", None)
+    return _plain_content(response) if data is None and not response.streaming else data
+
+
+def _problems_of_fields(fields: Mapping[Any, Any], names: Mapping[str, str]) -> Iterator[Problem]:
+    for key, each in fields.items():
+        yield from problems_in(each, _path_of(key, names))
 
 
 # --- envelopes ---
@@ -44,42 +82,85 @@ _MESSAGES = ("detail", "message", "error", "title", "description", "reason", "ms
 
 
 def _fields_in(data: Mapping[Any, Any], names: Mapping[str, str]) -> Mapping[Any, Any]:
-    """The errors by field in what a view answered. Beside them, projects send what is about the
-    answer: its id, its status, a version.
+    """Return the errors by field of a response. Projects send other keys beside them that describe
+    the response: its id, its status, a version.
     """
-    path = configuration().error_envelope
-    if path:
-        found = import_string(path)(data)
-        if found is not None:
-            return found
     inside = [each for key, each in data.items() if _holds_fields(key, each, names)]
     if inside:
         own = {key: each for key, each in data.items() if key in names}
+        # Some fields may be outside of the envelope: their errors are kept too.
         return {**inside[0], **own}
     about = [key for key, each in data.items() if _is_about_answer(key, each, names)]
+    # If all keys look like information, as in `{"reference": 12}`, nothing else is left to report.
     if not about or len(about) == len(data):
         return data
     return {key: each for key, each in data.items() if key not in about}
+
+
+def _found_by_project(data: Any) -> Mapping[Any, Any] | None:
+    """Return the errors that the project's own function finds in a response; None if there is no
+    such function, or if it finds nothing. If the function fails, the response is still reported.
+    """
+    path = configuration().error_envelope
+    if not path or data is None:
+        return None
+    try:
+        found: Any = import_string(path)(data)
+    except Exception:
+        logger.warning("TOOLBOOTH['ERROR_ENVELOPE'] failed", exc_info=True)
+        return None
+    if found is None or is_mapping(found):
+        return found
+    logger.warning("TOOLBOOTH['ERROR_ENVELOPE'] returned %s, not a dict", type(found).__name__)
+    return None
+
+
+def _rows_in(data: Any) -> Any:
+    """Return the errors of rows in the response to a list of rows, also from inside an envelope."""
+    if not is_mapping(data) or _are_of_rows(data):
+        return data
+    found = next(filter(_are_of_rows, data.values()), None)
+    return _fields_in(data, {}) if found is None else found
+
+
+def _are_of_rows(errors: Any) -> bool:
+    """Whether the errors are grouped by row: in a list or, in newer versions of REST framework, by
+    the index of the row.
+    """
+    if is_mapping(errors):
+        return bool(errors) and all(isinstance(key, int) for key in errors)
+    # REST framework writes `{}` for each row without errors, so a list about rows holds objects. A
+    # list of sentences is about the whole body.
+    return is_array(errors) and any(map(is_mapping, errors))
+
+
+def _general() -> tuple[str, ...]:
+    """Return the keys of errors that are about the whole body."""
+    return (*_MESSAGES, "__all__", api_settings.NON_FIELD_ERRORS_KEY)
 
 
 def _holds_fields(key: Any, value: Any, names: Mapping[str, str]) -> bool:
     """Whether a key that is no argument has errors of arguments below it."""
     if key in names or not is_mapping(value) or not value:
         return False
+    # By its name, such as `validationErrors`, or by its content: `{"title": [...]}` if `title` is
+    # an argument.
     return str(key).lower().endswith(("error", "errors")) or not names.keys().isdisjoint(value)
 
 
 def _is_about_answer(key: Any, value: Any, names: Mapping[str, str]) -> bool:
-    """Whether a value is about the answer, not about what was sent: REST framework's errors are
-    lists or objects, except for one sentence.
+    """Whether a value describes the response and is not an error: REST framework's errors are lists
+    or objects, except for one sentence.
     """
-    general = (*_MESSAGES, "__all__", api_settings.NON_FIELD_ERRORS_KEY)
-    return key not in names and key not in general and not isinstance(value, Mapping | list | tuple)
+    return (
+        key not in names and key not in _general() and not isinstance(value, Mapping | list | tuple)
+    )
 
 
 def _plain_content(response: Any) -> Any:
-    """What a response of Django's own says, if that is JSON or plain text."""
+    """Return the content of a plain Django response, if it is JSON or plain text."""
     media_type = response.get("Content-Type", "").partition(";")[0]
+    # A plain text is usually one sentence. HTML would be a page for browsers.
     if media_type == "text/plain":
         return response.content.decode(errors="replace")[:1000]
     try:
@@ -89,24 +170,27 @@ def _plain_content(response: Any) -> Any:
 
 
 def _path_of(key: Any, names: Mapping[str, str]) -> JsonPath:
-    """Where the value of a field was sent; nowhere for problems with the whole."""
+    """Return the path of a field's argument; empty for problems with the whole body."""
     if isinstance(key, int):
+        # The index of a row: the body is a list.
         return (WHOLE_BODY, key)
     is_field = key in names
-    if not is_field and key in (*_MESSAGES, "__all__", api_settings.NON_FIELD_ERRORS_KEY):
+    if not is_field and key in _general():
         return ()
     return (str(names.get(key, key)),)
 
 
 def problems_in(data: Any, path: JsonPath) -> Iterator[Problem]:
-    """Every problem that REST framework names, at the place that was sent."""
+    """Yield every problem in REST framework's errors, below the path that was sent."""
     if is_mapping(data):
         for key, each in data.items():
+            # Errors of a whole object have the path of that object.
             whole = key in ("__all__", api_settings.NON_FIELD_ERRORS_KEY)
             step = key if isinstance(key, int) else str(key)
             yield from problems_in(each, path if whole else (*path, step))
     elif _is_sequence(data):
         for index, each in enumerate(data):
+            # A list of sentences is about one place; a list of objects has one place for each.
             nested = isinstance(each, Mapping | list)
             yield from problems_in(each, (*path, index) if nested else path)
     elif data is not None:
@@ -118,6 +202,7 @@ def _is_sequence(value: Any) -> TypeIs[list[Any] | tuple[Any, ...]]:
 
 
 def _problem(message: Any, path: JsonPath, code: Any) -> Problem:
+    # `refusal` lists the tool's fields if one of the problems is `missing`, as the boundary does.
     if code == "required":
         return Problem(code="missing", path=path, message=messages.REQUIRED)
     kind = None if code is None else str(code)
@@ -125,11 +210,19 @@ def _problem(message: Any, path: JsonPath, code: Any) -> Problem:
 
 
 def _standardized_errors(data: Any) -> list[Mapping[str, Any]] | None:
-    """Errors in the form of drf-standardized-errors: a list, each with its path beside it."""
+    """Return errors in the form of drf-standardized-errors: a list, each with its path beside it.
+    None for any other form.
+    """
     errors: Any = data.get("errors") if is_mapping(data) else None
     if not errors or not is_array(errors):
         return None
     return errors if all(map(_is_standardized, errors)) else None
+
+
+def _standardized_problems(errors: list[Mapping[str, Any]], place: JsonPath) -> Iterator[Problem]:
+    for each in errors:
+        path = (*place, *_standardized_path(each["attr"]))
+        yield _problem(each["detail"], path, each.get("code"))
 
 
 def _is_standardized(error: Any) -> bool:
@@ -137,7 +230,8 @@ def _is_standardized(error: Any) -> bool:
 
 
 def _standardized_path(attribute: Any) -> JsonPath:
-    """`lines.0.price` as a path."""
+    """Return a path such as `lines.0.price` as a tuple."""
+    # drf-standardized-errors sends `"attr": null` for errors of the whole request.
     if not attribute:
         return ()
     return tuple(map(_index_or_name, str(attribute).split(".")))

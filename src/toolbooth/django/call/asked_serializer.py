@@ -1,4 +1,4 @@
-"""The serializer of a view that is asked before it runs."""
+"""Finds the serializer of a view before the view runs."""
 
 from __future__ import annotations
 
@@ -17,20 +17,24 @@ from toolbooth.django.describe.kinds import Kinds
 logger = logging.getLogger("toolbooth.django")
 
 Make = Callable[..., Any]
-"""Makes the serializer of a view, and of a row if there is one."""
+"""A function that makes the serializer of a view, and of a row if there is one."""
 
 
 def asked_serializer(view: Any, make: Make) -> Any:
-    """The serializer that a view would use for its request; None if only a view that runs can make
-    it. Raises what the view says to callers that it does not let in.
+    """Return the serializer that a view would use for its request; None if it can only be made
+    while the view runs.
+
+    Raises:
+        REFUSALS: the view refuses the caller.
     """
     try:
         return _with_fields(view, make)
     except REFUSALS:
         raise
-    except Exception:  # it may need what the view does before it makes one
+    except Exception:  # it may need state that the view sets in its dispatch
         logger.debug("%s: its serializer cannot be made yet", view.__class__, exc_info=True)
     makers = [make]
+    # The serializer of an update may look at `self.instance` when it makes its fields.
     if view.request.method in ("PUT", "PATCH"):
         makers.append(partial(_with_row, make))
     for each in makers:
@@ -44,9 +48,11 @@ def asked_serializer(view: Any, make: Make) -> Any:
 
 
 def kind_of_row(view: Any, make: Make, kinds: Kinds) -> str | None:
-    """The kind of the row that a view would change, as its serializer shows it, or as the row has
-    it; None if it has none that is known. Raises what the view says to callers that it does not let
-    in.
+    """Return the kind of the row that a view would change, from its serializer or from the row
+    itself. None if the row has no kind that is known.
+
+    Raises:
+        REFUSALS: the view refuses the caller.
     """
     try:
         row: Any = view.get_object()
@@ -56,6 +62,8 @@ def kind_of_row(view: Any, make: Make, kinds: Kinds) -> str | None:
         logger.debug("%s: its row cannot be read yet", view.__class__, exc_info=True)
         return None
     try:
+        # The serializer first: in a polymorphic one, the kind is computed from the row's class, and
+        # need not be a column.
         kind: Any = make(view, row).data[kinds.field]
     except Exception:
         kind = getattr(row, kinds.field, None)
@@ -63,14 +71,14 @@ def kind_of_row(view: Any, make: Make, kinds: Kinds) -> str | None:
 
 
 def _with_fields(view: Any, make: Make) -> Any:
-    """A serializer whose fields are known."""
+    """Return the serializer. Its fields are read here, so that an error in them is raised here."""
     made = make(view)
     getattr(made, "fields", None)
     return made
 
 
 def _with_row(make: Make, view: Any) -> Any:
-    """A serializer that an update makes with its row."""
+    """Return the serializer of an update, which is made with the row."""
     return make(view, view.get_object())
 
 
@@ -82,26 +90,34 @@ class _Made(Exception):
 
 
 def _inside_dispatch(view: Any, make: Make) -> Any:
-    """The serializer, made where the handler of the view would run: after `initial`, and inside
-    whatever the project's `dispatch` opens. Throttles do not count it, and what is written is
-    rolled back: all of it runs again in the call.
+    """Return the serializer, made where the handler of the view would run: after `initial`, and
+    inside everything that the project's `dispatch` opens. Throttles do not count this run, and its
+    writes are rolled back: all of it runs again in the call.
     """
 
     def handler(*_: Any, **__: Any) -> Any:
         raise _Made(_with_fields(view, make))
 
     request = view.request
+    # `dispatch` looks the handler up on the view by the name of the HTTP method, so an attribute of
+    # this instance replaces the project's own.
     setattr(view, request.method.lower(), handler)
+    # Called without arguments, as the method would be, `list` returns an empty list.
     view.get_throttles = list
+    # REST framework would turn `_Made` into a response.
     view.handle_exception = _raise
     with Transaction(connections) as part:
         try:
+            # `dispatch` wraps the request itself, so it gets Django's request.
             response = view.dispatch(request._request, *view.args, **view.kwargs)
         except _Made as found:
             part.undo()
             return found.serializer
         if inspect.iscoroutine(response):
+            # An async view returns a coroutine, which warns if it is never awaited.
             response.close()
+        # The project's `dispatch` has answered without the handler. The caller tries the next way
+        # to make the serializer.
         raise RuntimeError("no handler")
 
 

@@ -1,7 +1,8 @@
-"""One line in the log `toolbooth.audit` for each call that writes: who, with which credentials,
-which tool, row and fields, and the outcome. It holds names and keys, no other values.
+"""Writes one line to the log `toolbooth.audit` for each call that writes: the user, the
+authenticator, the tool, the row, the fields, and the outcome. A line has names and keys, no other
+values.
 
-It is an observer, so that it runs once the outcome is known: after the transaction of the view, and
+It is an observer, so that it runs when the outcome is known: after the transaction of the view, and
 after that of a call with many rows. It is attached only while the log takes such lines.
 """
 
@@ -47,19 +48,23 @@ _lock = threading.Lock()
 
 
 def observe_writes(registry: ToolRegistry) -> None:
-    """Have a line written for each write of these tools."""
+    """Write a line for each write of these tools."""
     with _lock:
+        # Several threads may serve their first request at the same time.
         if not any(each is _write_line for each, _ in registry.observers):
             registry.observe(_write_line)
 
 
 def _write_line(record: CallRecord) -> None:
+    # The endpoint has checked this too, but an observer stays attached if the log is switched off
+    # later.
     if not audit_log.isEnabledFor(logging.INFO):
         return
     who, found = caller(), started_catalogue()
     action = found.actions.get(record.tool)
     has_passed = record.outcome in ("passed", "repaired")
-    # Help, and further pages of a result, run nothing. A dispatcher may not know what is meant.
+    # Help, and further pages of a result, run no view. A call of a dispatcher may not name an
+    # action.
     if action is None or _is_query(found, record.tool) or (has_passed and who.last_run is None):
         return
     line: Json = {
@@ -99,23 +104,26 @@ def _outcome(record: CallRecord, who: Caller, action: Action) -> str:
         return "failed"
     if record.preview:
         return "previewed"
+    # An action of another name, such as `clone`, shows by its status that it has created a row.
     if action.name == "create" or _status(who) == 201:
         return "created"
     return _OUTCOMES.get(action.method, "done")
 
 
 def _codes(record: CallRecord, who: Caller) -> list[str]:
-    """Why a call was refused: the codes of its problems, or the status of the view."""
+    """Return the reasons for a refusal: the codes of the problems, or the status of the view."""
     status = _refusal(record, who)
     codes = record.problems if status is None else (str(status),)
     return list(dict.fromkeys(codes))
 
 
 def _refusal(record: CallRecord, who: Caller) -> int | None:
-    """The status with which a view did not let the caller do this."""
+    """Return the status with which a view refused the caller or the call; None if it did not."""
     if record.outcome != "failed":
         return None
     status = _status(who)
+    # `login` is reset as soon as a view recognises the caller. It is still set, so the call failed
+    # for lack of credentials.
     if status is None and who.login is not None:
         return 401
     if status is None:
@@ -124,7 +132,7 @@ def _refusal(record: CallRecord, who: Caller) -> int | None:
 
 
 def _is_written(record: CallRecord, who: Caller) -> bool:
-    """Whether the view has done what was asked: also if its answer could not be sent."""
+    """Whether the view has made the write: also if its response could not be sent."""
     if who.bulk is not None:
         return who.bulk[1] is not None
     status = _status(who)
@@ -139,8 +147,8 @@ def _status(who: Caller) -> int | None:
 
 
 def _rows(who: Caller, action: Action, *, is_preview: bool) -> Json:
-    """The key of the row; of many rows their number and the first keys. A row that was only
-    previewed has none.
+    """Return the key of the row; of many rows their number and the first keys. A row that was only
+    previewed has no key.
     """
     is_made = not (is_preview and action.name == "create")
     if who.bulk is None:
@@ -162,6 +170,7 @@ def _row(who: Caller, action: Action) -> Any:
     view: Any = action.view
     name: str = getattr(view, "lookup_url_kwarg", None) or getattr(view, "lookup_field", "pk")
     if name not in kwargs:
+        # The last value in a URL is the nearest to the row: 5 in `/projects/3/tasks/5/`.
         name = ["", *kwargs][-1]
     key = HIDDEN if is_secret_name(name) else _key(kwargs.get(name))
     has_run = 200 <= (_status(who) or 0) < 400
@@ -178,10 +187,14 @@ def _data(response: Any) -> Any:
 
 
 def _key(value: Any) -> Any:
-    """A key as it is written: no e-mail address, which some projects have for one."""
+    """Return a key as the log shows it. Some projects use e-mail addresses as keys: they are
+    hidden.
+    """
     if value is None or isinstance(value, int):
         return value
     text = str(value)
+    # The URL has the key `"5"` as text, and the row has it as a number. Both are logged as a
+    # number.
     if _NUMBER.fullmatch(text):
         return int(text)
     return HIDDEN if "@" in text else _cut(text)
@@ -191,7 +204,9 @@ def _key(value: Any) -> Any:
 
 
 def _fields(who: Caller, found: Catalogue, tool: str) -> list[str]:
-    """The names of the fields that were sent, as far as they are the tool's own."""
+    """Return the names of the fields that were sent, if the tool has them. Other names could be any
+    text.
+    """
     declared = found.body_names.get(tool)
     if declared is None:
         shape = found.registry.find(tool).contract.shape
@@ -204,6 +219,8 @@ def _names(who: Caller, declared: Iterable[str]) -> Iterator[str]:
     if who.bulk is not None:
         for row in who.bulk[0]:
             yield from row
+    # The body that the view got has the declared names. In the arguments as sent, the fields may
+    # still be inside a wrapper or under a misspelt name.
     elif who.last_run is not None and who.last_run[2] is not None:
         yield from who.last_run[2]
     else:
@@ -211,8 +228,8 @@ def _names(who: Caller, declared: Iterable[str]) -> Iterator[str]:
 
 
 def _names_sent(sent: Any, declared: set[str]) -> Iterator[str]:
-    """The keys of a refused call, also those inside keys that the tool does not have: `params` of a
-    dispatcher, a wrapper, a list of rows.
+    """Yield the keys of a refused call, also those inside keys that the tool does not have:
+    `params` of a dispatcher, a wrapper, a list of rows.
     """
     if not is_object(sent):
         return
@@ -228,8 +245,9 @@ def _names_sent(sent: Any, declared: set[str]) -> Iterator[str]:
 
 
 def _request_id(who: Caller) -> Any:
-    """The id of the JSON-RPC message."""
+    """Return the id of the JSON-RPC message."""
     found = None if who.message is None else id_in(who.message.body)
+    # JSON-RPC allows any text as an id, of any length.
     return found if isinstance(found, int) else _cut(found)
 
 

@@ -1,4 +1,6 @@
-"""Which authenticators give every view the same answer, so that one answer is enough for a list."""
+"""Knows the authenticators that give every view the same answer. For a list of tools, they are
+asked only once.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +42,7 @@ body. By their import paths: a project need not have these packages.
 """
 
 _MAY_CHECK_CSRF = (f"{_REST_FRAMEWORK}SessionAuthentication", _SIMPLE_JWT)
-"""Those that may want a CSRF token for methods that write."""
+"""The authenticators that may require a CSRF token for methods that write."""
 
 _READS_CREDENTIALS_ONLY = frozenset(
     (BasicAuthentication, SessionAuthentication, TokenAuthentication)
@@ -57,9 +59,11 @@ _STOCK_METHODS = (
 
 @lru_cache(1024)
 def _listed_path(cls: type) -> str:
-    """The import path of an authenticator's class, if it is one of the list; else nothing."""
+    """Return the import path of an authenticator's class if it is in the list; else an
+    empty text.
+    """
     path = f"{cls.__module__}.{cls.__qualname__}"
-    # A class can give itself any name: it must be the one that is found there.
+    # A class can have any name and module: it must be the class that the module has by this name.
     is_real = getattr(sys.modules.get(cls.__module__), cls.__qualname__, None) is cls
     if path not in LISTED or not is_real or (path == _OAUTH2 and _binds_tokens_to_urls()):
         return ""
@@ -68,14 +72,15 @@ def _listed_path(cls: type) -> str:
 
 def _binds_tokens_to_urls() -> bool:
     """Whether this version of oauth2_provider takes some tokens only at some URLs (RFC 8707)."""
+    # The module is loaded if the authenticator is. An import would make the package a dependency.
     chosen: Any = sys.modules.get("oauth2_provider.settings")
     return "RESOURCE_SERVER_TOKEN_RESOURCE_VALIDATOR" in getattr(chosen, "DEFAULTS", {})
 
 
 def answer_alike(authenticators: Iterable[Any]) -> bool:
-    """Whether these authenticators give every view the same answer: by their exact classes, and
-    without attributes of their own. A subclass may look at the path, and an instance may hold a
-    key, so each view asks those itself.
+    """Whether these authenticators give every view the same answer: they are of the listed classes,
+    and have no attributes of their own. A subclass may look at the path, and an instance may hold a
+    key, so those are asked for each view.
     """
     return all(map(_answers_alike, authenticators))
 
@@ -94,14 +99,16 @@ def _path_of(authenticator: object) -> str:
 
 
 def checks_csrf(authenticator: Any) -> bool:
-    """Whether an authenticator that has recognised somebody may have wanted a CSRF token."""
+    """Whether an authenticator that has recognised a user may have required a CSRF token."""
     return _path_of(authenticator).startswith(_MAY_CHECK_CSRF)
 
 
 def is_lendable(view: APIView, authenticator: Any) -> bool:
-    """Whether the user that a view has recognised by a password is the one that it would recognise
-    if it asked again: the request is the same, and all of this is REST framework's own code.
+    """Whether a view that has recognised a user by a password would recognise the same user again:
+    the request is the same, and all the code involved is REST framework's own.
     """
+    # Only passwords are slow to check, since their hash is slow by design. All else is checked
+    # again.
     if type(authenticator) is not BasicAuthentication:
         return False
     cls: Any = type(view)
@@ -110,22 +117,25 @@ def is_lendable(view: APIView, authenticator: Any) -> bool:
     return (
         is_stock
         and cls.initialize_request in STOCK_REQUESTS
+        # All of them, because one that is asked earlier could recognise another user when the view
+        # runs.
         and all(type(each) in _READS_CREDENTIALS_ONLY and not vars(each) for each in authenticators)
     )
 
 
 STOCK_REQUESTS = (APIView.initialize_request, ViewSetMixin.initialize_request)
-"""How REST framework's own views make their requests."""
+"""The methods by which REST framework's own views make their requests."""
 
 
 def authenticating_actions(actions: Iterable[Action]) -> tuple[Action, ...]:
-    """The actions to ask whether a caller is known: one for all that authenticate alike, and each
-    of the others.
+    """Return the actions whose views are asked to authenticate the caller: one for all that
+    authenticate alike, and each of the others.
     """
     alike: dict[tuple[type, ...], Action] = {}
     alone: list[Action] = []
     for action in actions:
         callback: Any = action.callback
+        # `as_view(authentication_classes=[...])` replaces the attribute of the class.
         view = callback.cls(**callback.initkwargs)
         try:
             authenticators = view.get_authenticators()
@@ -134,6 +144,8 @@ def authenticating_actions(actions: Iterable[Action]) -> tuple[Action, ...]:
             continue
         is_stock = action.view.get_authenticators is APIView.get_authenticators
         if is_stock and answer_alike(authenticators):
+            # The order is part of the key: the first authenticator that recognises a caller
+            # decides.
             alike.setdefault(tuple(map(type, authenticators)), action)
         else:
             alone.append(action)
@@ -141,8 +153,8 @@ def authenticating_actions(actions: Iterable[Action]) -> tuple[Action, ...]:
 
 
 def is_open(action: Action) -> bool:
-    """Whether an action lets everybody in: by REST framework's own permissions, none of which asks
-    who calls.
+    """Whether an action is open to everyone: its permissions are REST framework's own, and none of
+    them depends on the caller.
     """
     view: Any = action.view
     initkwargs: Mapping[str, Any] = getattr(action.callback, "initkwargs", {})
@@ -154,5 +166,6 @@ def is_open(action: Action) -> bool:
     return (
         own
         and view.initialize_request in STOCK_REQUESTS
+        # An empty list of permissions admits everyone too.
         and all(each is AllowAny for each in classes)
     )

@@ -1,5 +1,5 @@
-"""The arguments of the body -> the bytes that the view's parser reads: JSON, or form data if it
-takes nothing else.
+"""Turns the arguments of the body into the bytes that the view's parser reads: JSON, or form data
+if the parser takes nothing else.
 """
 
 from __future__ import annotations
@@ -28,16 +28,20 @@ def is_json(media_type: str) -> bool:
 
 
 def text(value: Any) -> str:
-    """A value as it is written in a URL or in form data."""
+    """Return a value as text for a URL or for form data."""
+    # Before numbers, and in JSON's form: `str(True)` would send `True`.
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, float) and value.is_integer():  # 2.0 is the JSON number 2
         return str(int(value))
+    # Form data has no null. REST framework reads an empty text as null if the field allows null.
     return "" if value is None else str(value)
 
 
 def body_of(value: Any, media_type: str) -> tuple[bytes, str]:
-    """The body and its content type."""
+    """Return the body and its content type."""
+    # The media type is sent as declared: a parser of `application/vnd.api+json` does not take
+    # `application/json`.
     if is_json(media_type):
         return _json(value), media_type
     pairs = list(_pairs(value))
@@ -48,14 +52,14 @@ def body_of(value: Any, media_type: str) -> tuple[bytes, str]:
 
 def _json(value: Any) -> bytes:
     try:
-        return orjson.dumps(value, default=str)  # a Decimal: more digits than JSON's readers keep
+        return orjson.dumps(value, default=str)  # a Decimal as text: a JSON number loses digits
     except TypeError:  # integers beyond 64 bits
         return to_json(value)
 
 
 def _pairs(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
-    """A value as REST framework reads it from form data: `address.city`, `lines[0]price`; a list of
-    scalars is one name with several values.
+    """Yield the pairs by which REST framework reads a value from form data: `address.city`,
+    `lines[0]price`. A list of scalars is one name with several values.
     """
     if is_object(value):
         joint = "." if name and not name.endswith("]") else ""
@@ -70,9 +74,9 @@ def _pairs(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
 
 
 def _multipart(pairs: Pairs) -> tuple[bytes, str]:
-    """The pairs as Django's test client writes them, and as REST framework's own renderer does.
+    """Return the pairs as multipart form data, in the form that Django's test client writes.
 
-    The boundary is new for each body: no value that was sent can contain it.
+    The boundary is new for each body, so that no value that was sent can contain it.
     """
     values: dict[str, list[str]] = {}
     for name, value in pairs:
@@ -82,5 +86,7 @@ def _multipart(pairs: Pairs) -> tuple[bytes, str]:
 
 
 def _quoted(name: str) -> str:
-    """A name that cannot end its header. Django's writer does not quote names."""
+    """Return a name with its quotes and line ends escaped, so that it cannot end its header.
+    Django's writer does not do that.
+    """
     return name.replace('"', "%22").replace("\r", "%0D").replace("\n", "%0A")

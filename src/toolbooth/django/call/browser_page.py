@@ -1,7 +1,8 @@
-"""What a person sees who opens the endpoint in a browser: what it is, and how to connect.
+"""The page for a person who opens the endpoint in a browser: it explains the endpoint and how to
+connect.
 
-It is the same for everybody: it names no tool, model or version. It loads nothing, runs no script
-and sets no cookie.
+It is the same for every visitor: it has no names of tools or models, and no version. It loads
+nothing, runs no script and sets no cookie.
 """
 
 from __future__ import annotations
@@ -19,35 +20,39 @@ from django.http import HttpRequest, HttpResponse
 
 _STYLE = re.compile(r"<style>(.*?)</style>", re.DOTALL)
 _OTHERS = ("application/json", "text/event-stream")
-"""What MCP clients ask for."""
+"""The media types that MCP clients accept."""
 
 
 def prefers_page(accept: str) -> bool:
-    """Whether a header `Accept` asks for HTML by name, and for nothing that MCP has at least as
-    much. `*/*` asks for nothing by name.
+    """Whether a header `Accept` names HTML with a higher weight than the media types of MCP. `*/*`
+    does not count as a name.
     """
     wanted = dict(map(_weighted, accept.lower().split(",")))
+    # A browser sends `text/html,...,*/*;q=0.8`. An MCP client that opens a stream by GET names
+    # `text/event-stream`, and must get 405 if there is no stream.
     html_weight = wanted.get("text/html", 0.0)
     return html_weight > max(wanted.get(each, 0.0) for each in _OTHERS)
 
 
 def _weighted(part: str) -> tuple[str, float]:
-    """A media type, and how much it is wanted."""
+    """Return a media type and its weight."""
     kind, *parameters = (each.strip() for each in part.split(";"))
     weights = [each[2:] for each in parameters if each.startswith("q=")]
     try:
         return kind, float(weights[0]) if weights else 1.0
+    # A weight that cannot be read counts as 0.
     except ValueError:
         return kind, 0.0
 
 
 def browser_page(request: HttpRequest) -> HttpResponse:
-    """The page. Raises DisallowedHost."""
+    """Return the page. Raises DisallowedHost."""
     template, policy = _page()
     entry = {
         "mcpServers": {
             "api": {
                 "type": "http",
+                # Only the path: the query of the visitor's own URL could contain a token.
                 "url": request.build_absolute_uri(request.path),
                 "headers": {"Authorization": "Token …"},
             }
@@ -74,10 +79,11 @@ _HEADERS = {
 
 @cache
 def _page() -> tuple[Template, str]:
-    """The page with a place for the entry of a client, and the policy that allows its own style and
+    """Return the template, and the content security policy, which allows the page's own style and
     nothing else.
     """
     text = files("toolbooth.django.call").joinpath("browser_page.html").read_text(encoding="utf-8")
+    # Browsers hash the text between the tags as it is, so it must keep its line ends and spaces.
     style = "".join(_STYLE.findall(text))
     digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
     rules = (

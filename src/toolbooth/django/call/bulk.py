@@ -1,5 +1,5 @@
-"""Many rows in one call: `{"objects": [...]}` on any create. Each row passes the boundary; all are
-made, or none.
+"""Creates many rows in one call: `{"objects": [...]}` on any create. The boundary examines each
+row; all rows are created, or none.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing_extensions import TypeIs
 
 from toolbooth.boundary.read import text_as_json
 from toolbooth.contract import Contract, InvalidValues, Objection
-from toolbooth.django.call.api_errors import problems_in
+from toolbooth.django.call.api_errors import problems_of, problems_of_rows
 from toolbooth.django.call.bodies import is_json
 from toolbooth.django.call.caller import Caller, caller
 from toolbooth.django.call.deletes import ReceiptedDelete
@@ -43,27 +43,27 @@ from toolbooth.server.controls import ROW_KEYS, check_plain, split_controls
 from toolbooth.server.tool import Tool
 
 Compile = Callable[[Arguments], Contract]
-"""Makes the contract of a tool that takes these arguments."""
+"""A function that makes the contract of a tool with these arguments."""
 
 
 MOST_IDS = 100
 """Keys in one receipt."""
 
 _FAULTS_OF_ROWS = (400, 409, 422)
-"""What a view answers to one bad row. Other statuses, such as a missing permission, are about the
-call.
+"""The statuses with which a view refuses one row. Other statuses, such as that of a missing
+permission, are about the call.
 """
 
 
 def takes_many(call: SyncInvocation) -> bool:
-    """Whether a call makes one row, so that many can be made of it."""
+    """Whether a call creates one row, so that it can be repeated for many."""
     is_create = call.action.name == "create" and call.action.method == "POST"
     is_one = bool(call.arguments.named("body")) and not call.arguments.whole
     return is_create and is_one and call.arguments.plain is None
 
 
 def function_of(call: SyncInvocation, results: PagedResults) -> Callable[[Json], Any]:
-    """What runs a call: with a receipt where it writes rows."""
+    """Return the function of a call. Calls that write rows return a receipt."""
     if call.action.method == "DELETE":
         return ReceiptedDelete(call=call)
     if call.action.name == "create" and call.arguments.whole:
@@ -87,40 +87,43 @@ class Bulk:
     _tools: dict[str, Tool] = field(default_factory=dict[str, Tool])
 
     def variant(self, sent: Any) -> Tool | None:
-        """The variant for arguments that are a list of rows under one key."""
+        """Return the variant for arguments that have a list of rows under one key; None for
+        others.
+        """
         found = text_as_json(sent)
         if not is_object(found):
             return None
         slots = self.call.arguments.slots
         keys = [key for key in ROW_KEYS if key not in slots and _is_list(found.get(key))]
-        # Under the name that is published, rows are meant: the variant refuses everything else that
-        # was sent.
+        # The published name always means rows: the variant refuses all other keys.
         if WHOLE_BODY in keys:
             return self.tool(WHOLE_BODY)
-        # Under another name, they are not meant if a row's own fields were sent beside them.
+        # Another name means rows only if no field of a row was sent beside it.
         has_own_fields = any(slots[name].part == "body" for name in found if name in slots)
         if len(keys) != 1 or has_own_fields:
             return None
         return self.tool(keys[0])
 
     def tool(self, key: str) -> Tool:
-        """The tool that takes its rows under `key`, compiled when it is first called for."""
+        """Return the tool that takes its rows under `key`. It is compiled on its first call."""
         if key not in self._tools:
             contract = self.compile(_arguments(self.call.arguments, key, self.most))
-            # A view that takes only lists decides itself how long they may be.
+            # A view that takes only lists has its own limit of rows.
             if not self.call.arguments.whole:
                 contract = replace(contract, validate=self._counted(contract.validate, key))
             create = BulkCreate(call=self.call, key=key, results=self.results)
             write = previewable(self.call, create)
             self._tools[key] = Tool(
                 contract=contract,
+                # The key is outside of the preview: `KeyedWrite` passes a preview on without using
+                # the key up.
                 function=with_key(self.call, write, self.results.chosen),
                 access_check=self.access_check,
             )
         return self._tools[key]
 
     def _counted(self, validate: Callable[[Any], Any], key: str) -> Callable[[Any], Any]:
-        """The validation, once the number of rows is right."""
+        """Return a validation that checks the number of rows first."""
 
         def validated(sent: Json) -> Any:
             if key not in sent:
@@ -138,11 +141,14 @@ def _invalid(key: str, kind: Literal["missing", "invalid"], message: str) -> Inv
 
 
 def _is_list(value: Any) -> bool:
+    # Some clients send the list as JSON text: `"[{...}]"`.
     return is_array(text_as_json(value) if isinstance(value, str) else value)
 
 
 def _arguments(single: Arguments, key: str, most: int) -> Arguments:
-    """The arguments of the variant: the rows under `key`, and those that are no field of a row."""
+    """Return the arguments of the variant: the rows under `key`, and the arguments that are not
+    fields of a row.
+    """
     rows = single.named("body")
     slots = {name: slot for name, slot in single.slots.items() if name not in rows}
     required = [name for name in single.required if name not in rows]
@@ -163,7 +169,7 @@ def _arguments(single: Arguments, key: str, most: int) -> Arguments:
 
 
 def _relations_of_rows(single: Arguments, key: str) -> dict[str, Any]:
-    """Where relations are among the arguments of the variant."""
+    """Return the relations of the rows, at their places in the arguments of the variant."""
     found = single.relations
     if not found:
         return {}
@@ -177,7 +183,7 @@ def _list_of_rows(single: Arguments, properties: Mapping[str, Any], most: int) -
     required = [name for name in single.required if name in names]
     row = {
         "type": "object",
-        # Some fields are taken, and not published: not all callers have them.
+        # Some fields are accepted but not published, because not all callers have them.
         "properties": {name: properties[name] for name in names if name in properties},
         "required": required,
         "additionalProperties": False,
@@ -190,19 +196,22 @@ def _list_of_rows(single: Arguments, properties: Mapping[str, Any], most: int) -
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BulkCreate:
-    """Makes many rows through the view that makes one."""
+    """Creates many rows through the view that creates one."""
 
     call: SyncInvocation
     key: str
     results: PagedResults
 
     def __call__(self, arguments: Json) -> Any:
-        """Make all rows, or none."""
+        """Create all rows, or none."""
         sent, asked = split_controls(arguments, self.call.arguments.controls)
         rows: list[Json] = sent[self.key]
         beside = {name: each for name, each in sent.items() if name != self.key}
         who = caller()
+        # A preview and a key are handled around this function: a bug must not turn them into a
+        # write.
         check_plain(asked, has_key=who.has_key)
+        # Set before the write, because the audit log also has a line for calls that fail.
         who.bulk = (rows, None)
         with noting_unread() as unread:
             made = self.call.within(who, beside, lambda: self._made(who, beside, rows))
@@ -211,6 +220,7 @@ class BulkCreate:
         if asked.verify:
             return json_fragment(value, self.call.tool)
         receipt = _receipt(value, in_order=in_order)
+        # A response in the view's own form is passed on unchanged, so nothing is added to it.
         if unread and receipt is not value:
             receipt["not_read"] = sorted(unread)
         is_long = receipt is not value and len(receipt.get("ids", ())) > MOST_IDS
@@ -218,7 +228,9 @@ class BulkCreate:
         return self.results.first(json_bytes(receipt, self.call.tool), beside, rows=page)
 
     def _made(self, who: Caller, beside: Json, rows: list[Json]) -> tuple[Json, bool]:
-        """What was made, and whether it is certain to be in the order sent."""
+        """Return the result, and whether its rows are certain to be in the order sent."""
+        # The view authenticates the caller for each row. A slow password hash is computed here,
+        # once.
         self.call.recognise(who, beside)
         with Transaction(connections) as everywhere:
             value = self._by_the_view(who, beside, rows)
@@ -227,41 +239,57 @@ class BulkCreate:
             return self._one_by_one(who, beside, rows, everywhere), True
 
     def _by_the_view(self, who: Caller, beside: Json, rows: list[Json]) -> Json | None:
-        """What the view makes of the whole list; None if it takes one row at a time."""
+        """Return the view's result for the whole list; None if the view takes one row at a time."""
         if self.call.arguments.whole:
             return self._accepted(self.call.respond(who, {**beside, WHOLE_BODY: rows}))
         if not (is_bulk(self.call.action) and is_json(self.call.media_type)):
             return None
+        # Rows may name other rows by objects, `{"author": {"name": "Ann"}}`, which the view cannot
+        # read. They are replaced by keys before the list is sent.
         settled = self._each(rows, lambda row: self.call.body_for_view(who, {**beside, **row}))
         try:
             response = self.call.respond(who, beside, settled)
-        except ToolInputError as error:  # rows have fields that the view would drop
+        except ToolInputError as error:  # rows have fields that the view would ignore
             raise error.under((self.key,)) from None
         return self._accepted(response)
 
     def _accepted(self, response: Any) -> Json:
-        problems = _problems_of_rows(response, (self.key,))
-        if problems:
-            raise self._refusal(problems)
+        if response.status_code in _FAULTS_OF_ROWS:
+            problems = list(problems_of_rows(response, (self.key,)))
+            if problems:
+                raise self._refusal(problems)
         return self.call.value(response)
 
     def _one_by_one(
         self, who: Caller, beside: Json, rows: list[Json], everywhere: Transaction
     ) -> Json:
         def make(row: Json) -> Json:
+            # A savepoint for each row: after a failed statement, PostgreSQL refuses all further
+            # statements of the transaction.
             with Transaction(everywhere.aliases) as part:
                 response = self.call.respond(who, {**beside, **row})
-                problems = _problems_of_rows(response, ())
+                problems = self._problems_of_row(response)
                 if problems:
+                    # The next rows are tried all the same, so that the agent gets all problems at
+                    # once.
                     part.undo()
                     raise ToolInputError(problems)
+            # Raises for any other refusal, such as 403, which ends the call at that row.
             return self.call.value(response)
 
         return {"results": self._each(rows, make)}
 
+    def _problems_of_row(self, response: Any) -> list[Problem]:
+        """Return the problems of one row in a response; empty if its status is not about a row."""
+        if response.status_code not in _FAULTS_OF_ROWS:
+            return []
+        return list(problems_of(response, self.call.arguments, self.call.action))
+
     def _each(self, rows: list[Json], step: Callable[[Json], Json]) -> list[Json]:
-        """What the step returns for each row. Raises ToolInputError with the problems of all of
-        them, by index.
+        """Return the results of the step for all rows.
+
+        Raises:
+            ToolInputError: a row was refused. It has the problems of all rows, by index.
         """
         made: list[Json] = []
         problems: list[Problem] = []
@@ -279,6 +307,8 @@ class BulkCreate:
         missing = [each for each in problems if each.code == "missing"]
         declared: dict[JsonPath, Declared] = {}
         if missing and not arguments.whole:
+            # The rows all have the same fields, so these are listed only once: at the first row
+            # that lacks one.
             row = missing[0].path[1]
             body = arguments.named("body").values()
             names = [name for name in arguments.published if name in body]
@@ -286,20 +316,15 @@ class BulkCreate:
         return ToolInputError(problems, tool=self.call.tool, declared=declared)
 
 
-def _problems_of_rows(response: Any, place: JsonPath) -> list[Problem]:
-    """What a view says is wrong with rows; nothing if it answers otherwise."""
-    if response.status_code not in _FAULTS_OF_ROWS:
-        return []
-    return list(problems_in(getattr(response, "data", None), place))
-
-
 # --- what was made ---
 
 
 def _receipt(value: Json, *, in_order: bool) -> Json:
-    """How many rows were made, and their keys; the rows themselves if a key is not known.
+    """Return the number of rows that were created, and their keys; the rows themselves if a key is
+    not known.
 
-    An agent that needs the key of one row must know that the keys follow the order sent.
+    The receipt has the order too: an agent that needs the key of one row must know that the keys
+    follow the order sent.
     """
     keys = keys_in(value)
     if keys is None:
@@ -311,8 +336,8 @@ def _receipt(value: Json, *, in_order: bool) -> Json:
 
 
 def keys_in(value: Json) -> list[Any] | None:
-    """The keys of rows that were made, None for one that is not known; None for all if the view
-    has answered in its own way.
+    """Return the keys of rows that were created, with None for a key that is not known. None for
+    all if the view has its own form of response.
     """
     rows: Any = value.get("results")
     return _keys(rows) if is_array(rows) else None
@@ -327,7 +352,7 @@ def _keys(rows: list[Any]) -> list[Any]:
 
 
 def _rows_saved_by(serializer: Any) -> list[Any] | None:
-    """The rows that the serializer of a list has saved; None if it is another serializer."""
+    """Return the rows that the serializer of a list has saved; None for any other serializer."""
     rows: Any = getattr(serializer, "instance", None)
     return rows if isinstance(serializer, ListSerializer) and is_array(rows) else None
 
@@ -336,6 +361,7 @@ def _key(row: Any) -> Any:
     saved = serializer_of(row)
     if saved is not None:
         return key_of(row, saved, saved.instance)[1]
+    # Without a row of a model, `id` is the usual name of the key.
     return row.get("id") if _is_mapping(row) else None
 
 

@@ -1,5 +1,5 @@
-"""Who calls, and what they may call: the views' own authentication and permissions, asked without
-running them.
+"""Identifies the caller of a message, and checks the views' own authentication and permissions
+without running the views.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ logger = logging.getLogger("toolbooth.django")
 _handler = BaseHandler()
 
 REFUSALS = (APIException, Http404, DjangoPermissionDenied)
-"""How a view says no."""
+"""The exceptions by which a view refuses a caller."""
 
 
 class _Place(NamedTuple):
@@ -50,8 +50,7 @@ class _Place(NamedTuple):
 
 
 class Caller:
-    """The HTTP request that brought the message, and the questions that can be asked of views on
-    its behalf.
+    """The HTTP request that brought the message, and the questions that views are asked for it.
 
     A view that is asked is never the one that runs. The one that runs authenticates its own
     request. Only a password that it has already hashed, for the same request, is not hashed again.
@@ -60,14 +59,14 @@ class Caller:
     def __init__(self, request: HttpRequest) -> None:
         self.request = request
         self.has_failed = False
-        """A view has raised, or answered with 500."""
+        """A view has raised an exception, or has returned 500."""
         self.models: PublishedModels = NO_MODELS
         """The models that the API shows."""
         self.challenge: str | None = None
-        """The `WWW-Authenticate` of a view that wants to know first who calls."""
+        """The `WWW-Authenticate` of a view that requires authentication."""
         self.login: Callable[[], bool] | None = None
-        """Set if a call needs somebody who is known: says whether any view knows the caller. None
-        once that is settled.
+        """Set if a call needs a caller who is known: returns whether any view recognises the
+        caller. None after that check.
         """
         self.message: Message | None = None
         self.last_run: tuple[Action, Any, Any] | None = None
@@ -75,9 +74,9 @@ class Caller:
         tool that is written by hand.
         """
         self.bulk: tuple[list[Json], Json | None] | None = None
-        """The rows that a call has sent, and what was made of them; None: nothing yet."""
+        """The rows that a call has sent, and the result for them; None: no result yet."""
         self.own_meta: Any = None
-        """What `_meta` of the message has for the gateway; None: nothing."""
+        """The gateway's part of `_meta` in the message; None: there is none."""
         self.has_key = False
         """The call has an idempotency key."""
         self.objected: int | None = None
@@ -87,7 +86,9 @@ class Caller:
         self._last_place: _Place | None = None
         """Where a view was last asked."""
         self._template: tuple[HttpRequest, HttpRequest] | None = None
-        """What the requests of a list are copies of, and the request that it was made from."""
+        """The request that is copied for each view of a list, and the outer request that it was
+        made from.
+        """
 
     @cached_property
     def sent(self) -> Any:
@@ -103,8 +104,8 @@ class Caller:
     # --- for a list ---
 
     def may_call(self, action: Action) -> bool:
-        """Whether the view lets the caller in, as far as that is known without the arguments of a
-        call. Throttles are not touched; single rows show themselves in the call.
+        """Whether the view lets the caller in, if that is known without the arguments of a call.
+        Throttles do not count this; permissions for single rows are checked in the call.
         """
         view = self._view_of_list(action, action.method)
         try:
@@ -112,7 +113,7 @@ class Caller:
         except REFUSALS:
             return False
         except Exception:
-            # The permission needs the row or the body, which are not there yet: the call decides.
+            # The permission needs the row or the body, which are not known yet: the call decides.
             logger.debug(
                 "whether %s may be called cannot be said beforehand", action.path, exc_info=True
             )
@@ -120,8 +121,8 @@ class Caller:
         return True
 
     def is_known(self, actions: Iterable[Action]) -> bool:
-        """Whether any of these views knows the caller. Raises AuthenticationFailed for credentials
-        that none takes.
+        """Whether any of these views recognises the caller. Raises AuthenticationFailed for
+        credentials that all of them refuse.
         """
         failed: AuthenticationFailed | None = None
         for action in actions:
@@ -144,7 +145,7 @@ class Caller:
             return self._for_list(self._view_of_list(action, "GET"))[2] is not None
 
     def _may_be_known(self, view: Any) -> bool:
-        """Whether a view recognises the caller, or cannot say so before a call."""
+        """Whether a view recognises the caller, or needs a call to do so."""
         try:
             return self._for_list(view)[2] is not None
         except Exception:  # the authenticator needs the URL kwargs: the call decides
@@ -170,8 +171,8 @@ class Caller:
         kwargs: Mapping[str, Any] | None = None,
         request: HttpRequest | None = None,
     ) -> Any:
-        """What the view answers to a caller that it does not let in; None: it does, or only the
-        call can tell.
+        """Return the response of a view that refuses the caller; None if it lets the caller in, or
+        only the call can decide.
         """
         view = self.view(action, kwargs, request)
         self._last_place = _Place(action, view.kwargs, view.request.path_info)
@@ -179,8 +180,7 @@ class Caller:
             _admit(view, partial(self._for_help, action))
             self._must_be_known(partial(self._for_help, action, view))
         except REFUSALS as error:
-            # REST framework marks the transaction that it finds itself in to be rolled back: here
-            # one of its own.
+            # REST framework marks the current transaction to be rolled back: here one of its own.
             answer = _handler.make_view_atomic(partial(_answer, view, error))
             response = answer(view.request)
             self.objected = response.status_code
@@ -192,9 +192,7 @@ class Caller:
     def admitted_view(
         self, action: Action, kwargs: Mapping[str, Any], request: HttpRequest | None = None
     ) -> Any:
-        """The view of an action, ready to be asked, with the caller let in. Raises what it says to
-        others.
-        """
+        """Return the view of an action, ready to be asked. Raises its refusal of the caller."""
         view = self.view(action, kwargs, request)
         try:
             _admit(view, partial(self._for_call, action))
@@ -206,9 +204,20 @@ class Caller:
             )
         return view
 
+    def reading_view(self, action: Action, asked: Any, request: HttpRequest) -> Any:
+        """Return the view that reads at the address of `asked`, which has authenticated the caller
+        already. Raises one of REFUSALS if it refuses the caller.
+        """
+        view = self.view(action, asked.kwargs, request)
+        known: Any = asked.request
+        identity = (known.user, known.auth, known.successful_authenticator)
+        view.request.user, view.request.auth, view.request._authenticator = identity
+        _admit(view, lambda _: identity)
+        return view
+
     def listing_view(self, action: Action, kwargs: Mapping[str, Any], request: HttpRequest) -> Any:
-        """The view of an action that lists rows, with the caller let in as for a list. Raises what
-        it says to others.
+        """Return the view of an action that lists rows, checked as for a list. Raises its
+        refusal.
         """
         view = self.view(action, kwargs, request)
         _admit(view, self._for_list)
@@ -220,7 +229,7 @@ class Caller:
         kwargs: Mapping[str, Any] | None = None,
         request: HttpRequest | None = None,
     ) -> bool:
-        """Whether a view may run for this caller, if somebody must be known."""
+        """Whether a view may run for this caller, if the caller must be known."""
         try:
             view = self.view(action, kwargs, request)
             self._must_be_known(partial(self._for_call, action, view))
@@ -229,22 +238,22 @@ class Caller:
         return True
 
     def _must_be_known(self, identify: Callable[[], Identity]) -> None:
-        """Raises NotAuthenticated for a caller whom neither the view knows nor any other, if
-        somebody must be known.
+        """Raise NotAuthenticated if the caller must be known, and neither this view nor any other
+        recognises the credentials.
         """
         if self.login is None:
             return
         try:
             is_known = identify()[2] is not None
-        except Exception:  # it does not take these credentials: another view may
+        except Exception:  # it refuses these credentials: another view may accept them
             is_known = False
         if not is_known and not self.login():
             raise NotAuthenticated
         self.login = None
 
     def identity(self, action: Action) -> Identity:
-        """Who calls, as far as the view can tell where it has just run or was asked. Raises
-        APIException for credentials that it does not take, or not a second time.
+        """Return the identity of the caller where the view has just run or was asked. Raises
+        APIException for credentials that it refuses, perhaps only the second time.
         """
         place = self._place_of(action)
         try:
@@ -258,8 +267,8 @@ class Caller:
             raise AuthenticationFailed from error
 
     def known_as(self, action: Action) -> tuple[Any, Any]:
-        """The user and the authenticator of the view that has run or was asked; None for both if it
-        does not know the caller.
+        """Return the user and the authenticator of the last view; None for both if it does not
+        recognise the caller.
         """
         with suppress(APIException):
             ran = self._place_of(action).ran
@@ -270,7 +279,7 @@ class Caller:
         return None, None
 
     def kwargs_of(self, action: Action) -> Mapping[str, Any]:
-        """The URL kwargs with which a view has run, or was asked."""
+        """Return the URL kwargs with which a view has run, or was asked."""
         return self._place_of(action).kwargs
 
     def _for_call(self, action: Action, view: Any) -> Identity:
@@ -280,10 +289,10 @@ class Caller:
         return self._identities.for_help(self.request, action.callback, view.kwargs, view)
 
     def recognise(self, action: Action, kwargs: Mapping[str, Any], request: HttpRequest) -> None:
-        """Have a password hashed once, before a view runs many times with the same request but for
-        its body.
+        """Hash a password once, before a view runs many times with this request and other
+        bodies.
         """
-        with suppress(Exception):  # each run says so itself
+        with suppress(Exception):  # each run refuses the caller itself
             self._for_call(action, self.view(action, kwargs, request))
 
     def lets_in(self, action: Action, response: Any) -> bool:
@@ -295,11 +304,11 @@ class Caller:
         return self.objection(action, place.kwargs, self._request_at(place)) is None
 
     def starts(self, action: Action, kwargs: Mapping[str, Any], request: HttpRequest) -> None:
-        """A view is about to run with this request. Needed only if there are loans."""
+        """Lend a recognised user to a view that is about to run. Needed only if there are loans."""
         self._identities.lend_to(self.request, action.callback, kwargs, request)
 
     def _place_of(self, action: Action) -> _Place:
-        """Where a view of the action has last run, or was asked."""
+        """Return the place where a view of the action has last run, or was asked."""
         ran, response, _ = self.last_run or (None, None, None)
         context: Mapping[str, Any] | None = getattr(response, "renderer_context", None)
         if ran is action and context is not None:
@@ -311,7 +320,9 @@ class Caller:
 
     @cached_property
     def _identities(self) -> Identities:
-        """Made when a view is first asked. Most calls ask nobody but the view that runs."""
+        """Made when a view is first asked. In most calls only the view that runs identifies the
+        caller.
+        """
         return Identities(self.loans)
 
     def _view_at(self, place: _Place) -> Any:
@@ -328,8 +339,8 @@ class Caller:
         kwargs: Mapping[str, Any] | None = None,
         request: HttpRequest | None = None,
     ) -> Any:
-        """A view of the action, as it is before it runs. `request` is the inner request of a call,
-        if there is one. A tool without a URL runs at the endpoint's.
+        """Return a view of the action that has not run yet. `request` is the inner request of a
+        call, if there is one. A tool without a URL runs at the endpoint's.
         """
         callback: Any = action.callback
         view = callback.cls(**callback.initkwargs)
@@ -344,8 +355,8 @@ class Caller:
         return view
 
     def sign(self) -> None:
-        """Tell the host's middleware who called, where no view did: the call was refused before one
-        ran.
+        """Set the user of the outer request for the host's middleware, if no view has done so
+        because the call was refused before one ran.
         """
         if "_identities" not in vars(self) or is_signed(self.request):
             return
@@ -356,7 +367,7 @@ class Caller:
 
 
 def _admit(view: APIView, identify: Callable[[Any], Identity]) -> None:
-    """The checks that a view makes in `initial`, except for throttles."""
+    """Run the checks that a view makes in `initial`, except for throttles."""
     negotiate(view)
     cls: Any = type(view)
     if cls.perform_authentication is APIView.perform_authentication:
@@ -375,7 +386,7 @@ _current: ContextVar[Caller] = ContextVar("toolbooth_caller")
 
 @contextmanager
 def answering(request: HttpRequest) -> Generator[Caller]:
-    """While this is open, `caller()` is whoever sent the request."""
+    """While this is open, `caller()` returns the caller of this request."""
     who = Caller(request)
     token = _current.set(who)
     try:
@@ -386,4 +397,4 @@ def answering(request: HttpRequest) -> Generator[Caller]:
 
 
 caller = _current.get
-"""Returns the caller that is being answered."""
+"""Returns the caller whose message is being handled."""

@@ -1,4 +1,4 @@
-"""Which fields the serializer of one caller has: perhaps fewer than were described."""
+"""Finds the fields that the serializer of one caller has: perhaps fewer than are published."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from toolbooth.jsonvalue import Json, JsonPath, is_array, is_object
 
 
 def own_fields(serializer: Any) -> dict[str, Any]:
-    """The fields that a caller may send. A hidden field ignores what is sent."""
+    """Return the fields that a caller may send. A hidden field ignores any value that is sent."""
     fields: Mapping[str, Any] = serializer.fields
     return {
         name: each
@@ -24,13 +24,14 @@ def own_fields(serializer: Any) -> dict[str, Any]:
 
 
 def unread(serializer: Any, value: Any, path: JsonPath = ()) -> Iterator[JsonPath]:
-    """Where fields are sent that the serializer does not have, and would drop."""
+    """Yield the paths of fields that the serializer does not have, and would ignore."""
     if is_array(value):
         child: Any = getattr(serializer, "child", serializer)
         for index, each in enumerate(value):
             yield from unread(child, each, (*path, index))
     if not isinstance(serializer, serializers.Serializer) or not is_object(value):
         return
+    # Its own code may read fields that the serializer does not declare.
     if path and reads_by_own_code(serializer):
         return
     try:
@@ -45,8 +46,8 @@ def unread(serializer: Any, value: Any, path: JsonPath = ()) -> Iterator[JsonPat
 
 
 def schema_for(serializer: Any, arguments: Arguments, *, is_partial: bool) -> Json:
-    """The input schema of a tool with the fields of one caller. A partial update needs none of
-    them.
+    """Return the input schema of a tool with the fields of one caller. In a partial update no field
+    of the body is required.
     """
     body = arguments.named("body")
     offered = arguments.offered or {name: arguments.properties[name] for name in body}
@@ -59,6 +60,7 @@ def schema_for(serializer: Any, arguments: Arguments, *, is_partial: bool) -> Js
     controls: dict[str, Json] = {}
     for name, each in arguments.properties.items():
         if name not in body:
+            # A control argument has no slot, because it is not sent to the view.
             beside = in_url if name in arguments.slots else controls
             beside[name] = each
     required = [name for name in arguments.required if name in in_url]
@@ -67,7 +69,7 @@ def schema_for(serializer: Any, arguments: Arguments, *, is_partial: bool) -> Js
 
 
 def _narrowed(schema: Json, found: Any, *, is_partial: bool) -> Json:
-    """The schema of a value, with only those fields that a caller's serializer has."""
+    """Return the schema of a value, with only those fields that a caller's serializer has."""
     if is_object(schema.get("items")):
         child: Any = getattr(found, "child", found)
         return {**schema, "items": _narrowed(schema["items"], child, is_partial=is_partial)}

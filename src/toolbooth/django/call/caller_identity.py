@@ -1,4 +1,4 @@
-"""Who calls, as text that is the same for every request of one caller."""
+"""Makes a text that identifies a caller, the same for every request of one caller."""
 
 from __future__ import annotations
 
@@ -13,26 +13,32 @@ from toolbooth.django.call.identities import Identity
 
 
 def identity_parts(identity: Identity, request: HttpRequest) -> list[str]:
-    """The kind of the user and its key, or else the credentials; empty for an anonymous caller.
-    What is secret among it must be hashed.
+    """Return the kind of the user and its key, or else the credentials. Empty for a caller who is
+    anonymous, or cannot be distinguished from others. The credentials are secret: hash the parts.
     """
     user, auth, authenticator = identity
+    # The kind is part of the identity: user 5 and service account 5 may be rows of two tables.
     if getattr(user, "pk", None) is not None:
         return [_kind(user), str(user.pk)]
     if authenticator is None:
         return []
     username = str(getattr(user, "username", ""))
-    return [_kind(authenticator), username, _credentials(auth, request)]
+    credentials = _credentials(auth, request)
+    return [_kind(authenticator), username, credentials] if username or credentials else []
 
 
 def _credentials(auth: Any, request: HttpRequest) -> str:
-    """The caller's credentials as text, which is the same for every request with them."""
+    """Return the caller's credentials as text, which is the same for every request with them."""
+    # The text of a row is not unique: `__str__` is the project's own.
     if isinstance(auth, Model):
         return f"{_kind(auth)} {auth.pk}"
     if isinstance(auth, str | bytes | int):
         return str(auth)
     if isinstance(auth, Mapping):
+        # The claims of a token, whose order may differ from request to request.
         return json.dumps(auth, sort_keys=True, default=str)
+    # The text of any other object may be its address in memory, `<Token object at 0x...>`, which is
+    # new for each request.
     return request.headers.get("Authorization", "")
 
 

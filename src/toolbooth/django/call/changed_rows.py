@@ -1,33 +1,41 @@
-"""Which rows a call deletes or changes, counted in the statements that it sends to the databases.
+"""Counts the rows that a call deletes or changes, in the statements that it sends to the databases.
 
 No signal is used: a receiver of `post_delete` would switch off Django's fast deletes. Rows that a
-database deletes by itself (triggers, `ON DELETE CASCADE`) are not seen.
+database deletes by itself (triggers, `ON DELETE CASCADE`) are not counted.
 """
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Generator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from functools import cache
+from itertools import chain
 from typing import Any, Literal
 
 from django.apps import apps
 from django.db import connections, transaction
-from django.db.models import ForeignKey
+from django.db.models import CASCADE, ForeignKey
 from django.db.models.expressions import RawSQL
 
 Kind = Literal["deleted", "unlinked", "changed"]
 
 CountVisible = Callable[[Any, str, RawSQL], int]
-"""Counts the rows with these keys that the caller can read: of a model, in a database."""
+"""A function that counts the rows with these keys that the caller can read: of a model, in a
+database.
+"""
 
-_DELETE = re.compile(r"\s*DELETE\s+FROM\s+(?P<table>\S+)(?:\s+WHERE\s+(?P<where>.*))?", re.S | re.I)
-_UPDATE = re.compile(
-    r"\s*UPDATE\s+(?P<table>\S+)\s+SET\s+(?P<set>.*?)\s+WHERE\s+(?P<where>.*)", re.S | re.I
+_DELETE = re.compile(
+    r"\s*DELETE\s+(?:\S+\s+)?FROM\s+(?P<table>\S+)(?P<rest>\s.*)?",  # MySQL: DELETE t FROM t JOIN
+    re.S | re.I,
 )
-_COLUMN = re.compile(r"[\"`]?(\w+)[\"`]? = ")
+_UPDATE = re.compile(
+    r"\s*UPDATE\s+(?P<table>\S+)\s+SET\s+(?P<set>.*?)(?P<rest>\s+(?:WHERE|ORDER\s+BY)\s.*)?",
+    re.S | re.I,
+)
+_INNERMOST = re.compile(r"\([^()]*\)")
 _SAVEPOINT = re.compile(r"(?P<back>ROLLBACK TO )?SAVEPOINT (?P<name>\S+)")
 
 
@@ -40,12 +48,16 @@ class RowChange:
     alias: str
     count: int
     visible: int
-    """How many of them the caller could read before."""
+    """The number of them that the caller could read before."""
+    is_preparing: bool
+    """Django clears foreign keys of rows that it is about to delete, because this database checks
+    them at once.
+    """
     is_kept: bool = False
     """The transaction that they were changed in has been committed, or there is none."""
 
     def keep(self) -> None:
-        """The transaction is committed."""
+        """Note that the transaction is committed."""
         self.is_kept = True
 
 
@@ -54,30 +66,54 @@ class RowChanges:
     """The rows that the statements of a call delete or change."""
 
     visible: CountVisible
-    _noted: list[RowChange] = field(default_factory=list[RowChange])
-    _savepoints: dict[str, int] = field(default_factory=dict[str, int])
+    _noted: dict[str, list[RowChange]] = field(default_factory=dict[str, list[RowChange]])
+    """The changes by database, since each has its own transactions."""
+    _savepoints: dict[tuple[str, str], int] = field(default_factory=dict[tuple[str, str], int])
     _is_asking: bool = False
     """A query of ours is running."""
 
     def kept(self) -> list[RowChange]:
-        """The changes that were not rolled back."""
-        return [each for each in self._noted if each.is_kept or _is_open(each.alias)]
+        """Return the changes that were not rolled back."""
+        noted = chain.from_iterable(self._noted.values())
+        kept = [each for each in noted if each.is_kept or _is_open(each.alias)]
+        deleted = Counter[Any]()
+        prepared = Counter[Any]()
+        for each in kept:
+            deleted[each.model] += each.count * (each.kind == "deleted")
+            prepared[each.model] += each.count * each.is_preparing
+        # MySQL checks foreign keys at once, so Django sets them to NULL and then deletes the rows.
+        # Both statements are about the same rows, which count as deleted.
+        gone = {model for model, count in prepared.items() if count <= deleted[model]}
+        return [each for each in kept if not (each.is_preparing and each.model in gone)]
 
     def execute(self, run: Any, sql: Any, params: Any, many: bool, context: Any) -> Any:  # Django's
-        """Run a statement, and note what it did. It is called by Django for each statement."""
+        """Run a statement, and note the rows that it changed. Django calls it for each
+        statement.
+        """
         text = str(sql)
-        found = None if self._is_asking else _DELETE.fullmatch(text) or _UPDATE.fullmatch(text)
-        if found is None:
-            self._note_savepoint(text)
-            return run(sql, params, many, context)
-        model = _models_by_table().get(found["table"].strip('"`[]'))
         alias: str = context["connection"].alias
+        found = None if self._is_asking else _change_in(text)
+        if found is None:
+            self._note_savepoint(alias, text)
+            return run(sql, params, many, context)
+        # Databases quote names in different ways: `"task"`, or with backticks on MySQL.
+        model = _models_by_table().get(found.table.strip('"`[]'))
+        # With many sets of parameters, one query cannot select all the rows.
         keys = None if many else _keys(model, alias, found, params)
+        # Counted before the statement runs, because deleted rows cannot be counted.
         visible = self._visible(model, alias, keys)
         result = run(sql, params, many, context)
         count: int = context["cursor"].rowcount
         if model is not None and count > 0:
-            self._note(_kind(model, found), model, alias, count, visible)
+            change = RowChange(
+                kind=_kind(model, found),
+                model=model,
+                alias=alias,
+                count=count,
+                visible=visible,
+                is_preparing=_is_preparing(model, alias, found),
+            )
+            self._note(change)
         return result
 
     def _visible(self, model: Any, alias: str, keys: RawSQL | None) -> int:
@@ -89,25 +125,29 @@ class RowChanges:
         finally:
             self._is_asking = False
 
-    def _note(self, kind: Kind, model: Any, alias: str, count: int, visible: int) -> None:
-        change = RowChange(kind=kind, model=model, alias=alias, count=count, visible=visible)
-        self._noted.append(change)
-        # Runs at once if there is no transaction.
-        transaction.on_commit(change.keep, using=alias)
+    def _note(self, change: RowChange) -> None:
+        self._noted.setdefault(change.alias, []).append(change)
+        if connections[change.alias].in_atomic_block:
+            transaction.on_commit(change.keep, using=change.alias)
+        else:
+            change.keep()
 
-    def _note_savepoint(self, text: str) -> None:
+    def _note_savepoint(self, alias: str, text: str) -> None:
         found = _SAVEPOINT.fullmatch(text)
         if found is None:
             return
+        noted = self._noted.setdefault(alias, [])
+        place = (alias, found["name"])
         if found["back"]:
-            del self._noted[self._savepoints.get(found["name"], len(self._noted)) :]
+            # A rollback to a savepoint undoes the changes after it.
+            del noted[self._savepoints.get(place, len(noted)) :]
         else:
-            self._savepoints[found["name"]] = len(self._noted)
+            self._savepoints[place] = len(noted)
 
 
 @contextmanager
 def counting_rows(visible: CountVisible) -> Generator[RowChanges]:
-    """While this is open, the statements of all databases are counted."""
+    """While this is open, the statements on all databases are counted."""
     changes = RowChanges(visible)
     with ExitStack() as stack:
         for connection in connections.all():
@@ -120,23 +160,81 @@ def _is_open(alias: str) -> bool:
     return connections[alias].in_atomic_block
 
 
-def _keys(model: Any, alias: str, found: re.Match[str], params: Any) -> RawSQL | None:
-    """Selects the keys of the rows that a statement will delete or change."""
-    if model is None or "RETURNING" in found[0]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Change:
+    """The parts of a statement that deletes or changes rows."""
+
+    table: str
+    assigned: str
+    """The text after SET; empty for a DELETE."""
+    columns: frozenset[str]
+    """The columns that it sets."""
+    rest: str
+    """The rest of the statement, which selects the rows."""
+
+
+def _change_in(text: str) -> _Change | None:
+    """Return the parts of a statement that deletes or changes rows; None for any other."""
+    # Most statements are queries, and are sorted out before any regular expression runs.
+    if text.lstrip()[:6].upper() not in ("DELETE", "UPDATE"):
         return None
-    parts = found.groupdict()
-    where = f" WHERE {parts['where']}" if parts["where"] else ""
-    skipped = parts.get("set", "").count("%s")
+    # Subqueries have a WHERE and columns of their own.
+    flat = _without_brackets(text)
+    found = _DELETE.fullmatch(flat) or _UPDATE.fullmatch(flat)
+    if found is None:
+        return None
+    parts = found.re.groupindex
+    rest = text[slice(*found.span("rest"))] if found["rest"] else ""
+    if "set" not in parts:
+        return _Change(table=found["table"], assigned="", columns=frozenset(), rest=rest)
+    columns = (each.partition("=")[0].strip().strip('"`[]') for each in found["set"].split(","))
+    return _Change(
+        table=found["table"],
+        assigned=text[slice(*found.span("set"))],
+        columns=frozenset(columns),
+        rest=rest,
+    )
+
+
+def _without_brackets(text: str) -> str:
+    """Return a statement of the same length, with the contents of all brackets replaced."""
+    while True:
+        # From the inside outwards, because a regular expression cannot match nested brackets.
+        shorter = _INNERMOST.sub(lambda found: "." * len(found[0]), text)
+        if shorter == text:
+            return text
+        text = shorter
+
+
+def _keys(model: Any, alias: str, found: _Change, params: Any) -> RawSQL | None:
+    """Return a query for the keys of the rows that a statement will delete or change."""
+    # With RETURNING, the rest of the statement cannot follow a FROM.
+    if model is None or "RETURNING" in found.rest:
+        return None
+    # Parameters of SET come first; the query for the keys does not have that part.
+    skipped = found.assigned.count("%s")
     column = connections[alias].ops.quote_name(model._meta.pk.column)
-    return RawSQL(f"SELECT {column} FROM {parts['table']}{where}", tuple(params or ())[skipped:])
+    query = f"SELECT {found.table}.{column} FROM {found.table}{found.rest}"
+    return RawSQL(query, tuple(params or ())[skipped:])
 
 
-def _kind(model: Any, found: re.Match[str]) -> Kind:
-    columns = set(_COLUMN.findall(found.groupdict().get("set", "")))
-    if not columns:
+def _kind(model: Any, found: _Change) -> Kind:
+    if not found.columns:
         return "deleted"
     keys = {each.column for each in model._meta.concrete_fields if isinstance(each, ForeignKey)}
-    return "unlinked" if columns <= keys else "changed"
+    # `SET_NULL` sends an UPDATE that sets foreign keys and nothing else.
+    return "unlinked" if found.columns <= keys else "changed"
+
+
+def _is_preparing(model: Any, alias: str, found: _Change) -> bool:
+    if not found.columns or connections[alias].features.can_defer_constraint_checks:
+        return False
+    handlers = {
+        each.column: each.remote_field.on_delete
+        for each in model._meta.concrete_fields
+        if isinstance(each, ForeignKey)
+    }
+    return all(handlers.get(each) is CASCADE for each in found.columns)
 
 
 @cache

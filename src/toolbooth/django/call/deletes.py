@@ -1,38 +1,35 @@
-"""The answer to a delete: how many rows of each kind are gone, or have lost their link; or which
-rows prevent it. Rows that the caller cannot list are not counted.
+"""Makes the receipt of a delete: the number of rows of each kind that are deleted, or have lost
+their link. Rows that the caller cannot list are not counted.
 """
 
 from __future__ import annotations
 
+import logging
 from collections import Counter
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from django.db.models import ProtectedError, RestrictedError
+from django.db import IntegrityError
 
 from toolbooth.django import messages
+from toolbooth.django.call.blocked_deletes import refused_by_database
 from toolbooth.django.call.caller import Caller, caller
 from toolbooth.django.call.changed_rows import RowChange, counting_rows
 from toolbooth.django.call.invocation import SyncInvocation
 from toolbooth.django.call.replies import json_fragment
-from toolbooth.django.call.visible_rows import VisibleRows, in_words, rows_of
+from toolbooth.django.call.visible_rows import VisibleRows
 from toolbooth.django.describe.published_models import PublishedModels, model_of
 from toolbooth.errors import ToolError
 from toolbooth.jsonvalue import Json
 from toolbooth.server.controls import check_plain, split_controls
 
-MOST_NAMED = 10
-"""Rows that are named if they prevent a delete."""
-
-_MOST_LOOKED_AT = 1_000
-"""Rows among which those are looked for."""
+logger = logging.getLogger("toolbooth.django")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReceiptedDelete:
-    """A delete, answered with what it did to the rows of the project."""
+    """A delete that returns its effects on the rows of the project."""
 
     call: SyncInvocation
 
@@ -47,95 +44,122 @@ class ReceiptedDelete:
     def _deleted(self, who: Caller, sent: Json) -> Any:
         in_path = self.call.arguments.named("path").items()
         values = {name: sent[argument] for name, argument in in_path if argument in sent}
-        # The views that list rows are asked too: a password is still hashed only once.
+        # The views that list rows are asked too: this way a password is hashed only once.
         self.call.recognise(who, sent)
         visible = VisibleRows(who=who, published=who.models, path_values=values)
         with counting_rows(visible.count) as changes:
             try:
                 response = self.call.respond(who, sent)
-            except (ProtectedError, RestrictedError) as error:
-                raise ToolError(self.call.tool, _blocked(error, visible)) from error
+            except IntegrityError as error:
+                # Other constraints raise the same exception. Then the database's own error is
+                # passed on.
+                raise self._refused(who, sent, visible) or error from error
         value = self.call.value(response)
         receipt = self._receipt(changes.kept(), who.models)
+        # Most deletes return no content. Then the receipt is the whole result.
         if getattr(response, "data", None) is None:
             return receipt
-        # The view's own answer stays as it is, and says in its own words what it has said.
+        # The view's own response is kept. The receipt is added only if no key is in both.
         if not changes.kept() or not value.keys().isdisjoint(receipt):
             return json_fragment(value, self.call.tool)
         return json_fragment({**value, **receipt}, self.call.tool)
+
+    def _refused(self, who: Caller, sent: Json, visible: VisibleRows) -> ToolError | None:
+        """Return the refusal of a delete that the database refused because of other rows; None if
+        there are no such rows.
+        """
+        try:
+            why = refused_by_database(self.call.view(who, sent).get_object(), visible)
+        except Exception:  # the row cannot be read any more
+            logger.debug("%s: what prevents it is not known", self.call.tool, exc_info=True)
+            return None
+        return ToolError(self.call.tool, why) if why else None
 
     def _receipt(self, changes: list[RowChange], published: PublishedModels) -> Json:
         own = model_of(self.call.action)
         counted = _Counted(published, own)
         for change in changes:
             counted.add(change)
-        kinds: Json = {kind: dict(found) for kind, found in counted.shown.items() if found}
+        kinds = counted.kinds()
         notes: list[str] = []
-        if counted.only_changed_own_row:
+        if counted.keeps_own_row:
             notes.append(messages.ROW_KEPT)
         elif not kinds and not counted.has_others:
             notes.append(messages.NO_ROW_DELETED)
         if counted.has_others:
             notes.append(messages.OTHERS_TOO)
+        # `deleted` is there even if it is empty, so that an agent sees that an archiving delete has
+        # deleted nothing.
         receipt: Json = {"deleted": {}, **kinds}
         return {**receipt, "note": " ".join(notes)} if notes else receipt
 
 
 class _Counted:
-    """The rows of each kind that the caller could read."""
+    """Counts the rows of each kind that the caller could read."""
 
     def __init__(self, published: PublishedModels, own: Any) -> None:
-        self.shown: dict[str, Counter[str]] = {
+        self._shown: dict[str, Counter[str]] = {
             kind: Counter() for kind in ("deleted", "unlinked", "changed")
         }
-        self.has_others = False
-        """There are rows that the caller could not read."""
         self._published = published
         self._own = own
         self._kinds_of_own: set[str] = set()
+        self._kinds_of_part: set[str] = set()
+        """The kinds of changes to columns of the own row in a table that the caller cannot list."""
+        self._deleted: Counter[Any] = Counter()
+        """The deleted rows that are shown, by model."""
+        self._hidden: Counter[Any] = Counter()
+        """The deleted or unlinked rows that are not shown, by model."""
 
     @property
-    def only_changed_own_row(self) -> bool:
-        return self._kinds_of_own == {"changed"}
+    def keeps_own_row(self) -> bool:
+        return bool(self._kinds_of_own) and "deleted" not in self._kinds_of_own
+
+    @property
+    def has_others(self) -> bool:
+        """Whether there are rows that the caller could not read."""
+        return any(count > self._parts(model) for model, count in self._hidden.items())
+
+    def _parts(self, model: Any) -> int:
+        """Return the number of rows of a model that are the part of a deleted row in a parent's
+        table. They are not rows of their own to the caller.
+        """
+        derived = (each for each in self._deleted if model in each._meta.get_parent_list())
+        return sum(self._deleted[each] for each in derived)
 
     def add(self, change: RowChange) -> None:
         is_own = change.model is self._own
+        is_part = self._is_part_of_own(change.model)
         # The caller has named the row itself, whether or not it could be listed.
         visible = max(change.visible, 1) if is_own else change.visible
+        # The visible rows are counted by a query of their own, and another transaction may change
+        # rows between the two statements.
         shown = min(change.count, visible)
-        if is_own:
+        hidden = change.count - shown
+        if is_own or is_part:
             self._kinds_of_own.add(change.kind)
         if shown:
-            self.shown[change.kind][self._published.plural(change.model)] += shown
-        # A column of a row that is not published may have been changed for reasons of its own, such
-        # as the time of the last login.
-        if shown < change.count and change.kind != "changed":
-            self.has_others = True
+            self._shown[change.kind][self._published.plural(change.model)] += shown
+        elif is_part and change.kind != "deleted":
+            self._kinds_of_part.add(change.kind)
+            # One of these rows is a part of the caller's own row, which is counted in `kinds`.
+            hidden -= 1
+        if change.kind == "deleted":
+            self._deleted[change.model] += shown
+        # A change in a row that is not published may have another reason, such as the time of the
+        # last login.
+        if change.kind != "changed":
+            self._hidden[change.model] += hidden
 
+    def _is_part_of_own(self, model: Any) -> bool:
+        """Whether the own row has columns in the table of this model, because its model is derived
+        from it.
+        """
+        return self._own is not None and model in self._own._meta.get_parent_list()
 
-# --- what prevents a delete ---
-
-
-def _blocked(error: ProtectedError | RestrictedError, visible: VisibleRows) -> str:
-    if isinstance(error, ProtectedError):
-        rows: Iterable[Any] = error.protected_objects
-    else:
-        rows = error.restricted_objects
-    by_model: dict[Any, list[Any]] = {}
-    for row in rows:
-        by_model.setdefault(row._meta.concrete_model, []).append(row.pk)
-    named: list[tuple[str, list[str]]] = []
-    count = 0
-    for model, keys in by_model.items():
-        found = list(_named(visible, model, keys))
-        count += len(found)
-        if found:
-            named.append((visible.published.plural(model), found))
-    return messages.blocked_by(named, has_others=count < sum(map(len, by_model.values())))
-
-
-def _named(visible: VisibleRows, model: Any, keys: list[Any]) -> Iterator[str]:
-    """The first of these rows that the caller can list, by key and name."""
-    for view in visible.views(model)[:1]:
-        found = rows_of(view).filter(pk__in=keys[:_MOST_LOOKED_AT])[:MOST_NAMED]
-        yield from (in_words(view, row) for row in found)
+    def kinds(self) -> Json:
+        """Return the numbers of rows by kind and name."""
+        for kind in self._kinds_of_part:
+            own = self._published.plural(self._own)
+            self._shown[kind][own] = max(1, self._shown[kind][own])
+        return {kind: dict(found) for kind, found in self._shown.items() if found}

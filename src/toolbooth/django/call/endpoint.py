@@ -1,7 +1,7 @@
 """The MCP endpoint: one Django view around `respond`. Start here.
 
 It is sync, for WSGI and ASGI alike: Django runs it in its thread for sync code, where the views
-that it calls belong.
+that it calls must run.
 """
 
 from __future__ import annotations
@@ -29,18 +29,18 @@ from toolbooth.django.conf import Configuration
 from toolbooth.django.describe.catalogue import Catalogue, started_catalogue
 from toolbooth.server.envelope import read_message
 from toolbooth.server.respond import Reply, respond_sync
-from toolbooth.server.tool import Tool
 from toolbooth.server.web_hosts import host_in_origin
 
 _MOST_LET_IN = 64 * 1024 * 1024
-"""Bytes that are read of a request that is too long anyway."""
+"""The most bytes that are read of a request that is too long."""
 
 
-@csrf_exempt  # a session cookie is checked where it counts: by the view that is called
+@csrf_exempt  # the view that is called checks a session's CSRF token
 @with_frame_room
 def endpoint(request: HttpRequest) -> HttpResponse:
     """Answer one MCP message."""
     found = started_catalogue()
+    # These checks read headers only, so they come before the body is read.
     refused = _refused_by_http(request, found.configuration)
     if refused is not None:
         return refused
@@ -49,7 +49,7 @@ def endpoint(request: HttpRequest) -> HttpResponse:
         return body
     headers = {name.lower(): str(value) for name, value in request.headers.items()}
     message = read_message(body)
-    # A call is answered by its view, which authenticates the caller itself.
+    # The view of a call authenticates the caller itself.
     is_call = message.method == "tools/call"
     own_meta = message.own_meta
     # The calls of a session may still need their CSRF token.
@@ -61,18 +61,22 @@ def endpoint(request: HttpRequest) -> HttpResponse:
         caller.models = found.models
         if found.actions and not is_call and not _is_let_in(caller, found):
             return _unauthorized(_challenge(caller, found))
+        # Called later, and only if no view has recognised the caller by then.
         if found.actions and is_call and found.configuration.login_required:
             caller.login = lambda: _is_let_in(caller, found)
 
-        def shows(tool: Tool) -> bool:
-            return caller.may_call(found.actions[tool.name])
+        def shows(tool: str) -> bool:
+            # A tool may be left out when it is described; it is not among the actions after that.
+            return tool in found.actions and caller.may_call(found.actions[tool])
 
         if audit_log.isEnabledFor(logging.INFO):
             observe_writes(found.registry)
         reply = respond_sync(found.registry, message, headers, shows=None if shows_all else shows)
-        # Nothing has run yet if this is still to be settled.
+        # If `login` is still set, no view has run yet.
         if caller.login is not None and not caller.login():
             return _unauthorized(_challenge(caller, found))
+    # A view has refused the credentials during the call. Clients start a login after an HTTP 401,
+    # but not after a tool result with an error.
     if caller.challenge is not None:
         return _unauthorized(caller.challenge)
     if caller.has_failed:
@@ -80,8 +84,8 @@ def endpoint(request: HttpRequest) -> HttpResponse:
     return _response(reply)
 
 
-# What the host asks of its own views is not asked of the endpoint itself: each call meets it in the
-# view it is for.
+# The host's own rules for views, such as a required login, do not apply to the endpoint itself:
+# each call meets them in the view that it runs.
 _endpoint: Any = endpoint
 _endpoint.login_required = False
 _endpoint.should_append_slash = False
@@ -89,8 +93,8 @@ _endpoint._non_atomic_requests = set(connections.settings)
 
 
 def _forget_session(request: HttpRequest) -> None:
-    """Django does not save a session after a 500. What the failed view put into it may have been
-    rolled back.
+    """Keep Django from saving the session: it does not do so after a 500. Changes that the failed
+    view made in it may have been rolled back.
     """
     session: Any = getattr(request, "session", None)
     if session is not None:
@@ -102,10 +106,13 @@ def _refused_by_http(request: HttpRequest, chosen: Configuration) -> HttpRespons
         return browser_page(request)
     if request.method != "POST":
         return _text(messages.SEND_BY_POST, 405, Allow="POST", Vary="Accept")
-    request.get_host()  # raises where ALLOWED_HOSTS does not name it: Django answers 400
+    request.get_host()  # raises DisallowedHost if ALLOWED_HOSTS lacks it: Django returns 400
     origin = request.headers.get("Origin")
+    # The MCP specification requires this check against DNS rebinding. Browsers send the header with
+    # every POST.
     if origin and origin not in chosen.origins and not _is_own(origin):
         return _text(messages.ORIGIN_NOT_TAKEN, 403)
+    # A browser lets pages of other sites send `text/plain` without asking first, but not JSON.
     if request.content_type != "application/json":
         return _text("send application/json", 415)
     return None
@@ -115,13 +122,15 @@ def _is_own(origin: str) -> bool:
     """Whether a browser's page comes from a host that this project serves."""
     allowed: list[str] = settings.ALLOWED_HOSTS
     if settings.DEBUG and not allowed:
+        # The hosts that Django itself allows in development.
         allowed = [".localhost", "127.0.0.1", "[::1]"]
+    # With `*`, any host would count as the project's own, including that of an attacker's page.
     host = host_in_origin(origin)
     return "*" not in allowed and host is not None and validate_host(host, allowed)
 
 
 def _body(request: HttpRequest, chosen: Configuration) -> bytes | HttpResponse:
-    """The message, read no further than to know that it is too long."""
+    """Return the message, or the refusal of one that is too long or cannot be read."""
     length = str(request.META.get("CONTENT_LENGTH") or "")
     try:
         if length.isdecimal() and int(length) > chosen.max_body:
@@ -129,7 +138,7 @@ def _body(request: HttpRequest, chosen: Configuration) -> bytes | HttpResponse:
             words = messages.longest_request(chosen.max_body)
             return _too_long(request.read, words) if is_let_in else _text(words, 413)
         is_chunked = not length and "HTTP_TRANSFER_ENCODING" in request.META
-        # On ASGI, Django has read the body.
+        # On ASGI, Django has read the body already.
         if is_chunked and "wsgi.input" in request.META:
             refused = _refused_chunks(request, chosen)
             if refused is not None:
@@ -141,22 +150,27 @@ def _body(request: HttpRequest, chosen: Configuration) -> bytes | HttpResponse:
         return _text("the request ended early", 400)
     if len(body) > chosen.max_body:
         return _text(messages.longest_request(chosen.max_body), 413)
+    most: int | None = settings.DATA_UPLOAD_MAX_MEMORY_SIZE
+    if most is not None and len(body) > most:  # old versions of Django do not count chunks
+        return _text(messages.LONGER_THAN_DJANGO_TAKES, 413)
     return body
 
 
 def _refused_chunks(request: HttpRequest, chosen: Configuration) -> HttpResponse | None:
-    """Read a chunked body on WSGI, for which Django reads nothing, and give the request the length
-    that it lacks. Returns an answer if that is not possible.
+    """Read a chunked body on WSGI, where Django reads nothing without a length, and set the length
+    of the request. Return a response if that is not possible.
     """
-    # A server says so if reading ends where the body does. On others it may never end.
+    # The server sets this if reading ends at the end of the body. On other servers it may never
+    # end.
     if not request.META.get("wsgi.input_terminated"):
         return _text(messages.LENGTH_NEEDED, 411)
     source: Any = request.META["wsgi.input"]
     try:
+        # One byte more than is allowed shows that a body is too long.
         body: bytes = source.read(chosen.max_body + 1)
         if len(body) > chosen.max_body:
             return _too_long(source.read, messages.longest_request(chosen.max_body))
-    except Exception:  # each server has its own for chunks that are malformed or cut off
+    except Exception:  # servers raise different exceptions for malformed chunks
         return _text(messages.UNREADABLE, 400)
     request.META["CONTENT_LENGTH"] = str(len(body))
     inner: Any = request
@@ -168,8 +182,8 @@ def _refused_chunks(request: HttpRequest, chosen: Configuration) -> HttpResponse
 
 
 def _too_long(read: Callable[[int], bytes], words: str) -> HttpResponse:
-    """The answer, once the rest of the request has been read: a client that is cut off would not
-    read it.
+    """Return 413 after reading the rest of the request: a client that is cut off while it sends
+    would not read the response.
     """
     left = _MOST_LET_IN
     while left > 0 and (part := read(min(left, 65536))):
@@ -178,8 +192,8 @@ def _too_long(read: Callable[[int], bytes], words: str) -> HttpResponse:
 
 
 def _is_let_in(caller: Caller, found: Catalogue) -> bool:
-    """Whether a caller has authenticated, or need not: a tool is open to all, or the setting says
-    so.
+    """Whether a caller has authenticated, or need not: a tool is open to all, or the setting
+    `LOGIN_REQUIRED` is False.
     """
     login = found.configuration.login_required
     try:
@@ -191,7 +205,9 @@ def _is_let_in(caller: Caller, found: Catalogue) -> bool:
 
 
 def _challenge(caller: Caller, found: Catalogue) -> str:
-    """The first header by which an authenticator of the project asks for credentials."""
+    """Return the first `WWW-Authenticate` header of the project's authenticators; empty if there is
+    none.
+    """
     for action in found.authenticating_actions:
         view = caller.view(action)
         for authenticator in view.get_authenticators():
@@ -202,7 +218,7 @@ def _challenge(caller: Caller, found: Catalogue) -> str:
 
 
 def _unauthorized(challenge: str) -> HttpResponse:
-    """401 with the challenge, as in REST framework; 403 if no authenticator has one."""
+    """Return 401 with the challenge, as REST framework does; 403 if no authenticator has one."""
     if not challenge:
         return _text(messages.SEND_CREDENTIALS, 403)
     return _text(messages.SEND_CREDENTIALS, 401, **{"WWW-Authenticate": challenge})
@@ -210,6 +226,7 @@ def _unauthorized(challenge: str) -> HttpResponse:
 
 def _response(reply: Reply) -> HttpResponse:
     response = HttpResponse(reply.body, status=reply.status, content_type="application/json")
+    # A notification is answered with 202 and no body.
     if not reply.body:
         del response["Content-Type"]
     return response

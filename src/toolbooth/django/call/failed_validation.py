@@ -1,6 +1,7 @@
-"""An exception in a serializer's own validation: the response of a view that refuses the field.
+"""Turns an exception in a serializer's own validation into the response of a view that refuses the
+field.
 
-REST framework reports `ValidationError` alone, and passes every other exception on. The traceback
+REST framework reports only `ValidationError`, and passes every other exception on. The traceback
 shows whether a serializer was validating, and which of its fields.
 """
 
@@ -38,16 +39,20 @@ _PARTS = {
     _code(fields.ListField, "run_child_validation"): "idx",
     _code(fields.DictField, "run_child_validation"): "key",
 }
-"""REST framework's loops over the parts of what was sent, and the name of the part in each."""
+"""REST framework's loops over the parts of a body, and the name of the variable for the part in
+each.
+"""
 
 
 def failed_validation(error: Exception, tool: str) -> Response | None:
-    """The response for an exception in a serializer's validation; None for any other."""
+    """Return the response for an exception in a serializer's validation; None for any other."""
     frames = [frame for frame, _ in walk_tb(error.__traceback__)]
+    # By code, because the methods of serializers have the same names as many other functions.
     codes = {frame.f_code for frame in frames}
-    # What a serializer validates while it saves may not be what was sent.
+    # While it saves, a serializer may validate values that were not sent.
     if _SAVING in codes or not codes & _VALIDATING:
         return None
+    # The agent gets a fixed message. The exception itself is only in the log.
     logger.error("validating the arguments of %r failed", tool, exc_info=error)
     detail: Any = [ErrorDetail(UNREADABLE_VALUE, code="invalid")]
     for step in reversed(_path(frames) or (api_settings.NON_FIELD_ERRORS_KEY,)):
@@ -56,13 +61,18 @@ def failed_validation(error: Exception, tool: str) -> Response | None:
 
 
 def _path(frames: list[FrameType]) -> JsonPath:
-    """The field that was being validated; nothing for a validator of the whole."""
+    """Return the path of the field that was being validated; empty for a validator of the whole
+    body.
+    """
     path: list[str | int] = []
     for frame in frames:
+        # No variable has an empty name, so all other frames yield None.
         part: Any = frame.f_locals.get(_PARTS.get(frame.f_code, ""))
         if part is None and frame.f_code is _ROWS:
             # Before REST framework 3.18 there is no index, but an entry for each earlier row.
             part = len(frame.f_locals["errors"])
         if part is not None:
+            # In the loop over fields the variable holds the field itself, in the others a key or an
+            # index.
             path.append(getattr(part, "field_name", part))
     return tuple(path)

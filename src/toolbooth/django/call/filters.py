@@ -1,4 +1,4 @@
-"""A query: its filters may come in one object, and the fields that it is to show must be fields."""
+"""Runs a query: its filters may be sent in one object, and `filter_keys` must name fields."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from toolbooth.server.controls import split_controls
 
 
 def query_of(call: SyncInvocation, function: Callable[[Json], Any]) -> Callable[[Json], Any]:
-    """The function of a call, which may have more to say than where its values go."""
+    """Return the function of a call, wrapped if the call takes `filters` or `filter_keys`."""
     own = {each: name for name, each in call.arguments.controls.items()}
     if own.keys().isdisjoint(("filters", "filter_keys")):
         return function
@@ -34,12 +34,13 @@ class Query:
     call: SyncInvocation
     function: Callable[[Json], Any]
     filters: str
-    """What `filters` is called here; nothing where it is not taken."""
+    """The name of `filters` in this tool; empty if the tool does not take it."""
 
     def __call__(self, arguments: Json) -> Any:
-        """Run the call. Raises ToolInputError with the paths of what was sent."""
+        """Run the call. Raises ToolInputError with the paths of the arguments as sent."""
         name = self.filters
         inner: Json = arguments.get(name, {})
+        # No key is in both: `Validation` refuses a filter that is also sent beside `filters`.
         flat = {key: each for key, each in arguments.items() if key != name} | inner
         who = caller()
 
@@ -55,7 +56,7 @@ class Query:
 
 
 def _as_sent(problem: Problem, name: str, filters: Json) -> Problem:
-    """A problem at the place where the value was sent: inside `filters`, if it was there."""
+    """Return a problem with the path of the value as sent: inside `filters`, if it was there."""
     path = problem.path
     if not path or path[0] not in filters:
         return problem
@@ -67,9 +68,11 @@ def _serializer_of(view: Any) -> Any:
 
 
 def check_keys(call: SyncInvocation, who: Caller, arguments: Json, called: Json) -> None:
-    """Whether `filter_keys` names fields that the view shows to this caller. Raises ToolInputError.
+    """Check that `filter_keys` names fields that the view shows to this caller. `called` are the
+    arguments of the call as it was sent, for the corrected call.
 
-    `called`: the arguments of the call as it was sent, to be sent again.
+    Raises:
+        ToolInputError: a key is not such a field.
     """
     sent, asked = split_controls(arguments, call.arguments.controls)
     if asked.filter_keys is None:
@@ -78,22 +81,27 @@ def check_keys(call: SyncInvocation, who: Caller, arguments: Json, called: Json)
     try:
         serializer = asked_serializer(call.view(who, sent), _serializer_of)
     except REFUSALS:
-        return  # the view says so itself
+        return  # the view refuses the call itself
+    # If the names were not checked, a misspelt one would return rows without that field, and the
+    # agent would take it for empty.
     if serializer is None:
         unknown = Problem(code="invalid", path=(name,), message=messages.FIELDS_NOT_KNOWN)
         raise ToolInputError([unknown], tool=call.tool)
     fields: Json = getattr(serializer, "fields", {})
+    # A write-only field, such as a password, is in no response.
     shown = tuple(name for name, field in fields.items() if not field.write_only)
     problems = [
         _no_such_field(key, (name, index), shown)
         for index, key in enumerate(asked.filter_keys)
         if key not in shown
     ]
+    # An empty list would return rows without any field.
     if not asked.filter_keys:
         problems = [Problem(code="invalid", path=(name,), message=messages.NAMES_NO_FIELD)]
     if problems:
         keys = _meant(asked.filter_keys, shown)
         corrected = {**called, name: keys} if keys else None
+        # The corrected call is shown to the agent, and a secret must not be repeated.
         if corrected is not None and _holds_secret(call, corrected):
             corrected = None
         fields_shown = Declared(types=dict.fromkeys(shown, messages.FIELD_OF_THE_RESULT))
@@ -102,7 +110,7 @@ def check_keys(call: SyncInvocation, who: Caller, arguments: Json, called: Json)
 
 
 _LONGEST = 128
-"""Characters of a key that are compared with the names of fields."""
+"""The most characters of a key that are compared with the names of fields."""
 
 
 def _no_such_field(key: str, path: JsonPath, shown: tuple[str, ...]) -> Problem:
@@ -111,7 +119,9 @@ def _no_such_field(key: str, path: JsonPath, shown: tuple[str, ...]) -> Problem:
 
 
 def _meant(keys: tuple[str, ...], shown: tuple[str, ...]) -> list[str]:
-    """The fields that these keys spell in other ways, each once; none if one of them is unknown."""
+    """Return the fields that these keys spell in other ways, each once; empty if one of them is
+    unknown.
+    """
     found: dict[str, None] = {}
     for key in keys:
         name = key if key in shown else same_name(key[:_LONGEST], shown)

@@ -1,8 +1,8 @@
-"""Who calls, as views have said that were asked while one message is answered.
+"""Keeps the identities of callers that views have recognised while one message is handled.
 
 A view that runs authenticates its own request. Other views are asked beforehand: all of them for a
-list, one for the help or the relations of a call. Their answers are kept here, and nothing is kept
-beyond the message.
+list, one for the help or the relations of a call. Their answers are kept here until the message is
+answered, not longer.
 """
 
 from __future__ import annotations
@@ -21,29 +21,29 @@ from toolbooth.django.call.authenticators import answer_alike, checks_csrf, is_l
 from toolbooth.django.call.inner_request import Loan, lend, user_before
 
 Identity = tuple[Any, Any, Any]
-"""A user, their credentials, and the authenticator that knew them (None: nobody in particular)."""
+"""A user, their credentials, and the authenticator that recognised them (None: anonymous)."""
 
 Loans = dict[Any, tuple[Mapping[str, Any], Loan]]
-"""By a question without its headers, with the URL kwargs."""
+"""The loans by question without its headers, with the URL kwargs."""
 
 _OF_THE_BODY = frozenset(("CONTENT_LENGTH", "CONTENT_TYPE"))
 
 _READ_BY_BACKEND = ("_perm_cache", "_user_perm_cache", "_group_perm_cache")
-"""Where Django's `ModelBackend` keeps the permissions of a user that it has read."""
+"""The attributes in which Django's `ModelBackend` caches the permissions of a user."""
 
 
 class Question(NamedTuple):
-    """A view that is asked for one call: by its callback, which has the class and the `initkwargs`,
-    and by the whole request but for its body.
+    """A view that is asked for one call: its callback, which has the class and the `initkwargs`,
+    and the whole request except its body.
     """
 
     outer: HttpRequest
-    """Middleware may have changed it in the meantime: what was said before does not count then."""
+    """Middleware may replace it: earlier answers do not count then."""
     callback: Any
     path: str
     method: str
     headers: frozenset[tuple[str, str]]
-    """With the query."""
+    """The headers and the query."""
 
 
 class Identities:
@@ -53,20 +53,24 @@ class Identities:
         self.user: Any = None
         """The first user that an authenticator has recognised."""
         self._by_headers: dict[Any, Identity | APIException] = {}
-        """Answers that count for every view: by the outer request, the types of the authenticators,
-        and whether a session needs a CSRF token.
+        """Answers that are valid for every view: by the outer request, the types of the
+        authenticators, and whether a session needs a CSRF token.
         """
         self._by_question: dict[Question, tuple[Mapping[str, Any], Identity | APIException]] = {}
-        """With the URL kwargs of the question."""
+        """Answers by question, each with its URL kwargs."""
         self._loans = loans
         self._known: tuple[type, dict[str, Any], Any] | None = None
-        """The last user that was recognised for a list: as first read, and with permissions."""
+        """The last user that was recognised for a list: its fields as first read, and the object
+        with its permissions.
+        """
 
     # --- for a list ---
 
     def for_list(self, outer: HttpRequest, view: Any) -> Identity:
-        """Who calls a view, as far as a list has to know. Raises APIException for credentials that
-        the view does not take.
+        """Return the identity of a caller for a list.
+
+        Raises:
+            APIException: the view refuses the credentials.
         """
         request = view.request
         if not answer_alike(request.authenticators):
@@ -81,18 +85,21 @@ class Identities:
     def _keep_for_all(
         self, outer: HttpRequest, request: Any, answer: Identity | APIException
     ) -> None:
-        """Keep an answer that counts for every view with the same authenticators."""
+        """Keep an answer that is valid for every view with the same authenticators."""
         key = _key(outer, request)
         self._by_headers[key] = answer
-        # Without a session, reading and writing are the same.
+        # CSRF tokens are only required with a session. Otherwise reading and writing are the same.
         if isinstance(answer, tuple) and not checks_csrf(answer[2]):
             self._by_headers[*key[:2], not key[2]] = answer
 
     def for_help(
         self, outer: HttpRequest, callback: Any, kwargs: Mapping[str, Any], view: Any
     ) -> Identity:
-        """Who asks about a view that does not run: as known from a list, or else as for a call.
-        Raises APIException for credentials that the view does not take.
+        """Return the identity of a caller for a view that does not run: as known from a list, or
+        else as for a call.
+
+        Raises:
+            APIException: the view refuses the credentials.
         """
         request = view.request
         if answer_alike(request.authenticators):
@@ -102,13 +109,15 @@ class Identities:
         return self.for_call(outer, callback, kwargs, view)
 
     def _share_permissions(self, user: Any) -> None:
-        """Spare the database the permissions of a user that it has just told for another view: most
-        authenticators read the user anew each time.
+        """Copy the permissions of a user that were read for another view: most authenticators read
+        the user anew each time.
         """
         if not isinstance(user, Model):
             return
+        # `_state` is a new object whenever a row is read, so only its database is compared.
         fields = {**vars(user), "_state": user._state.db}
         before, self._known = self._known, (type(user), fields, user)
+        # With other fields, the user's permissions may have changed too.
         if before is None or before[:2] != (type(user), fields):
             return
         known: dict[str, Any] = before[2].__dict__
@@ -121,12 +130,17 @@ class Identities:
     def for_call(
         self, outer: HttpRequest, callback: Any, kwargs: Mapping[str, Any], view: Any
     ) -> Identity:
-        """Who calls a view, by its own authenticators on a request with the path, the method and
-        the URL kwargs of the call. Raises APIException for credentials that it does not take.
+        """Return the identity of a caller by the view's own authenticators, on a request with the
+        path, the method and the URL kwargs of the call.
+
+        Raises:
+            APIException: the view refuses the credentials.
         """
         request = view.request
         question = _question(outer, callback, request)
         kept = self._by_question.get(question)
+        # The kwargs are compared here, because they cannot be part of the key: a mapping has no
+        # hash.
         if kept is not None and kept[0] == kwargs:
             return _taken(request, kept[1])
         answer = self._answer(request)
@@ -144,17 +158,19 @@ class Identities:
         loan = Loan(
             authorization=request.META.get("HTTP_AUTHORIZATION"),
             session_user=user_before(question.outer),
-            # As it was recognised, without anything that permissions will note on it.
+            # A copy, because permissions are cached on the object itself.
             identity=(copy(user), auth, authenticator),
         )
+        # Without the headers of the question. The one that matters is compared in
+        # `RunningRequest._lent`.
         self._loans[question[:4]] = (kwargs, loan)
 
     def lend_to(
         self, outer: HttpRequest, callback: Any, kwargs: Mapping[str, Any], request: HttpRequest
     ) -> None:
-        """Spare a view that runs the hashing of a password that it has just hashed for the same
-        question.
-        """
+        """Lend a user to a view that runs, so that it does not hash the same password again."""
+        # Without headers: the request compares the one that matters when the view asks for the
+        # user.
         key = (outer, callback, request.path, request.method)
         kept = self._loans.get(key)
         if kept is not None and kept[0] == kwargs:
@@ -177,7 +193,7 @@ class Identities:
 
 
 def _key(outer: HttpRequest, request: Any) -> tuple[HttpRequest, tuple[type, ...], bool]:
-    """What the answer of listed authenticators depends on."""
+    """Return the parts of a request that the answer of the listed authenticators depends on."""
     needs_csrf_token = request.method not in SAFE_METHODS
     return outer, tuple(map(type, request.authenticators)), needs_csrf_token
 
@@ -187,14 +203,18 @@ def _question(outer: HttpRequest, callback: Any, request: Any) -> Question:
     headers = frozenset(
         (name, each)
         for name, each in meta.items()
+        # The environment also has objects of the server, such as `wsgi.input`.
         if isinstance(each, str) and name not in _OF_THE_BODY
     )
     return Question(outer, callback, request.path, request.method, headers)
 
 
 def _taken(request: Any, answer: Identity | APIException) -> Identity:
-    """An answer, and the request as if it had been found out there. Raises APIException."""
+    """Return an identity, and set it on the request as if it had been authenticated there. Raises
+    APIException.
+    """
     if isinstance(answer, APIException):
         raise answer
+    # REST framework returns `_authenticator` as `successful_authenticator`.
     request.user, request.auth, request._authenticator = answer
     return answer

@@ -1,7 +1,8 @@
-"""The host's middleware around one call, so that its view finds the request as REST has it.
+"""Runs the host's middleware around one call, so that its view gets the request as it does over
+REST.
 
-A request to the MCP endpoint has passed all middleware once, with the path of the endpoint. What
-middleware does by the path, it has not done for the view that is called: that is what is run here,
+A request to the MCP endpoint has passed all middleware once, with the path of the endpoint. The
+work that middleware does by path is still missing for the view that is called: it is done here,
 with the request of the call. Django's own middleware, and packages that are only about the message
 as a whole, are not run twice.
 """
@@ -37,7 +38,7 @@ from toolbooth.django import messages
 sync: Any = untyped_sync
 
 _BASES: tuple[Any, ...] = (MiddlewareMixin, CommonMiddleware)
-"""What middleware of every kind is derived from. What they do themselves can be done twice."""
+"""The usual base classes of middleware. Running their own code twice is harmless."""
 
 InnerMiddleware = Literal["auto", "none"] | tuple[str, ...]
 """The setting: by our list, none, or these classes by their import paths."""
@@ -78,16 +79,16 @@ _HANDLED = (
     BadRequest,
     SuspiciousOperation,
 )
-"""Exceptions for which Django has a response of its own."""
+"""Exceptions that Django turns into responses."""
 
 _CALL = "toolbooth_call"
-"""The attribute of a request: the call that it is for."""
+"""The attribute of a request with the call that it is made for."""
 
 _base: Any = BaseHandler()
 
 
 def inner_middleware(setting: InnerMiddleware) -> tuple[str, ...]:
-    """The import paths of the middleware that is run for each call, in the host's order."""
+    """Return the import paths of the middleware that is run for each call, in the host's order."""
     if setting == "none":
         return ()
     if setting == "auto":
@@ -97,11 +98,12 @@ def inner_middleware(setting: InnerMiddleware) -> tuple[str, ...]:
 
 
 def _is_outer_only(path: str) -> bool:
-    """Whether middleware is of one of these packages, or of a class that is derived from one of
-    theirs: a project's own sessions are sessions too.
+    """Whether middleware is from one of these packages, or derived from one of their classes, such
+    as a project's own sessions.
     """
     if path.startswith(OUTER_ONLY):
         return True
+    # Middleware may be a function, which has no base classes.
     bases: tuple[type, ...] = getattr(import_string(path), "__mro__", ())
     return any(each.__module__.startswith(OUTER_ONLY) and each not in _BASES for each in bases)
 
@@ -111,14 +113,14 @@ class InnerCall:
     """One call inside the middleware."""
 
     work: Callable[[], Any]
-    """Runs the call, once the middleware has let it through."""
+    """A function that runs the call, after the middleware has let it through."""
     match: ResolverMatch
     value: Any = None
-    """What `work` returned."""
+    """The value that `work` returned."""
     error: Exception | None = None
-    """What `work` raised."""
+    """The exception that `work` raised."""
     response: Any = None
-    """What the middleware was given: the response of the view."""
+    """The response of the view, as the middleware got it."""
 
     def run(self) -> Any:
         """Run the call, and return a response for the middleware."""
@@ -126,6 +128,7 @@ class InnerCall:
             self.value = self.work()
         except Exception as error:
             self.error = error
+        # No view has run: the middleware gets a plain response with a fitting status.
         if self.response is None:
             self.response = HttpResponse(status=200 if self.error is None else 400)
         return self.response
@@ -140,14 +143,18 @@ class Chain:
         self._of_exception: list[Callable[..., Any]] = []
         handler: Callable[[HttpRequest], Any] = _answering(self._innermost)
         is_async = False
+        # From the view outwards, as Django builds its own chain.
         for path in reversed(tuple(paths)):
             middleware = import_string(path)
+            # The gateway is sync, so only middleware that cannot be sync is adapted.
             wants_async = not getattr(middleware, "sync_capable", True)
             adapted = _base.adapt_method_mode(wants_async, handler, is_async)
             try:
                 made = middleware(adapted)
+            # Middleware raises this to be left out, often because of a setting.
             except MiddlewareNotUsed:
                 continue
+            # Django refuses such a factory in the same way.
             if made is None:
                 raise ImproperlyConfigured(messages.no_middleware(path))
             self._add_hooks(made)
@@ -157,6 +164,8 @@ class Chain:
         )
 
     def _add_hooks(self, made: Any) -> None:
+        # As in Django, `process_view` runs from the outside inwards, and the other two hooks from
+        # the inside outwards. The chain is built from the inside, hence `insert` and `append`.
         if hasattr(made, "process_view"):
             self._of_view.insert(0, _base.adapt_method_mode(False, made.process_view))
         if hasattr(made, "process_template_response"):
@@ -166,14 +175,16 @@ class Chain:
             self._of_exception.append(_base.adapt_method_mode(False, made.process_exception))
 
     def run(self, request: HttpRequest, call: InnerCall) -> Any:
-        """The response that comes out of the middleware. The URLconf, the language and the time
+        """Return the response that the middleware returns. The URLconf, the language and the time
         zone are the same afterwards.
         """
         vars(request)[_CALL] = call
+        # As in Django: middleware that runs before the view does not know it yet.
         request.resolver_match = None
         urlconf = get_urlconf()
         try:
             with (
+                # Middleware often sets these for the thread, which still has to answer the message.
                 translation.override(translation.get_language()),
                 timezone.override(timezone.get_current_timezone()),
             ):
@@ -198,6 +209,8 @@ class Chain:
                 response = self._response_to(error, request)
                 if response is None:
                     raise
+        # `SyncInvocation.within` compares this response with the one that the chain returns: any
+        # other was made by the middleware.
         call: InnerCall | None = vars(request).get(_CALL)
         if call is not None:
             call.response = response
@@ -206,6 +219,7 @@ class Chain:
     def _innermost(self, request: HttpRequest) -> Any:
         call: InnerCall = vars(request)[_CALL]
         urlconf = getattr(request, "urlconf", None)
+        # Middleware may choose another URLconf for a request, as in Django.
         if urlconf is not None:
             set_urlconf(urlconf)
         request.resolver_match = call.match
@@ -216,7 +230,9 @@ class Chain:
         return call.run()
 
     def _response_to(self, error: Exception, request: HttpRequest) -> Any:
-        """The response of the first middleware that has one for an exception."""
+        """Return the response of the first middleware that has one for an exception; None if there
+        is none.
+        """
         for hook in self._of_exception:
             response = hook(request, error)
             if response is not None:
@@ -225,8 +241,8 @@ class Chain:
 
 
 def _answering(get_response: Callable[[HttpRequest], Any]) -> Callable[[HttpRequest], Any]:
-    """`get_response` with a response for every exception, so that middleware further out sees one,
-    as under Django.
+    """Return `get_response` with a response for every exception, so that outer middleware gets a
+    response, as it does in Django.
     """
     if sync.iscoroutinefunction(get_response):
 
@@ -252,16 +268,17 @@ def _response_for(request: HttpRequest, error: Exception) -> Any:
         return response_for_exception(request, error)
     call: InnerCall = vars(request)[_CALL]
     call.error = error
+    # If this response comes back unchanged, `SyncInvocation.within` raises the error.
     call.response = HttpResponseServerError()
     return call.response
 
 
 def is_inside(request: HttpRequest) -> bool:
-    """Whether a request is one that the middleware has let through."""
+    """Whether a request has passed the middleware of its call."""
     return _CALL in vars(request)
 
 
 @lru_cache(8)
 def chain_of(paths: tuple[str, ...]) -> Chain | None:
-    """The chain of these classes, built once; None if there are none."""
+    """Return the chain of these classes, built once; None if there are none."""
     return Chain(paths) if paths else None

@@ -1,5 +1,5 @@
-"""The request that a view gets: the caller's own, with the method, path, query and body of the REST
-call.
+"""Makes the request that a view gets: the caller's own, with the method, path, query and body of
+the REST call.
 """
 
 from __future__ import annotations
@@ -16,16 +16,18 @@ from django.http import HttpRequest
 from toolbooth.django.describe.view_requests import ACCEPT
 
 _OF_THE_MESSAGE = ("HTTP_IF_", "HTTP_RANGE", "HTTP_MCP_", "HTTP_ACCEPT_ENCODING", "HTTP_CONTENT_")
-"""Headers that speak of the MCP message, not of the call in it."""
+"""Headers that are about the MCP message, not about the call in it."""
 
 _OF_THE_ADDRESS = ("SCRIPT_URL", "REDIRECT_URL")
-"""Where Apache repeats the address: the script's name would be found from it anew, and wrongly."""
+"""Variables in which Apache repeats the address. Django would compute a wrong script name from
+them.
+"""
 
 _PARENT = "toolbooth_parent"
 """The request that the request of a call was made from."""
 
 _OWN = frozenset(("csrf_processing_done", "_body", "_post", "_files", "_upload_handlers", _PARENT))
-"""What belongs to the MCP message itself: above all its body."""
+"""Attributes of the MCP message itself, above all its body."""
 
 
 def inner_request(
@@ -39,23 +41,26 @@ def inner_request(
     *,
     run: bool = False,
 ) -> HttpRequest:
-    """The REST call that `outer` stands for: same caller, same host, same session. `run`: a view
-    will get it.
+    """Return the REST request for a call in `outer`: same caller, same host, same session. `run`: a
+    view will get it.
     """
     make = _on_asgi if isinstance(outer, ASGIRequest) else _on_wsgi
     inner = make(outer, method, path, query, body, content_type, headers or {})
     own = frozenset(vars(inner)) | _OWN
-    # The user, the session, and whatever else the host's middleware found out.
+    # The user, the session, and all other attributes that the host's middleware has set.
     for name, value in vars(outer).items():
+        # Attributes of the class are left out: `headers`, for example, is cached on the outer
+        # request, and must be computed anew from the inner one.
         if name not in own and not hasattr(type(inner), name):
             setattr(inner, name, value)
+    # A view that ran before may have set its user. This call is authenticated anew.
     if _FOUND in vars(outer):
         vars(inner)["user"] = user_before(outer)
     vars(inner)[_PARENT] = outer
     if run:
         vars(inner)[_OUTER] = (outer, own)
-        # From here on what is set on it is set on the outer request too. A class of its own from
-        # the start would be called for every attribute.
+        # From here on, attributes that are set on it are set on the outer request too. A class with
+        # a `__setattr__` from the start would be called for every attribute.
         running: Any = inner
         running.__class__ = (
             _RunningAsgiRequest if isinstance(inner, ASGIRequest) else _RunningWsgiRequest
@@ -64,9 +69,10 @@ def inner_request(
 
 
 def request_at(template: HttpRequest, method: str, path: str) -> HttpRequest:
-    """The request to another place, without a query and a body. Much faster than `inner_request`:
-    a list asks a thousand views.
+    """Return the request to another path, without a query and a body. Much faster than
+    `inner_request`: for a list, a thousand views are asked.
     """
+    # Without `__init__`, which would read the whole environment again.
     made: Any = type(template).__new__(type(template))
     attributes: dict[str, Any] = made.__dict__
     attributes.update(vars(template))
@@ -74,6 +80,7 @@ def request_at(template: HttpRequest, method: str, path: str) -> HttpRequest:
     script: str = template.META.get("SCRIPT_NAME", "")
     attributes.update(method=method, META=meta, path_info=path, path=script.rstrip("/") + path)
     if "environ" in attributes:
+        # On WSGI, Django has the same dictionary under both names.
         attributes["environ"] = meta
     if "scope" in attributes:
         moved = {"method": method, "path": made.path, "raw_path": made.path.encode()}
@@ -82,20 +89,20 @@ def request_at(template: HttpRequest, method: str, path: str) -> HttpRequest:
 
 
 _FOUND = "toolbooth_found"
-"""Who called as far as the host's middleware knew, kept while its request says whom a view knew."""
+"""The user as the host's middleware set it, kept after a view has set another one."""
 
 _OUTER = "toolbooth_outer"
-"""The outer request, and the attributes that stay the inner one's."""
+"""The outer request, and the names of the attributes that are not copied to it."""
 
 
 def user_before(outer: HttpRequest) -> Any:
-    """The user of a request before any view has said who called; None if it has none."""
+    """Return the user of a request before any view has set one; None if it has none."""
     attributes = vars(outer)
     return attributes[_FOUND] if _FOUND in attributes else attributes.get("user")
 
 
 def is_signed(outer: HttpRequest) -> bool:
-    """Whether a view has said who called."""
+    """Whether a view has set the user of a request."""
     return _FOUND in vars(outer)
 
 
@@ -106,12 +113,12 @@ class Loan:
     authorization: str | None
     """The header that the user was recognised by."""
     session_user: Any
-    """The user of the request itself, whom a session would have made the caller."""
+    """The user of the request itself, which authentication by session would use."""
     identity: tuple[Any, Any, Any]
 
 
 def lend(request: HttpRequest, loan: Loan) -> None:
-    """Have a view that runs take a user as recognised, if its request is still the same by then."""
+    """Let a view that runs use a recognised user, if its request is still the same by then."""
     vars(request)[_LOAN] = loan
 
 
@@ -121,17 +128,18 @@ _LOAN = "toolbooth_loan"
 def is_basic(outer: HttpRequest) -> bool:
     """Whether a request comes with a password, which takes long to hash."""
     authorization: str = outer.META.get("HTTP_AUTHORIZATION", "")
+    # The name of an authentication scheme is not case-sensitive.
     return authorization[:6].lower() == "basic "
 
 
 class RunningRequest:
-    """What a view leaves on its request, the host's middleware finds on the one that came: who
-    called, above all.
+    """A request that copies the attributes which a view sets on it, above all the user, to the
+    outer request, where the host's middleware reads them.
     """
 
     META: Any
 
-    # REST framework looks for these three before it asks its authenticators.
+    # REST framework looks for these three attributes before it runs its authenticators.
 
     @property
     def _user(self) -> Any:
@@ -146,13 +154,18 @@ class RunningRequest:
         return self._lent()[2]
 
     def _lent(self) -> tuple[Any, Any, Any]:
-        """The identity that was lent. Raises AttributeError if there is none, or if a decorator of
-        the view has changed what it depends on.
+        """Return the identity that was lent.
+
+        Raises:
+            AttributeError: there is none, or a decorator of the view has changed the user or the
+                credentials.
         """
         loan: Loan | None = vars(self).get(_LOAN)
         if loan is None:
             raise AttributeError
         user, auth, _ = loan.identity
+        # All three attributes are read, one after the other. The first read sets the user, so the
+        # next ones pass.
         if vars(self).get("user") is not user:
             is_same = self.META.get("HTTP_AUTHORIZATION") == loan.authorization
             if not is_same or vars(self).get("user") is not loan.session_user:
@@ -167,6 +180,7 @@ class RunningRequest:
         if found is None or name in found[1]:
             return
         outer: HttpRequest | None = found[0]
+        # A request inside the middleware has a parent of its own: all of them get the attribute.
         while outer is not None:
             if name == "user":
                 vars(outer).setdefault(_FOUND, vars(outer).get("user"))
@@ -198,10 +212,13 @@ def _on_wsgi(
     environ |= {f"HTTP_{name.upper().replace('-', '_')}": each for name, each in headers.items()}
     environ |= {
         "REQUEST_METHOD": method,
+        # WSGI has the bytes of a path as Latin-1 text (PEP 3333).
         "PATH_INFO": path.encode().decode("latin-1"),
         "QUERY_STRING": query,
         "CONTENT_TYPE": content_type,
         "CONTENT_LENGTH": str(len(body)),
+        # The client's own header is about the MCP message. It may name `text/event-stream`, for
+        # which a view has no renderer and returns 406.
         "HTTP_ACCEPT": ACCEPT,
         "wsgi.input": BytesIO(body),
     }
@@ -223,6 +240,7 @@ def _on_asgi(
     added = {b"accept": ACCEPT.encode(), b"content-length": str(len(body)).encode()}
     if content_type:
         added[b"content-type"] = content_type.encode()
+    # Django decodes the values of headers as Latin-1.
     added |= {
         name.lower().encode(): each.encode("latin-1", "replace") for name, each in headers.items()
     }

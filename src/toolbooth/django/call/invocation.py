@@ -1,4 +1,4 @@
-"""One call of one action: its view runs as REST would run it, for the real caller."""
+"""Runs one call of one action: its view runs as REST would run it, for the real caller."""
 
 from __future__ import annotations
 
@@ -13,15 +13,17 @@ from urllib.parse import urlencode
 
 from asgiref.sync import async_to_sync
 from django.core.handlers.base import BaseHandler
+from django.db.models import ProtectedError, RestrictedError
 from django.http import HttpRequest
 from django.urls import Resolver404, ResolverMatch, get_resolver, get_urlconf
 from django.utils.translation import get_language
 
 from toolbooth.django import messages
 from toolbooth.django.call.asked_serializer import asked_serializer, kind_of_row
+from toolbooth.django.call.blocked_deletes import refusal_of
 from toolbooth.django.call.bodies import JSON, body_of, text
 from toolbooth.django.call.caller import REFUSALS, Caller
-from toolbooth.django.call.caller_fields import schema_for, unread
+from toolbooth.django.call.caller_fields import unread
 from toolbooth.django.call.failed_validation import failed_validation
 from toolbooth.django.call.inner_middleware import InnerCall, chain_of, is_inside
 from toolbooth.django.call.inner_request import inner_request, is_basic
@@ -31,13 +33,13 @@ from toolbooth.django.call.refused_fields import kind_not_known, not_read, of_an
 from toolbooth.django.call.replies import value_of
 from toolbooth.django.call.running_serializer import READING, UNREAD, FieldsNotRead, Reading
 from toolbooth.django.describe.arguments import Arguments
+from toolbooth.django.describe.described_requests import plausible_kwargs
 from toolbooth.django.describe.discovery import Action
 from toolbooth.django.describe.kinds import Kinds
 from toolbooth.django.describe.operations import BodySerializer
 from toolbooth.django.describe.relations import Relation, field_at, names_rows, with_keys
-from toolbooth.django.describe.view_requests import plausible_kwargs
 from toolbooth.errors import Problem, ToolError, ToolInputError
-from toolbooth.jsonvalue import Json, is_array, is_object
+from toolbooth.jsonvalue import is_array, is_object
 
 logger = logging.getLogger("toolbooth.django")
 
@@ -54,7 +56,7 @@ NOT_MOVED: Moved = {}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _RequestParts:
-    """The arguments of one call, each where it goes."""
+    """The arguments of one call, sorted by the part of the request."""
 
     path: str
     match: ResolverMatch
@@ -85,16 +87,16 @@ class SyncInvocation:
         object.__setattr__(self, "lookup_field", lookup_field)
 
     def result(self, who: Caller, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """Run the action; what its response gives. Raises what the agent is told instead."""
+        """Run the action and return its result. Raises the refusal for the agent."""
         return self.value(self.respond(who, arguments))
 
     def value(self, response: Any) -> dict[str, Any]:
-        """What a response gives. Raises what the agent is told instead."""
+        """Return the result in a response. Raises the refusal for the agent."""
         return value_of(response, self.tool, self.arguments, self.action)
 
     def within(self, who: Caller, arguments: Mapping[str, Any], work: Callable[[], Value]) -> Value:
         """Run `work`, which is a call with these arguments or a part of one, inside the host's
-        middleware. Raises what the agent is told if the middleware answers itself.
+        middleware. Raises the refusal if the middleware responds itself.
         """
         chain = chain_of(self.middleware)
         if chain is None or is_inside(who.request):
@@ -119,8 +121,8 @@ class SyncInvocation:
         return call.value
 
     def _answered_by_middleware(self, response: Any, call: InnerCall) -> Any:
-        """The value of a call whose response is not the view's. Raises what the agent is told
-        instead.
+        """Return the value of a call whose response is not the view's. Raises the refusal for the
+        agent.
         """
         if response.status_code >= 400:
             self.value(response)
@@ -129,21 +131,26 @@ class SyncInvocation:
         raise ToolError(self.tool, messages.middleware_answered(response.status_code))
 
     def view(self, who: Caller, arguments: Mapping[str, Any]) -> Any:
-        """The action's view before it runs, with the caller let in. Raises its refusal."""
+        """Return the action's view before it runs. Raises its refusal of the caller."""
         parts = self._parts(arguments)
         request = self._request(who, parts, None, run=False)
         return who.admitted_view(self.action, parts.match.kwargs, request)
 
+    def reading_view(self, who: Caller, arguments: Mapping[str, Any], asked: Any) -> Any:
+        """Return the view of GET at the address of a call. `asked` has let the caller in."""
+        request = self._request(who, self._parts(arguments), None, run=False, method="GET")
+        return who.reading_view(self.action, asked, request)
+
     def recognise(self, who: Caller, arguments: Mapping[str, Any]) -> None:
-        """Have a password hashed once for many calls with these arguments and another body each."""
+        """Hash a password once for many calls with these arguments and another body each."""
         if is_basic(who.request):
             parts = self._parts(arguments)
             request = self._request(who, parts, None, run=False)
             who.recognise(self.action, parts.match.kwargs, request)
 
     def objection(self, who: Caller, sent: Any) -> Any:
-        """What the view answers to a caller that it does not let in; None: it does, or only the
-        call can tell. If what was sent has not all values of the path, the view is asked without.
+        """Return the response of a view that refuses the caller; None if it lets the caller in, or
+        only the call can decide. If values of the path are missing, the view is asked without any.
         """
         values = path_values(list(self.arguments.named("path").values()), sent)
         try:
@@ -154,11 +161,11 @@ class SyncInvocation:
         return who.objection(self.action, parts.match.kwargs, request)
 
     def body_for_view(self, who: Caller, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """The body of a call, as it is sent to the view. Raises ToolInputError."""
+        """Return the body of a call, as it is sent to the view. Raises ToolInputError."""
         return self._body_for_view(who, self._parts(arguments))
 
     def keyed_body(self, who: Caller, arguments: Mapping[str, Any]) -> dict[str, Any] | None:
-        """The body with keys in place of the objects that name rows; None if there are none.
+        """Return the body with keys in place of the objects that name rows; None if there are none.
         Raises ToolInputError.
         """
         relations = self.arguments.relations
@@ -173,8 +180,8 @@ class SyncInvocation:
         body: dict[str, Any] | list[dict[str, Any]] | None = None,
         moved: Moved = NOT_MOVED,
     ) -> Any:
-        """The response of the view. `body`, if given, is from `body_for_view`, or a list of such.
-        Raises ToolInputError.
+        """Return the response of the view. `body`, if given, is from `body_for_view`, or a list of
+        such. Raises ToolInputError.
         """
         parts = self._parts(arguments, moved)
         if body is None:
@@ -185,7 +192,8 @@ class SyncInvocation:
         request = self._request(who, parts, body, run=True)
         if who.loans:
             who.starts(self.action, parts.match.kwargs, request)
-        # As Django runs views: with ATOMIC_REQUESTS, what a view wrote that fails is rolled back.
+        # As Django runs views: with ATOMIC_REQUESTS, the writes of a view that fails are rolled
+        # back.
         view = _handler.make_view_atomic(parts.match.func)
         run = partial(view, request, *parts.match.args, **parts.match.kwargs)
         chain = chain_of(self.middleware)
@@ -197,6 +205,10 @@ class SyncInvocation:
                 response = _finished(run())
         except FieldsNotRead as found:
             raise not_read(self.tool, self.arguments, found.serializer, found.paths) from None
+        except (ProtectedError, RestrictedError) as error:
+            who.has_failed = True
+            refusal = refusal_of(error, who, self.tool, self.action, parts.match.kwargs)
+            raise refusal from error
         except Exception as error:
             refused = failed_validation(error, self.tool)
             if refused is None:
@@ -214,10 +226,12 @@ class SyncInvocation:
         request = self._request(who, parts, None, run=False)
         return who.may_run(self.action, parts.match.kwargs, request)
 
-    def _request(self, who: Caller, parts: _RequestParts, body: Any, *, run: bool) -> HttpRequest:
-        """The REST call that these arguments stand for."""
+    def _request(
+        self, who: Caller, parts: _RequestParts, body: Any, *, run: bool, method: str = ""
+    ) -> HttpRequest:
+        """Return the REST request for these arguments; `method`: another one at its address."""
         content, kind = self._body(body)
-        method = self.action.method
+        method = method or self.action.method
         request = inner_request(
             who.request, method, parts.path, parts.query, content, kind, parts.headers, run=run
         )
@@ -225,7 +239,7 @@ class SyncInvocation:
         return request
 
     def query(self, arguments: Mapping[str, Any], moved: Moved) -> str:
-        """The query of a call, or of another page of its list."""
+        """Return the query of a call, or of another page of its list."""
         return self._parts(arguments, moved).query
 
     def _parts(self, arguments: Mapping[str, Any], moved: Moved = NOT_MOVED) -> _RequestParts:
@@ -252,7 +266,9 @@ class SyncInvocation:
         return re.sub(r"{(\w+)}", lambda each: text(values[each[1]]), self.action.path)
 
     def _match(self, path: str, values: Mapping[str, Any]) -> ResolverMatch | None:
-        """The action's view at a path; None if these values lead to another one, or nowhere."""
+        """Return the action's view at a path; None if another view, or none, has it with these
+        values.
+        """
         resolver = get_resolver(get_urlconf())
         try:
             match = resolver.resolve(path) if values else fixed(resolver, get_language(), path)
@@ -262,11 +278,11 @@ class SyncInvocation:
         return match if is_own else None
 
     def _not_an_address(self, values: Mapping[str, Any]) -> ToolInputError:
-        """The refusal of values of the path. Those that fit where all others are plausible are not
-        to blame.
+        """Return the refusal of values of the path. A value that fits among plausible values is not
+        blamed.
         """
         names = self.arguments.named("path")
-        plausible = plausible_kwargs(self.action.path, self.action.regex)
+        plausible = plausible_kwargs(self.action)
         blamed: list[str] = []
         for name in names:
             tried = {**plausible, name: values[name]}
@@ -281,8 +297,8 @@ class SyncInvocation:
         return ToolInputError(problems, tool=self.tool)
 
     def _body_for_view(self, who: Caller, parts: _RequestParts) -> dict[str, Any]:
-        """The body with rows named by key, and with nothing in it that the serializer of this
-        caller would drop.
+        """Return the body with rows named by key. Raises ToolInputError for fields that the
+        serializer of this caller would ignore.
         """
         body = parts.body
         if self.arguments.kinds is not None:
@@ -296,7 +312,7 @@ class SyncInvocation:
             view = who.admitted_view(self.action, parts.match.kwargs, request)
             serializer = asked_serializer(view, self.body_serializer.of)
         except REFUSALS:
-            return body  # the view says so itself
+            return body  # the view refuses the call itself
         if serializer is None:
             return body  # only the view can read it
         if self.body_serializer.dynamic:
@@ -314,9 +330,7 @@ class SyncInvocation:
         return keyed_body
 
     def _must_be_of_its_kind(self, who: Caller, parts: _RequestParts, kinds: Kinds) -> None:
-        """Raises ToolInputError for fields of another kind than that of the call, or else of the
-        row.
-        """
+        """Raise ToolInputError for fields of another kind than the call's, or else the row's."""
         body = parts.body
         kind = body.get(kinds.field)
         unsure = [] if kind is not None else kinds.in_some_only(body)
@@ -326,7 +340,7 @@ class SyncInvocation:
                 view = who.admitted_view(self.action, parts.match.kwargs, request)
                 kind = kind_of_row(view, self.body_serializer.of, kinds)
             except REFUSALS:
-                return  # the view says so itself
+                return  # the view refuses the call itself
             if kind is None:
                 raise kind_not_known(self.tool, kinds, unsure)
         names = kinds.unread(body, kind)
@@ -334,26 +348,12 @@ class SyncInvocation:
             raise of_another_kind(self.tool, self.arguments, kinds, str(kind), names)
 
     def _must_be_read(self, serializer: Any, body: Mapping[str, Any]) -> None:
-        """Raises ToolInputError for fields that the serializer of this caller does not have: it may
+        """Raise ToolInputError for fields that the serializer of this caller does not have: it may
         have fewer than the one that was published.
         """
         paths = list(unread(serializer, self._as_sent(body)))
         if paths:
             raise not_read(self.tool, self.arguments, serializer, paths)
-
-    def schema_for(self, who: Caller) -> Json | None:
-        """The input schema with the fields that this caller may send; None if only a call can tell
-        which these are.
-        """
-        kwargs = plausible_kwargs(self.action.path, self.action.regex)
-        try:
-            view = who.admitted_view(self.action, kwargs)
-            serializer = asked_serializer(view, self.body_serializer.of)
-            is_partial = self.action.method == "PATCH"
-            return schema_for(serializer, self.arguments, is_partial=is_partial)
-        except Exception:  # it needs the row, or what middleware finds by the path
-            logger.debug("the fields of %s cannot be said", self.tool, exc_info=True)
-            return None
 
     def _query(self, values: Mapping[str, Any], moved: Moved) -> str:
         pairs: list[tuple[str, str]] = []
@@ -372,14 +372,14 @@ class SyncInvocation:
         return body_of(self._as_sent(body), self.media_type) if self.body_names else (b"", "")
 
     def _as_sent(self, body: Any) -> Any:
-        """The body without the argument that stands for all of it."""
+        """Return the body; the value of the only argument if that is the whole body."""
         if self.arguments.whole and is_object(body):
             return next(iter(body.values()), None)
         return body
 
 
 def _finished(response: Any) -> Any:
-    """The response of a view, which may be async."""
+    """Return the response of a view, which may be async."""
     return async_to_sync(_awaited)(response) if inspect.iscoroutine(response) else response
 
 

@@ -1,5 +1,5 @@
-"""Which writes cannot take an idempotency key, and why: those that do not run as one transaction
-with it.
+"""Finds the writes that cannot take an idempotency key, and the reason: they do not run in one
+transaction with the key.
 """
 
 from __future__ import annotations
@@ -33,20 +33,23 @@ _METHODS = {
     "partial_update": "perform_update",
     "destroy": "perform_destroy",
 }
-"""Methods of REST framework's views that authors replace, by action."""
+"""Methods of REST framework's views that authors override, by action."""
 
 
 def reason_without_key(action: Action, alias: str) -> str | None:
-    """Why an action takes no key, as far as its code tells; None if it does. `alias` is the
-    database with the keys.
+    """Return the reason why an action takes no key, if its code shows one; None if it takes a key.
+    `alias` is the database with the keys.
     """
     if not has_transactions(connections[alias]):
         return messages.NO_TRANSACTIONS
+    # Set by Django's decorator `non_atomic_requests`: the view wants no transaction around it.
     if getattr(action.callback, "_non_atomic_requests", None):
         return messages.NON_ATOMIC
     if any(map(_is_durable, _methods(action))):
         return messages.DURABLE
     model = model_of(action)
+    # Without a model this is not known before the view runs. `only_writing_to` checks each
+    # statement.
     written = alias if model is None else router.db_for_write(model)
     return None if written == alias else messages.other_database(written, alias)
 
@@ -63,8 +66,11 @@ def _methods(action: Action) -> Iterator[Any]:
 
 
 def _is_durable(method: Any) -> bool:
-    """Whether a method has a block that must be the outermost one, or is one."""
+    """Whether a method has a durable block, which must be the outermost one, or is one."""
+    # Decorators may hide the block, so each layer of the method is examined.
     while method is not None:
+        # `@transaction.atomic(durable=True)` keeps its block in the closure of the function that it
+        # returns.
         for cell in getattr(method, "__closure__", None) or ():
             if isinstance(cell.cell_contents, Atomic) and _durable(cell.cell_contents):
                 return True
@@ -83,11 +89,12 @@ def _names_durable_block(function: Any) -> bool:
     code: Any = getattr(inspect.unwrap(function), "__code__", None)
     if not isinstance(code, CodeType):
         return False
+    # `with transaction.atomic(durable=True):` leaves both words in the code of the function.
     return "atomic" in code.co_names and "durable" in _texts(code.co_consts)
 
 
 def _texts(constants: Iterable[str | tuple[Any, ...] | None]) -> Iterator[str]:
-    """The texts among constants. The names of keyword arguments are a tuple of texts."""
+    """Yield the texts among constants. The names of keyword arguments are a tuple of texts."""
     for each in constants:
         if isinstance(each, str):
             yield each
@@ -96,10 +103,11 @@ def _texts(constants: Iterable[str | tuple[Any, ...] | None]) -> Iterator[str]:
 
 
 def is_nested_durable(error: BaseException) -> bool:
-    """Whether an exception says that a durable block is not the outermost one."""
+    """Whether an exception means that a durable block is not the outermost one."""
     trace = error.__traceback__
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next
+    # Django raises a plain RuntimeError. Only its place distinguishes it from others.
     enter: Any = transaction.Atomic.__enter__
     return (
         isinstance(error, RuntimeError)
@@ -119,11 +127,13 @@ class WrittenElsewhere(Exception):
 @contextmanager
 def only_writing_to(alias: str) -> Generator[None]:
     """While this is open, statements that would write to another database raise WrittenElsewhere.
-    It is raised at the end too, in case that the view has caught it.
+    It is raised at the end too, in case the view has caught it.
     """
     tried: list[str] = []
 
     def execute(run: Any, sql: Any, params: Any, many: bool, context: Any) -> Any:  # Django's
+        # A statement of an unknown kind counts as a write. To refuse a key is less harmful than to
+        # make a write twice.
         if not _READS.match(str(sql)):
             tried.append(context["connection"].alias)
             raise WrittenElsewhere(tried[0])

@@ -1,4 +1,4 @@
-"""A write with an idempotency key: made once, however often it is sent."""
+"""Makes a write with an idempotency key once, however often it is sent."""
 
 from __future__ import annotations
 
@@ -36,24 +36,25 @@ Write = Callable[[Json], Any]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeyedWrite:
-    """What runs a write, with a key or without one."""
+    """A function that runs a write, with a key or without one."""
 
     tool: str
     action: Action
     controls: Mapping[str, str]
-    """Control arguments: what each is called here, and in `CONTROL_ARGUMENTS`."""
+    """The control arguments: their names in this tool, and in `CONTROL_ARGUMENTS`."""
     write: Write
     identify: Callable[[Caller, Json], Identity]
-    """Says who calls, once they are let in. Raises what others are told."""
+    """Returns the identity of a caller that the view lets in. Raises the refusal of any other."""
     store: DatabaseStore
     is_off: bool
     """The project has switched keys off."""
 
     def __call__(self, arguments: Json) -> Any:
-        """Make the write, unless its key says that it has been made."""
+        """Make the write, unless it has been made with the same key before."""
         sent, asked = split_controls(arguments, self.controls)
         who = caller()
         key = key_of_call(self.tool, self._name, asked.idempotency_key, who.own_meta)
+        # A preview is rolled back, so it must not use up the key.
         if key is None or asked.preview:
             return self.write(arguments)
         return self._once(who, key, sent, arguments)
@@ -65,19 +66,25 @@ class KeyedWrite:
     def _once(self, who: Caller, key: str, sent: Json, arguments: Json) -> Any:
         if self.is_off:
             raise self._refusal(messages.SWITCHED_OFF)
-        parts = identity_parts(self.identify(who, sent), who.request)
+        identity = self.identify(who, sent)
+        parts = identity_parts(identity, who.request)
+        # Without an identity, a key could return the receipt of another caller.
         if not parts:
-            raise self._refusal(messages.ANONYMOUS)
+            is_anonymous = identity[2] is None
+            raise self._refusal(messages.ANONYMOUS if is_anonymous else messages.NOT_TOLD_APART)
         alias = alias_of_keys()
         reason = reason_without_key(self.action, alias)
         if reason is not None:
             raise self._refusal(reason)
+        # The key is handled here, so `check_plain` lets the write pass.
         who.has_key = True
+        # `sent` has no control arguments: with `verify: true` it is still the same write.
         use = KeyUse(caller=json.dumps(parts), tool=self.tool, key=key, arguments=canonical(sent))
         try:
             receipt = run_once(self.store, use, partial(self._receipt, arguments, alias))
         except ToolInputError as error:
             _forget_run(who)
+            # The transaction was rolled back, so the agent may send the call again.
             raise error.replaced(untouched=True) from error.__cause__
         except Exception as error:
             _forget_run(who)
@@ -90,12 +97,13 @@ class KeyedWrite:
     def _receipt(self, arguments: Json, alias: str) -> bytes:
         with only_writing_to(alias):
             value = self.write(arguments)
+        # The table has receipts as JSON; pictures and files would be lost.
         if pieces_of(value) is not None:
             raise ToolError(self.tool, messages.CONTENT_NOT_KEPT)
         return json_of(value)
 
     def _told(self, error: Exception, alias: str) -> ToolInputError | None:
-        """What the agent is told about a key that cannot be used; None for another error."""
+        """Return the refusal of a key that cannot be used; None for another error."""
         if isinstance(error, KeyReused):
             return self._refusal(server_messages.KEY_REUSED, "key-reused")
         if isinstance(error, WrittenElsewhere):
@@ -103,12 +111,13 @@ class KeyedWrite:
         return self._refusal(messages.DURABLE) if is_nested_durable(error) else None
 
     def _refusal(self, why: str, code: ProblemCode = "invalid") -> ToolInputError:
+        # A tool may lack the argument. Then the key was sent in `_meta`.
         path = IN_META if self._name is None else (self._name,)
         return ToolInputError([Problem(code=code, path=path, message=why)], tool=self.tool)
 
 
 def with_key(call: SyncInvocation, write: Write, chosen: Configuration) -> Write:
-    """A view's write that takes a key."""
+    """Return a view's write, wrapped so that it takes a key."""
     return KeyedWrite(
         tool=call.tool,
         action=call.action,
@@ -123,7 +132,7 @@ def with_key(call: SyncInvocation, write: Write, chosen: Configuration) -> Write
 def with_key_of_function(
     tool: str, action: Action, controls: Mapping[str, str], chosen: Configuration
 ) -> KeyedWrite:
-    """A function that takes a key. What it writes is still to be set."""
+    """Return a function that takes a key. Its `write` is set later."""
     return KeyedWrite(
         tool=tool,
         action=action,
@@ -136,11 +145,11 @@ def with_key_of_function(
 
 
 def _nothing(_: Json) -> None:
-    """What runs until there is something to run."""
+    """The placeholder of a write that is not set yet."""
 
 
 def store_of(chosen: Configuration) -> DatabaseStore:
-    """Where the keys of a project are kept."""
+    """Return the store with the keys of a project."""
     return DatabaseStore(kept_seconds=chosen.key_age, wait_seconds=chosen.key_wait)
 
 
@@ -150,12 +159,14 @@ def is_off(chosen: Configuration) -> bool:
 
 
 def _identified(call: SyncInvocation, who: Caller, sent: Json) -> Identity:
-    """Who calls a view that lets them in. Raises what others are told."""
+    """Return the identity of a caller that the view lets in. Raises the refusal of any other."""
+    # Asked again for each repetition: without the permission for the write, a caller must not get
+    # its receipt either.
     answer = call.objection(who, sent)
     if answer is not None:
         raise refusal(answer, call.tool, call.arguments)
     slots = call.arguments.slots
-    # Without the body: a list of rows is not among the view's own arguments.
+    # The body is left out: a list of rows is not among the view's own arguments.
     of_request = {
         name: each for name, each in sent.items() if name in slots and slots[name].part != "body"
     }
@@ -172,7 +183,10 @@ def _identified_for_function(tool: str, action: Action, who: Caller, _: Json) ->
 
 
 def _forget_run(who: Caller) -> None:
-    """The write was rolled back, whatever the view has answered."""
+    """Forget the run of a view: the write was rolled back, even if the view has returned a
+    success.
+    """
+    # The run of a view that has refused the call is kept: the audit log takes the reason from it.
     if who.last_run is not None and who.last_run[1].status_code < 400:
         who.last_run = None
     if who.bulk is not None:

@@ -1,5 +1,5 @@
-"""How long a statement waits for a row that another transaction holds: bounded while a key is
-claimed, and as it was before the view runs.
+"""Bounds the time that a statement waits for a row that another transaction holds, while a key is
+claimed. The bound is removed before the view runs.
 """
 
 from __future__ import annotations
@@ -18,16 +18,18 @@ _SQLITE_CODES = frozenset((5, 6))
 
 
 def is_contention(error: BaseException, vendor: str) -> bool:
-    """Whether a database says that another transaction is in the way."""
+    """Whether an error of a database means that another transaction is in the way."""
+    # Django wraps the exception of the driver, which has the code.
     cause: Any = error.__cause__
     match vendor:
         case "postgresql":
+            # psycopg 3 has `sqlstate`, psycopg2 has `pgcode`.
             code = getattr(cause, "sqlstate", None) or getattr(cause, "pgcode", None)
             return code in _POSTGRESQL_CODES
         case "mysql":
             return bool(error.args) and error.args[0] in _MYSQL_CODES
         case "sqlite":
-            # The low byte is the code; the others say more about it.
+            # The low byte is the code; the other bytes are details of it.
             return getattr(cause, "sqlite_errorcode", 0) & 0xFF in _SQLITE_CODES
         case _:
             return False
@@ -42,17 +44,18 @@ class LockWait:
         self._connection = connection
         self._seconds = seconds
         self._before: Any = None
-        """The setting as it was; None: it is as it was."""
+        """The setting before the change; None: it is not changed."""
 
     def __enter__(self) -> LockWait:
         match self._connection.vendor:
-            # Before the transaction: one that begins with a lock waits as well.
+            # This is set before the transaction, which may begin with a lock.
             case "sqlite":
                 before = self._value("PRAGMA busy_timeout")
                 self._execute(f"PRAGMA busy_timeout = {int(self._seconds * 1000)}")
                 self._before = before
             case "mysql":
                 before = self._value("SELECT @@innodb_lock_wait_timeout")
+                # MySQL takes whole seconds, and at least one.
                 seconds = max(1, ceil(self._seconds))
                 self._execute(f"SET innodb_lock_wait_timeout={seconds}")
                 self._before = before
@@ -61,7 +64,9 @@ class LockWait:
         return self
 
     def inside(self) -> None:
-        """The transaction has begun. PostgreSQL bounds waits by transaction."""
+        """Bound the waits of a transaction that has begun: PostgreSQL has such a setting by
+        transaction.
+        """
         if self._connection.vendor == "postgresql":
             before = self._value("SELECT current_setting('lock_timeout')")
             # 0 would mean no bound.
@@ -69,7 +74,8 @@ class LockWait:
             self._before = before
 
     def restore(self) -> None:
-        """Wait as long as before."""
+        """Restore the setting."""
+        # `__exit__` restores too. After the first time there is nothing left to do.
         before, self._before = self._before, None
         if before is None:
             return
@@ -82,12 +88,13 @@ class LockWait:
                 self._set_postgresql(before)
 
     def __exit__(self, *_: object) -> None:
-        # The end of a transaction has done so on PostgreSQL.
+        # On PostgreSQL, the end of the transaction has restored it.
         if self._connection.vendor != "postgresql":
             self.restore()
 
     def _set_postgresql(self, value: str) -> None:
         with self._connection.cursor() as cursor:
+            # `true`: the setting ends with the transaction.
             cursor.execute("SELECT set_config('lock_timeout', %s, true)", [value])
 
     def _execute(self, sql: str) -> None:

@@ -1,4 +1,4 @@
-"""Every sentence about idempotency keys that the gateway says to agents."""
+"""The messages about idempotency keys that the gateway sends to agents."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from toolbooth.jsonvalue import quoted
 NOTHING_DONE = "Nothing was done."
 
 ANONYMOUS = "cannot be used without credentials: a key belongs to one caller"
+NOT_TOLD_APART = "cannot be used here: the server cannot tell this caller from others"
 NO_TRANSACTIONS = "cannot be used here: the database has no transactions"
 NON_ATOMIC = "cannot be used here: the view runs outside of transactions (non_atomic_requests)"
 DURABLE = "cannot be used here: the view commits by itself (transaction.atomic(durable=True))"
 CONTENT_NOT_KEPT = (
-    "it returns images or other content, which is not kept for a key. What it wrote is undone"
+    "it returns images or other content, which cannot be kept for a key. Its writes were undone"
 )
-KEY_NOT_TAKEN = "is not taken by this tool"
 SWITCHED_OFF = "is switched off on this server"
 NOT_MIGRATED = (
     "this server cannot keep idempotency keys yet: its table is missing (manage.py migrate). "
@@ -22,7 +22,7 @@ NOT_MIGRATED = (
 
 
 def other_database(alias: str, own: str) -> str:
-    """A view that writes to another database than the one with the keys."""
+    """The message for a view that writes to another database than the one with the keys."""
     return (
         f"cannot be used here: the view writes to the database {quoted(alias)}, "
         f"and keys are kept in {quoted(own)}"

@@ -1,5 +1,5 @@
-"""What an agent can do after the API has refused a call: which rows there are instead of one that
-does not exist, which tool to call next, and when to try again.
+"""Finds the next steps of an agent after the API has refused a call: the rows that exist instead of
+a missing one, the tool to call next, and the time to try again.
 
 Only rows and tools that this caller may list and call are named.
 """
@@ -24,10 +24,14 @@ from toolbooth.errors import Problem
 from toolbooth.jsonvalue import JsonPath, is_array, is_mapping, is_object, look_up, quoted
 
 MOST_ROWS = 10
-"""Rows that are named instead of one that does not exist."""
+"""The most rows that are named instead of one that does not exist."""
+
+_GONE = (404, 410)
+_CHANGED = (409, 412, 423, 428)
+"""Statuses for a row that someone else has changed or locked, or that must be read first."""
 
 _MOST_KEYS = 100
-"""Keys of a list among which those without a row are looked for."""
+"""The most keys of a list that are searched for those without a row."""
 
 
 # --- rows that do not exist -----------------------------------------------------------------------
@@ -36,27 +40,29 @@ _MOST_KEYS = 100
 def with_existing_rows(
     problem: Problem, arguments: Arguments, who: Caller, serializer: Callable[[], Any]
 ) -> Problem:
-    """A problem with a row that does not exist, with those that do. `serializer` makes the one that
-    reads the body for this caller.
+    """Return the problem of a row that does not exist, with the rows that do. `serializer` makes
+    the serializer that reads the body for this caller.
     """
     relation = _relation_at(arguments.relations, problem.path)
     if problem.kind != NO_SUCH_ROW or relation is None:
         return problem
-    what = _what_is_missing(problem, relation, who)
     path = arguments.path_in_body(relation.path)
-    existing = _existing(relation, who, partial(_rows_taken, serializer, path))
+    taken = partial(_rows_taken, serializer, path)
+    what = _what_is_missing(problem, relation, who, taken)
+    existing = _existing(relation, who, taken)
     ways = [what, existing, _tool_to_create(relation.model, who)]
     return replace(problem, message="; ".join(filter(None, ways)))
 
 
 def _rows_taken(serializer: Callable[[], Any], path: tuple[str, ...]) -> Any:
-    """The rows that the field of a relation takes."""
+    """Return the rows that the field of a relation accepts."""
     return field_at(serializer(), path).get_queryset()
 
 
 def _relation_at(relations: Any, path: JsonPath) -> Relation | None:
     found = relations
     for step in path:
+        # A list has one entry that is valid for all its rows.
         if is_array(found):
             found = found[0]
             if isinstance(step, int):
@@ -67,42 +73,60 @@ def _relation_at(relations: Any, path: JsonPath) -> Relation | None:
     return found if isinstance(found, Relation) else None
 
 
-def _what_is_missing(problem: Problem, relation: Relation, who: Caller) -> str:
-    """REST framework speaks of keys of objects. What was sent is clearer, if it can be found."""
+def _what_is_missing(
+    problem: Problem, relation: Relation, who: Caller, taken: Callable[[], Any]
+) -> str:
+    """Return the message for rows that do not exist. REST framework's message is about keys of
+    objects; this one has the values as sent, if they can be found.
+    """
     try:
         sent = look_up(who.sent, problem.path)
     except (LookupError, TypeError):
         sent = None
     items: list[Any] = sent if is_array(sent) else [sent]
     keys = [each for each in items if isinstance(each, str | int)]
-    missing = _without_row(keys[:_MOST_KEYS], relation)
+    missing = _without_row(keys[:_MOST_KEYS], relation, taken)
     if not missing:
         return problem.message.rstrip(".")
     return messages.no_such_row(relation.kind, missing)
 
 
-def _without_row(keys: list[Any], relation: Relation) -> list[str]:
-    rows: Any = relation.model._base_manager
+def _without_row(keys: list[Any], relation: Relation, taken: Callable[[], Any]) -> list[str]:
+    """Return the keys without a row that the field accepts. A row that the caller may not see
+    counts as none: the message must not show that it exists.
+    """
     try:
-        known = rows.filter(**{f"{relation.key}__in": keys}).values_list(relation.key, flat=True)
-        found = set(map(str, known))
-    except (ValueError, TypeError):  # no row could have such a key
-        found = set[str]()
+        rows = taken()
+        found = _keys_in(rows, relation.key, keys)
+        if found is None:  # one of them is not a possible key
+            each_alone = (_keys_in(rows, relation.key, [each]) for each in keys)
+            found = set[str]().union(*filter(None, each_alone))
     except Exception:
         return []
     return [quoted(str(each)) for each in keys if str(each) not in found]
 
 
+def _keys_in(rows: Any, key: str, wanted: list[Any]) -> set[str] | None:
+    """Return those of the keys that rows have; None if one of them is not a possible key."""
+    try:
+        known = rows.filter(**{f"{key}__in": wanted}).values_list(key, flat=True)
+        return set(map(str, known))
+    except (ValueError, TypeError):
+        return None
+
+
 def _existing(relation: Relation, who: Caller, taken: Callable[[], Any]) -> str:
-    """The rows that the field takes and the caller can list; the tool that lists them if there are
-    more.
+    """Return a sentence with the rows that the field accepts and the caller can list, and with the
+    tool that lists them if there are more.
     """
     model = relation.model
     for view in VisibleRows(who=who, published=who.models, path_values={}).views(model):
         try:
+            # The field may accept fewer rows than the list shows, such as only those that are
+            # active. One row more than can be named shows whether there are others.
             rows = list(rows_of(view).filter(pk__in=taken().values("pk"))[: MOST_ROWS + 1])
             named = [in_words(view, row, relation.key) for row in rows[:MOST_ROWS]]
-        except Exception:  # a view that lists its rows in a way of its own
+        except Exception:  # the view may list its rows by its own code
             continue
         tool = who.models.tool(who.models.lists[model][0]) if len(rows) > MOST_ROWS else ""
         return messages.existing_rows(named, tool)
@@ -118,23 +142,27 @@ def _tool_to_create(model: Any, who: Caller) -> str:
 
 
 def next_step(response: Any, action: Action | None, who: Caller) -> str:
-    """What to do after a refusal with this status; empty if that is not known."""
+    """Return the next step after a refusal with this status; empty if there is none."""
     status: int = response.status_code
-    if status == 429:
-        return messages.wait(response.get("Retry-After"))
+    pause = response.get("Retry-After")
+    # A pause may come with other statuses too, such as 503.
+    if status == 429 or pause:
+        return messages.wait(pause)
+    # REST framework also returns 403 for missing credentials, if its first authenticator has no
+    # challenge.
     if status == 403:
         return "" if _lacks_credentials(response) else messages.NEEDS_OTHER_CREDENTIALS
     model = None if action is None else model_of(action)
-    if status == 404 and model is not None:
+    if status in _GONE and model is not None:
         tool = _tool(who.models.lists.get(model, ()), who)
         return messages.list_with(tool) if tool else ""
-    if status == 409:
+    if status in _CHANGED:
         return messages.LOOK_AT_IT_FIRST
     return ""
 
 
 def _lacks_credentials(response: Any) -> bool:
-    """Whether no credentials were sent, as REST framework says itself."""
+    """Whether REST framework refused the call because no credentials were sent."""
     data: Any = getattr(response, "data", None)
     detail: Any = data.get("detail") if is_mapping(data) else None
     return getattr(detail, "code", None) == NotAuthenticated.default_code

@@ -1,5 +1,5 @@
-"""The values of the path in a call that the boundary has not let through, and where a path without
-values leads.
+"""Finds the values of the path in a call that was not validated, and the view of a path without
+values.
 """
 
 from __future__ import annotations
@@ -14,23 +14,25 @@ from toolbooth.boundary.read import text_as_json
 from toolbooth.jsonvalue import Json, is_object
 
 _DEEPEST = 2
-"""Objects around the arguments: those of a dispatcher, and a wrapper."""
+"""The most objects around the arguments: those of a dispatcher, and a wrapper."""
 
 
 def path_values(names: Sequence[str], sent: Any) -> Json:
-    """The arguments of the path, flat or in the one wrapper that has all of them; nothing if they
-    are not there.
+    """Return the arguments of the path, flat or in the one wrapper that has all of them; empty if
+    they are not there.
     """
     if not names:
         return {}
     for found in _objects(sent, _DEEPEST):
+        # A call may be malformed elsewhere and still name its row. Then the view is asked for that
+        # row.
         if all(isinstance(found.get(name), str | int) for name in names):
             return {name: found[name] for name in names}
     return {}
 
 
 def _objects(sent: Any, depth: int) -> Iterator[Json]:
-    """What was sent, and the objects in it, also as JSON text."""
+    """Yield the arguments, and the objects in them, also from JSON text."""
     found = text_as_json(sent)
     if not is_object(found):
         return
@@ -41,5 +43,7 @@ def _objects(sent: Any, depth: int) -> Iterator[Json]:
 
 @lru_cache(4096)
 def fixed(resolver: URLResolver, language: str | None, path: str) -> ResolverMatch:
-    """Where a path without values leads. The language counts: patterns may begin with it."""
+    """Resolve a path without values. The language is part of the key of the cache, because patterns
+    may begin with it.
+    """
     return resolver.resolve(path)

@@ -1,5 +1,5 @@
-"""`preview: true`: a write that is run whole, and rolled back. The answer is the receipt that it
-would have given.
+"""Previews a write (`preview: true`): it is run completely, and rolled back. The result is the
+receipt that the write would have returned.
 """
 
 from __future__ import annotations
@@ -22,7 +22,9 @@ from toolbooth.django import messages
 from toolbooth.django.call.asked_serializer import asked_serializer
 from toolbooth.django.call.caller import REFUSALS, Caller, caller
 from toolbooth.django.call.invocation import SyncInvocation
+from toolbooth.django.call.key_limits import is_nested_durable
 from toolbooth.django.call.replies import refusal
+from toolbooth.django.call.running_serializer import WATCH
 from toolbooth.django.call.transactions import Transaction
 from toolbooth.django.describe.discovery import is_promised
 from toolbooth.django.describe.previews import (
@@ -30,20 +32,30 @@ from toolbooth.django.describe.previews import (
     is_dummy,
     obstacle,
     obstacle_of_model,
+    obstacle_of_serializer,
 )
 from toolbooth.errors import Problem, ToolError, ToolInputError
 from toolbooth.jsonvalue import Json
 from toolbooth.server.controls import split_controls
 
 _MARK: Json = {"preview": True, "written": "nothing"}
-"""What the receipt of a preview begins with."""
+"""The first keys of the receipt of a preview."""
 
 _NOT_FOR_THE_WRITE = ("preview", "idempotency_key")
-"""Control arguments that the write itself does not get: a preview claims no key."""
+"""Control arguments that are not passed to the write: a preview claims no key."""
+
+
+class _NotKnown(BaseException):
+    """Ends a view whose serializer may do more than write rows. It is not an Exception, so that a
+    project's own `except Exception` does not catch it.
+    """
+
+    def __init__(self, why: str) -> None:
+        self.why = why
 
 
 def previewable(call: SyncInvocation, run: Callable[[Json], Any]) -> Callable[[Json], Any]:
-    """The function of a call, which may be asked for a preview where the tool takes that."""
+    """Return the function of a call, with previews if the tool has them."""
     name = call.arguments.called("preview")
     return run if name is None else Previewable(call=call, run=run, name=name)
 
@@ -56,7 +68,7 @@ class Previewable:
     run: Callable[[Json], Any]
     """Makes the write, and returns its receipt."""
     name: str
-    """What `preview` is called here."""
+    """The name of `preview` in this tool."""
 
     def __call__(self, arguments: Json) -> Any:
         """Make the write, or preview it."""
@@ -70,6 +82,7 @@ class Previewable:
             for key, value in arguments.items()
             if known.get(key) not in _NOT_FOR_THE_WRITE
         }
+        # The rows of a bulk create are left out: they are not among the view's own arguments.
         beside = {key: value for key, value in sent.items() if key in self.call.arguments.slots}
         self._must_be_let_in(who, beside)
         try:
@@ -79,41 +92,69 @@ class Previewable:
             self._count_throttles(who, beside)
 
     def _must_be_let_in(self, who: Caller, sent: Json) -> None:
-        """Raise what a caller is told whom the view does not let in. It is asked outside of the
-        transaction, so that whatever counts failed logins keeps what it counts.
+        """Raise the refusal of a caller that the view does not let in. The view is asked outside of
+        the transaction, so that counts of failed logins are not rolled back.
         """
         answer = self.call.objection(who, sent)
-        # Inside the middleware, the view may know better.
+        # The middleware may recognise the caller: then the view decides inside of it.
         if answer is not None and not self.call.middleware:
             raise refusal(answer, self.call.tool, self.call.arguments)
 
     def _rolled_back(self, who: Caller, sent: Json, others: Json) -> Any:
         with Transaction(connections) as everywhere:
             try:
+                # Asked here, because only now it is known in which databases a transaction has
+                # begun.
                 self._must_be_possible(everywhere)
                 self.call.within(who, sent, partial(self._must_still_be_known, who, sent))
-                receipt = self.run(others)
+                receipt = self._watched(others)
+                # Deferred constraints are checked at the commit, which a preview never reaches.
                 refused = [alias for alias in everywhere.aliases if _is_refused(alias)]
                 broken = {alias: _broken_links(alias) for alias in refused}
             except ToolInputError as error:
                 raise error.replaced(untouched=True) from error.__cause__
             finally:
                 everywhere.undo()
-        # SQLite lists links that were broken before, too: a commit does not look at them.
+        # SQLite also lists links that were broken before. A commit does not check those.
         if any(links is None or links != _broken_links(alias) for alias, links in broken.items()):
             raise ToolError(self.call.tool, messages.COMMIT_WOULD_FAIL)
         return receipt
 
+    def _watched(self, others: Json) -> Any:
+        """Run the write. If previews of this view were not promised, its serializers are checked
+        while it runs.
+        """
+        is_known = is_promised(self.call.action)
+        token = WATCH.set(None if is_known else self._must_only_write)
+        try:
+            return self.run(others)
+        except _NotKnown as found:
+            raise self._refusal(found.why) from None
+        except RuntimeError as error:
+            if is_nested_durable(error):
+                raise self._refusal(messages.COMMITS_ITSELF) from error
+            raise
+        finally:
+            WATCH.reset(token)
+
+    def _must_only_write(self, serializer: Any) -> None:
+        """Raise _NotKnown for a serializer that may do more than write rows. The view may have
+        chosen it by the body.
+        """
+        found = obstacle_of_serializer(self.call.action.name, serializer)
+        if found:
+            raise _NotKnown(found)
+
     def _must_be_possible(self, everywhere: Transaction) -> None:
-        """Raise ToolInputError unless all that is written can be rolled back."""
+        """Raise ToolInputError unless all writes can be rolled back."""
         for connection in connections.all():
             is_open = connection.alias in everywhere.aliases
             if not is_dummy(connection) and not (is_open and has_transactions(connection)):
                 raise self._refusal(messages.no_transaction_in(connection.alias))
 
     def _must_still_be_known(self, who: Caller, sent: Json) -> None:
-        """Raise ToolInputError if something else runs by now: receivers may have been connected
-        since, and the serializer may be another one for this caller.
+        """Raise ToolInputError if the write can no longer be previewed: receivers may have been
+        connected since the tool was described, and this caller may have another serializer.
         """
         action = self.call.action
         if is_promised(action):
@@ -126,7 +167,7 @@ class Previewable:
             if action.name != "create":
                 model = view.get_queryset().model
         except REFUSALS:
-            return  # the view says so itself
+            return  # the view refuses the call itself
         found = obstacle(action, serializer)
         found = found or (obstacle_of_model(model, action.name) if model is not None else "")
         if found:
@@ -137,8 +178,8 @@ class Previewable:
         return ToolInputError([problem], tool=self.call.tool)
 
     def _count_throttles(self, who: Caller, sent: Json) -> None:
-        """Have a preview count for throttles whose cache is in a database: there, what the view has
-        counted was rolled back.
+        """Count a preview for throttles whose cache is in a database, because the view's own count
+        there was rolled back.
         """
         if not any(isinstance(each, BaseDatabaseCache) for each in caches.all()):
             return
@@ -154,8 +195,9 @@ class Previewable:
 
 
 def _is_refused(alias: str) -> bool:
-    """Whether a constraint that is checked at the commit does not hold."""
+    """Whether a constraint that is checked at the commit is violated."""
     connection = connections[alias]
+    # Such a database has checked every statement already.
     if not connection.features.can_defer_constraint_checks:
         return False
     try:
@@ -166,8 +208,8 @@ def _is_refused(alias: str) -> bool:
 
 
 def _broken_links(alias: str) -> set[Any] | None:
-    """All foreign keys of a SQLite database that lead nowhere; None for another database, where
-    only those of this transaction are looked at.
+    """Return all foreign keys of a SQLite database without a row; None for another database, which
+    checks only those of this transaction.
     """
     connection = connections[alias]
     if connection.vendor != "sqlite":
@@ -181,8 +223,8 @@ def _broken_links(alias: str) -> set[Any] | None:
 
 @contextmanager
 def _kept_request(request: HttpRequest) -> Generator[None]:
-    """While this is open, what is put into the session, or into the messages for its user, is
-    forgotten at the end: Django saves both after the call.
+    """While this is open, changes in the session, and in the messages for its user, are undone at
+    the end: Django would save both after the call.
     """
     kept: Any = request
     session: Any = getattr(kept, "session", None)
@@ -193,6 +235,7 @@ def _kept_request(request: HttpRequest) -> Generator[None]:
         yield
     finally:
         if of_session is not None:
+            # First cleared, because attributes that the view has added must be removed too.
             _attributes(session).clear()
             _attributes(session).update(of_session)
         if of_storage is not None:
@@ -204,17 +247,20 @@ def _attributes(of: Any) -> dict[str, Any]:
 
 
 def _state_of_session(session: Any) -> dict[str, Any]:
-    """The key of a session, whether it was changed, and its contents if they have been read."""
+    """Return the key of a session, whether it was changed, and its contents if they have
+    been read.
+    """
     found = dict(_attributes(session))
+    # A view may change a list or an object inside the session in place.
     if "_session_cache" in found:
         found["_session_cache"] = deepcopy(found["_session_cache"])
     return found
 
 
 def _state_of_messages(storage: Any) -> dict[str, Any]:
-    """The messages that wait for the user."""
+    """Return the messages that wait for the user."""
     names = ("_queued_messages", "_loaded_data", "used", "added_new")
-    # The lists are changed in place, the messages in them are not.
+    # The lists are changed in place, but the messages in them are not.
     return {name: copy(each) for name, each in _attributes(storage).items() if name in names}
 
 
@@ -222,10 +268,12 @@ def _state_of_messages(storage: Any) -> dict[str, Any]:
 
 
 def _marked(receipt: Any) -> Any:
-    """The receipt, which says that it is one of a preview."""
+    """Return the receipt with the mark of a preview."""
     written = json_of(receipt)
+    # The mark cannot be added to a list, and must not replace a `preview` of the view's own.
     if written[:1] != b"{" or not _MARK.keys().isdisjoint(orjson.loads(written)):
         written = orjson.dumps({"receipt": orjson.Fragment(written)})
     inside = written[1:]
     comma = b"" if inside == b"}" else b","
+    # Joined as bytes, so that numbers keep all their digits.
     return orjson.Fragment(orjson.dumps(_MARK)[:-1] + comma + inside)

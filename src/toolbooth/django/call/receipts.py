@@ -1,8 +1,8 @@
-"""The answer to a write: which row it was, and which fields were set, defaulted, stored with
+"""Makes the receipt of a write: which row it was, and which fields were set, defaulted, stored with
 another value, or not stored.
 
-Small, and it proves the write: an update that changed nothing says so. `verify: true` gives the
-whole object.
+It is small, and it proves the write: the receipt of an update without effect shows that. With
+`verify: true` the whole object is returned.
 """
 
 from __future__ import annotations
@@ -24,6 +24,8 @@ from django.utils import timezone
 from django.utils.crypto import salted_hmac
 from rest_framework import serializers
 
+from toolbooth.boundary.advise import advised
+from toolbooth.contract import Contract
 from toolbooth.django import messages
 from toolbooth.django.call.caller import Caller, caller
 from toolbooth.django.call.invocation import SyncInvocation
@@ -33,6 +35,7 @@ from toolbooth.django.call.stored_row import Fate, Saves, StoredRow, watching_sa
 from toolbooth.django.describe.discovery import Action
 from toolbooth.django.describe.model_words import NAMES_OF_ROWS
 from toolbooth.django.describe.readers import is_same_class
+from toolbooth.errors import ToolInputError
 from toolbooth.jsonvalue import Json
 from toolbooth.secret_names import is_secret_name
 from toolbooth.server.controls import check_plain, split_controls
@@ -42,36 +45,51 @@ logger = logging.getLogger("toolbooth.django")
 
 _WRITES = frozenset(("create", "update", "partial_update"))
 _LONGEST = 100
-"""Characters of one value in a receipt."""
+"""The most characters of one value in a receipt."""
 
 _ALWAYS = ("set", "defaulted")
-"""Parts of a receipt that are shown also where they are empty."""
+"""Parts of a receipt that are shown even if they are empty."""
 
 
 RECENT_SECONDS = 600
-"""How long ago a create was made that another one may repeat."""
+"""The age up to which a create counts as possibly repeated by another one."""
 
 _PAUSE = 60
-"""Seconds for which a cache that has failed is left alone, so that it does not slow down writes."""
+"""Seconds for which a cache that has failed is not used, so that it does not slow down writes."""
 
 Earlier = Callable[[Any, Json], Json | None]
-"""Finds the row that a create may repeat, from the new row and its key."""
+"""A function that finds the row that a create may repeat, from the new row and its key."""
 
 
 def is_receipted(action: Action) -> bool:
-    """Whether an action is answered with a receipt, should it write a row."""
+    """Whether an action returns a receipt if it writes a row."""
     return action.name in _WRITES and action.method in ("POST", "PUT", "PATCH")
+
+
+@dataclass(frozen=True, slots=True)
+class Advised:
+    """The function of a call, with advice in its refusals: the corrected call, if there is one."""
+
+    contract: Contract
+    function: Callable[[Json], Any]
+
+    def __call__(self, arguments: Json) -> Any:
+        """Run the call. Raises ToolInputError."""
+        try:
+            return self.function(arguments)
+        except ToolInputError as refused:
+            raise advised(self.contract, arguments, refused) from refused.__cause__
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReceiptedWrite:
-    """A create or an update, answered with a receipt where what it wrote is a row of a model."""
+    """A create or an update that returns a receipt if it wrote a row of a model."""
 
     call: SyncInvocation
     recent: RecentCreates
 
     def __call__(self, arguments: Json) -> Any:
-        """Run the action, and say what became of the row."""
+        """Run the action, and return the fate of each field."""
         sent, asked = split_controls(arguments, self.call.arguments.controls)
         who = caller()
         check_plain(asked, has_key=who.has_key)
@@ -80,7 +98,10 @@ class ReceiptedWrite:
 
     def _written(self, who: Caller, sent: Json, *, verify: bool) -> Any:
         if verify:
-            return json_fragment(self.call.result(who, sent), self.call.tool)
+            shown = self.call.result(who, sent)
+            self._remember(who, sent, shown)
+            return json_fragment(shown, self.call.tool)
+        # A new row has no values before the write.
         before = None if self.call.action.method == "POST" else RowBefore.of(self.call, who, sent)
         body = self.call.keyed_body(who, sent)
         with watching_saves() as saves:
@@ -101,22 +122,36 @@ class ReceiptedWrite:
         )
         try:
             return self._receipt(row, saves, before, partial(self.recent.earlier, who, sent))
-        except Exception:  # a field that cannot show the row: the call has been made all the same
+        except Exception:  # a field cannot show the row, but the write is done
             logger.exception("no receipt can be written for %r", self.call.tool)
             return json_fragment(value, self.call.tool)
+
+    def _remember(self, who: Caller, sent: Json, value: Any) -> None:
+        """Remember a create without a receipt, so that later creates are compared with it."""
+        saved = serializer_of(value)
+        if saved is None or self.call.action.method != "POST":
+            return
+        key = as_json(dict([key_of(value, saved, saved.instance)]))
+        self.recent.earlier(who, sent, saved.instance, key)
 
     def _receipt(
         self, row: StoredRow, saves: Saves, before: RowBefore | None, earlier: Earlier
     ) -> Json:
         same, changed = before.comparison(row) if before is not None else ([], {})
+        # A field with the value that it had before need not have been saved, so it is no reason to
+        # read the row again.
         read_back = row.read_back(saves, [name for name in row.sent if name not in same])
+        # The row was read again, so its values may differ from those compared above.
         if read_back is not row:
             row = read_back
             same, changed = before.comparison(row) if before is not None else ([], {})
         others = {name: now for name, (_, now) in changed.items() if name not in row.sent}
         fates = row.fates()
+        # The agent knows the values that were stored as sent. They would only make the receipt
+        # longer.
         hidden = {name for name in self.call.body_names if fates.get(name) != "stored_as"}
         shown = {name: each for name, each in row.value.items() if name not in hidden}
+        shown |= {name: row.as_taken(name) for name in _of(fates, "stored_as")}
         identified, shown = as_json([identity(row.value, row.saved, self.call.lookup_field), shown])
         about = _parts(fates, same)
         if self.call.action.method == "POST":
@@ -136,8 +171,8 @@ class ReceiptedWrite:
         return {**identified, **{key: about[key] for key in order}}
 
     def _old_and_new(self, row: StoredRow, changed: Mapping[str, tuple[Any, Any]]) -> Json:
-        """The fields that were sent and have changed, if the answer of the view shows them in the
-        same form: a serializer of the author's own may mask values.
+        """Return the old and new values of the fields that were sent, if the view's response shows
+        them in the same form: a serializer of the author's own may mask values.
         """
         if not changed or not (row.is_plain and row.is_reader):
             return {}
@@ -149,7 +184,7 @@ class ReceiptedWrite:
         }
 
     def _as_taken(self, name: str, value: Any) -> Any:
-        """A value in the form in which the argument is declared: REST framework writes decimals as
+        """Return a value in the declared form of its argument: REST framework writes decimals as
         text.
         """
         declared: Json = self.call.arguments.properties.get(name, {})
@@ -174,9 +209,10 @@ _ORDER = (
 
 
 def _number(text: str) -> Any:
-    """The number in a text, if it is the same number."""
+    """Return the number in a text if no digits are lost; else the text."""
     try:
         number = float(text)
+        # A float must not lose digits of the decimal.
         is_same = Decimal(repr(number)) == Decimal(text)
     except (ValueError, InvalidOperation):
         return _cut(text)
@@ -188,7 +224,7 @@ def _of(fates: Mapping[str, Fate], fate: Fate) -> list[str]:
 
 
 def _parts(fates: Mapping[str, Fate], same: list[str]) -> Json:
-    """The fields that were sent, by their fate."""
+    """Return the fields that were sent, by their fate."""
     not_stored = _of(fates, "not_stored")
     newly_set = [name for name in _of(fates, "set") if name not in same]
     unchanged = [name for name in same if name not in not_stored]
@@ -201,7 +237,7 @@ def _parts(fates: Mapping[str, Fate], same: list[str]) -> Json:
 
 
 def _note_of_update(fates: Mapping[str, Fate], same: list[str]) -> str:
-    """The note about an update that changed nothing; empty if it did."""
+    """Return the note about an update without effect; empty if a field has changed."""
     if any(name not in same and fate != "not_stored" for name, fate in fates.items()):
         return ""
     if not fates:
@@ -222,12 +258,12 @@ class _Reader:
     before: RowBefore | None
 
     def is_saved_by(self, saved: Any) -> bool:
-        """Whether the serializer that the view answered with is this one."""
+        """Whether the serializer of the view's response is this one."""
         reader: Any = self.call.body_serializer.cls
         return type(saved) is reader or is_same_class(saved, reader)
 
     def serializer(self) -> Any:
-        """None if it cannot be made."""
+        """Return the serializer; None if it cannot be made."""
         if self.before is not None:
             return self.before.serializer
         try:
@@ -240,7 +276,7 @@ class _Reader:
 
 
 def serializer_of(value: Any) -> Any:
-    """The serializer whose row a view answered with; None where the answer is something else."""
+    """Return the serializer of a response with one row of a model; None for any other response."""
     serializer: Any = getattr(value, "serializer", None)
     is_for_one = issubclass(type(serializer), serializers.Serializer)
     has_row = is_for_one and isinstance(serializer.instance, Model)
@@ -248,7 +284,7 @@ def serializer_of(value: Any) -> Any:
 
 
 def identity(value: Mapping[str, Any], saved: Any, lookup_field: str) -> Json:
-    """Which row it is: its key, what it is looked up by, and what people call it."""
+    """Return the fields that identify a row: its key, its lookup field, and its name."""
     name, key = key_of(value, saved, saved.instance)
     fields: Json = {name: key}
     if lookup_field in value:
@@ -260,8 +296,8 @@ def identity(value: Mapping[str, Any], saved: Any, lookup_field: str) -> Json:
 
 
 def key_of(value: Mapping[str, Any], serializer: Any, row: Any) -> tuple[str, Any]:
-    """The name and the value of a row's key, as the serializer gives it, or else as the model has
-    it.
+    """Return the name and the value of a row's key, as the serializer shows it, or else as the
+    model has it.
     """
     pk: str = row._meta.pk.name
     for name, field in serializer.fields.items():
@@ -275,7 +311,7 @@ def key_of(value: Mapping[str, Any], serializer: Any, row: Any) -> tuple[str, An
 
 @dataclass(slots=True, kw_only=True)
 class RecentCreates:
-    """What callers have created with one tool in the last minutes, in Django's cache: one read and
+    """The creates of each caller with one tool in the last minutes, in Django's cache: one read and
     one write of a cache are cheaper than two queries, and nothing depends on them. The cache holds
     hashes of arguments and keys of rows.
     """
@@ -285,11 +321,12 @@ class RecentCreates:
     _paused_until: float = 0.0
 
     def earlier(self, who: Caller, sent: Json, row: Any, shown: Json) -> Json | None:
-        """The key and the time of a row that the same caller has made with the same arguments; None
-        if there is none. From now on, `row` is the last one. `shown` begins with its key.
+        """Return the key and the time of a row that the same caller has made with the same
+        arguments; None if there is none. `row` is remembered as the last one. `shown` begins with
+        its key.
         """
         user = _user_of_run(who)
-        # Callers without a key of their own cannot be told apart.
+        # Without a key, callers cannot be distinguished.
         is_known = getattr(user, "pk", None) is not None
         if not is_known or row is None or monotonic() < self._paused_until:
             return None
@@ -298,19 +335,22 @@ class RecentCreates:
             key = dict([next(iter(shown.items()))])
             entry = [row.pk, {**key, "time": timezone.now().isoformat(timespec="seconds")}]
             found: Any = caches[self.cache].get(name)
-            # A row that is rolled back is not kept.
+            # The entry is written at the commit, so that a row that is rolled back is not
+            # remembered.
             keep = partial(self._keep, name, entry)
             transaction.on_commit(keep, using=row._state.db, robust=True)
+            # With a key, repeated calls are recognised by the key.
             if found is None or who.has_key or not _is_other(found[0], row):
                 return None
             return found[1]
-        except Exception:  # the row is made, whatever the cache says
+        except Exception:  # the row is made, even if the cache fails
             self._pause()
             return None
 
     def _name(self, user: Any, sent: Json) -> str:
-        """The name of an entry: a hash of who creates what."""
+        """Return the name of an entry: a hash of the caller, the tool and the arguments."""
         of_caller = [type(user).__qualname__, str(user.pk), self.tool]
+        # Hashed with the project's secret: short arguments could be guessed from a plain hash.
         text = json.dumps([of_caller, sent], sort_keys=True, default=str)
         return f"toolbooth:{salted_hmac(__name__, text, algorithm='sha256').hexdigest()}"
 
@@ -326,14 +366,14 @@ class RecentCreates:
 
 
 def _user_of_run(who: Caller) -> Any:
-    """The user for whom the view has run."""
+    """Return the user for whom the view has run."""
     response = None if who.last_run is None else who.last_run[1]
     context: Any = getattr(response, "renderer_context", None)
     return None if context is None else context["request"].user
 
 
 def _is_other(key: Any, row: Any) -> bool:
-    """Whether a key is that of another row that is still there."""
+    """Whether a key is that of another row that still exists."""
     model: Any = row.__class__
     return key != row.pk and model._base_manager.using(row._state.db).filter(pk=key).exists()
 

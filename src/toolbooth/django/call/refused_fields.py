@@ -1,4 +1,4 @@
-"""Fields of a body that the view would drop -> the refusal of the call."""
+"""Makes the refusals of fields that the view would ignore."""
 
 from __future__ import annotations
 
@@ -17,7 +17,9 @@ from toolbooth.jsonvalue import JsonPath
 def not_read(
     tool: str, arguments: Arguments, serializer: Any, paths: list[JsonPath]
 ) -> ToolInputError:
-    """The refusal of fields that the serializer of this caller, or of this row, does not have."""
+    """Return the refusal of fields that the serializer of this caller, or of this row, does not
+    have.
+    """
     above = (WHOLE_BODY,) if arguments.whole else ()
     problems = [_unknown((*above, *path), messages.NOT_YOURS_TO_SEND) for path in paths]
     item = getattr(serializer, "child", serializer)
@@ -28,15 +30,16 @@ def not_read(
 def of_another_kind(
     tool: str, arguments: Arguments, kinds: Kinds, kind: str, names: list[str]
 ) -> ToolInputError:
-    """The refusal of fields that rows of this kind do not have."""
+    """Return the refusal of fields that rows of this kind do not have."""
     problems = [_unknown((name,), messages.of_another_kind(kind)) for name in names]
     declared = _declared(arguments, tuple(sorted(kinds.names[kind])))
     return ToolInputError(problems, tool=tool, declared={(): declared})
 
 
 def kind_not_known(tool: str, kinds: Kinds, names: list[str]) -> ToolInputError:
-    """The refusal of fields that only some kinds have, for a row whose kind is not known."""
+    """Return the refusal of fields that only some kinds have, for a row whose kind is not known."""
     message = messages.kind_needed(names)
+    # The agent may know the kind of the row. With it in the call, the fields can be checked.
     problem = Problem(code="missing", path=(kinds.field,), message=message)
     return ToolInputError([problem], tool=tool)
 
@@ -46,5 +49,5 @@ def _unknown(path: JsonPath, message: str) -> Problem:
 
 
 def _declared(arguments: Arguments, of_body: tuple[str, ...]) -> Declared:
-    """The fields that could be sent, with the values of the path."""
+    """Return the fields that can be sent, with the values of the path."""
     return declared_arguments(arguments, (*arguments.named("path").values(), *of_body))

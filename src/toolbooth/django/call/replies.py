@@ -1,4 +1,6 @@
-"""What a view answered -> a value, or problems in the names of the arguments that were sent."""
+"""Turns the response of a view into a value, or into problems in the names of the arguments that
+were sent.
+"""
 
 from __future__ import annotations
 
@@ -30,8 +32,10 @@ from toolbooth.jsonvalue import is_object
 logger = logging.getLogger("toolbooth.django")
 
 MOST_TEXT = 1024 * 1024
-"""Characters that are taken from an answer that is not JSON."""
+"""The most characters of a response that is not JSON."""
 
+# REST framework writes UTC as `Z`, and orjson as `+00:00`. So REST framework's encoder gets these
+# values.
 _OPTIONS = orjson.OPT_PASSTHROUGH_DATETIME | orjson.OPT_PASSTHROUGH_SUBCLASS
 NO_ARGUMENTS = Arguments()
 _encoder = JSONEncoder()
@@ -40,58 +44,63 @@ _encoder = JSONEncoder()
 def value_of(
     response: Any, tool: str, arguments: Arguments = NO_ARGUMENTS, action: Action | None = None
 ) -> dict[str, Any]:
-    """The result of a call: always an object. Raises what the agent is told instead."""
+    """Return the result of a call, always an object. Raises the refusal for the agent."""
     try:
         if response.status_code >= 500:
             caller().has_failed = True
+            # An unexpected error, which the server masks: the page of a 500 may contain a
+            # traceback.
             raise RuntimeError(messages.view_answered(response.status_code))
         if response.status_code >= 400:
             raise refusal(response, tool, arguments, action)
         return _value(response)
     finally:
-        # Not `response.close()`, which ends Django's request: the one that brought this call goes
-        # on.
+        # Not `response.close()`, which ends Django's request: the outer one is still running.
         for closes in getattr(response, "_resource_closers", ()):
             closes()
 
 
 def json_fragment(value: Any, tool: str) -> Any:
-    """What the view gave, ready to be sent: it is not written again. Raises ToolError."""
+    """Return the JSON of a view's value as a fragment, which is not serialised again. Raises
+    ToolError.
+    """
     return orjson.Fragment(json_bytes(value, tool))
 
 
 def json_bytes(value: Any, tool: str) -> bytes:
-    """What the view gave, as REST would have sent it. Raises ToolError."""
+    """Return the JSON of a view's value, as REST would have sent it. Raises ToolError."""
     try:
         return orjson.dumps(value, default=_without_type, option=_OPTIONS)
     except TypeError:
-        pass  # keys that are not text, integers beyond 64 bits, or what nobody can send
+        pass  # keys that are not text, integers beyond 64 bits, or values without a JSON form
     try:
         return _with_other_keys(value)
     except Exception as error:
-        logger.exception("tool %r returned what cannot be sent", tool)
+        logger.exception("the result of tool %r cannot be sent", tool)
         reason = str(error) if isinstance(error, SameKey) else ""
         raise ToolError(tool, messages.result_cannot_be_sent(reason)) from error
 
 
 def _with_other_keys(value: Any) -> bytes:
-    """The JSON of a value with keys that are not text, or with integers beyond 64 bits. Raises
-    SameKey.
+    """Return the JSON of a value with keys that are not text, or with integers beyond 64 bits.
+    Raises SameKey.
     """
     option = _OPTIONS | orjson.OPT_NON_STR_KEYS
     try:
         text = orjson.dumps(value, default=_without_type, option=option)
     except TypeError:
         text = json.dumps(value, cls=JSONEncoder).encode()
+        # `{1: "a", "1": "b"}` would become an object with the key `"1"` twice.
         check_keys(text, value)
+        # `json` writes NaN and Infinity, which are not JSON.
         return to_json(json.loads(text), inf_nan_mode="null")
     check_keys(text, value)
     return text
 
 
 def _without_type(value: Any) -> Any:
-    """What is not JSON by itself, as REST framework writes it; a mapping by what it says of itself,
-    as `json` does.
+    """Return the JSON form of a value of another type, as REST framework writes it; a mapping by
+    its `items()`, as `json` does.
     """
     if is_object(value):
         return dict(value.items())
@@ -104,11 +113,11 @@ def _without_type(value: Any) -> Any:
 
 
 _KINDS: tuple[Any, ...] = (int, float, list, tuple)
-"""Types of JSON of which a host may have subclasses."""
+"""Types of JSON that a host may have subclassed."""
 
 
 def as_json(value: Any) -> Any:
-    """What the view gave, as REST would have sent it: read back."""
+    """Return a view's value as REST would have sent it, read back from JSON."""
     return orjson.loads(json_bytes(value, ""))
 
 
@@ -120,12 +129,13 @@ def _value(response: Any) -> dict[str, Any]:
         return {"result": messages.NO_CONTENT}
     if isinstance(data, Mapping):
         return cast("dict[str, Any]", data)
+    # The structured content of a tool result is an object, so a list or a scalar gets a key.
     name = "results" if isinstance(data, list | tuple) else "value"
     return {name: data, **_pages(response)}
 
 
 def _pages(response: Any) -> dict[str, Any]:
-    """What pagination by headers says."""
+    """Return the headers by which some APIs paginate."""
     kept = {
         name: value for name, value in response.items() if name == "Link" or name.startswith("X-")
     }
@@ -133,7 +143,7 @@ def _pages(response: Any) -> dict[str, Any]:
 
 
 def _page_or_file(response: Any) -> dict[str, Any]:
-    """The status, the headers that matter, and the content if that is text."""
+    """Return the status, the useful headers, and the content if it is text."""
     value: dict[str, Any] = {"status": response.status_code}
     for name in ("Location", "Content-Type", "Content-Disposition"):
         if response.get(name):
@@ -152,6 +162,7 @@ def _page_or_file(response: Any) -> dict[str, Any]:
 
 
 def _is_text(media_type: str) -> bool:
+    # A stream of events may never end.
     if media_type == "text/event-stream":
         return False
     return media_type.startswith("text/") or media_type.endswith(("json", "xml"))
@@ -162,12 +173,12 @@ def _has_content(response: Any) -> bool:
 
 
 def _text(response: Any) -> tuple[str, bool]:
-    """The text of a response, as far as it is taken, and whether there is more."""
+    """Return the start of a response's text, and whether there is more."""
     if not response.streaming:
         whole = response.content.decode(response.charset or "utf-8", errors="replace")
         return whole[:MOST_TEXT], len(whole) > MOST_TEXT
     taken = b""
-    with warnings.catch_warnings(action="ignore"):  # that an async stream is read from sync code
+    with warnings.catch_warnings(action="ignore"):  # about async streams read from sync code
         for part in response:
             taken += part
             if len(taken) > MOST_TEXT:
@@ -182,10 +193,10 @@ def _text(response: Any) -> tuple[str, bool]:
 def refusal(
     response: Any, tool: str, arguments: Arguments = NO_ARGUMENTS, action: Action | None = None
 ) -> Exception:
-    """What a view refused, in the boundary's own form."""
+    """Return the refusal of a view in the boundary's own form."""
     status: int = response.status_code
-    # A view that lets the caller in and then says 401 means what was sent: another password, a
-    # token that has expired.
+    # If a view lets the caller in and then returns 401, it refuses a value that was sent: another
+    # password, a token that has expired.
     if status == 401 and (action is None or not caller().lets_in(action, response)):
         caller().challenge = response.get("WWW-Authenticate", "")
     who = caller()
@@ -193,12 +204,15 @@ def refusal(
     serializer = partial(_serializer_of, response)
     told = [with_existing_rows(each, arguments, who, serializer) for each in found]
     problems = [_with_choices(each, arguments) for each in told]
+    # The agent can correct the arguments. With other statuses, such as 404 or 409, other arguments
+    # may not help.
     if status in (400, 422) and problems:
         missing = any(each.code == "missing" for each in problems)
         declared = {(): declared_arguments(arguments, arguments.published)} if missing else {}
         return ToolInputError(
             problems, tool=tool, declared=declared, untouched=_is_untouched(response, action)
         )
+    # Each sentence once: an API may repeat one reason for several fields.
     sentences = dict.fromkeys(_sentence(each, arguments) for each in problems)
     message = "; ".join(sentences) or messages.api_answered(status)
     step = next_step(response, action, who)
@@ -210,12 +224,14 @@ def refusal(
 
 
 def _serializer_of(response: Any) -> Any:
-    """The serializer of the view that has answered."""
+    """Return the serializer of the view that has responded."""
     return response.renderer_context["view"].get_serializer()
 
 
 def _with_choices(problem: Problem, arguments: Arguments) -> Problem:
-    """A problem with a choice, with all that can be chosen: REST framework does not say it."""
+    """Return a problem with a choice, with all the choices in the message: REST framework's message
+    lacks them.
+    """
     node: Any = {"properties": arguments.properties}
     for step in problem.path:
         if isinstance(step, int):
@@ -229,14 +245,14 @@ def _with_choices(problem: Problem, arguments: Arguments) -> Problem:
 
 
 def _sentence(problem: Problem, arguments: Arguments) -> str:
-    """A problem in words, with its place where that is an argument."""
+    """Return a problem as a sentence, with its place if that is an argument."""
     is_argument = bool(problem.path) and problem.path[0] in arguments.slots
     return f"{problem.where}: {problem.message}" if is_argument else problem.message
 
 
 def _is_untouched(response: Any, action: Action | None) -> bool:
-    """Whether a refusal left no trace: raised, not answered, where Django rolls back what a view
-    raises.
+    """Whether a refusal left no changes: it was raised, not returned, and Django rolls back the
+    changes of a view that raises.
     """
     free = getattr(action and action.callback, "_non_atomic_requests", None)
     atomic = all(each.settings_dict["ATOMIC_REQUESTS"] for each in connections.all())

@@ -1,8 +1,8 @@
-"""The serializer that reads the body while its view runs: it must have every field that was sent.
+"""Checks, while a view runs, that the serializer that reads the body has every field that was sent.
 
-Some views choose a serializer in their handler, so that it cannot be asked for before the call.
-REST framework drops what the serializer does not know. Here the call ends instead, when the body is
-about to be validated: nothing has been stored by then.
+Some views choose a serializer in their handler, so that it cannot be known before the call. REST
+framework ignores fields that the serializer does not have. Here the call ends instead, before the
+body is validated, so that nothing is stored.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ _JOINTS = re.compile(r"[.\[]")
 
 
 class FieldsNotRead(BaseException):
-    """Ends a view whose serializer would drop fields. It is not an Exception, so that a project's
-    code that catches those does not go on without the fields.
+    """Ends a view whose serializer would ignore fields. It is not an Exception, so that a project's
+    own `except Exception` does not catch it and write the row without the fields.
     """
 
     def __init__(self, serializer: Any, paths: list[JsonPath]) -> None:
@@ -46,33 +46,37 @@ class Reading:
     body: Any
     described: BodySerializer
     names: set[str] = field(default_factory=set[str])
-    """The fields of the serializers that have validated it, while unread fields are noted."""
+    """The fields of the serializers that have validated the body, while unread fields are noted."""
 
     def is_of_a_kind(self, serializer: Any) -> bool:
-        """Whether a serializer reads one kind of the body. A polymorphic serializer may be its
-        parent, and hands the whole body on to it.
+        """Whether a serializer reads one kind of the body. Its parent may be a polymorphic
+        serializer, which passes the whole body on.
         """
         return any(_is_of_class(serializer, each) for each in self.described.kinds)
 
     def examine(self, serializer: Any, data: Any) -> None:
-        """Raises FieldsNotRead if a serializer that reads the body would drop fields of it."""
+        """Raise FieldsNotRead if a serializer that reads the body would ignore fields of it."""
         if not self.is_of_a_kind(serializer) and not is_reader(serializer, self.described):
             return
         if isinstance(data, QueryDict):
+            # Form data has flat keys, so only their first parts are compared.
             names = {_JOINTS.split(each)[0] for each in data}
             paths = [each for each in unread(serializer, self.body) if each[0] in names]
         else:
-            # The view may have added fields to what it got, and taken others away.
+            # The view may have added fields to the body that it got, and removed others.
             paths = [each for each in unread(serializer, data) if _is_at(each, self.body)]
+        # The polymorphic serializer reads the key with the kind itself.
         paths = [each for each in paths if each != (self.described.kind,)]
         if paths:
             raise FieldsNotRead(serializer, paths)
 
     def note(self, serializer: Any, data: Any) -> None:
-        """A serializer validates something, perhaps the body."""
+        """Note the fields of a serializer that is about to validate the body, or a part of it."""
         sent, found = _names_in(self.body), _names_in(data)
         item: Any = getattr(serializer, "child", serializer)
+        # A serializer that shares no name with the body validates something else.
         if sent & found:
+            # The project's own code may read any field of its data, so all of them count as read.
             self.names.update(sent if reads_by_own_code(item) else own_fields(item))
 
     def tell_unread(self) -> None:
@@ -83,7 +87,7 @@ class Reading:
 
 
 def _names_in(value: Any) -> set[str]:
-    """The names of the fields in a row, or in any row of a list."""
+    """Return the names of the fields in a row, or in any row of a list."""
     rows = value if is_array(value) else [value]
     return {name for row in rows if is_mapping(row) for name in row}
 
@@ -106,15 +110,17 @@ _is_same_class = lru_cache(maxsize=4096)(is_same_class)
 
 
 def is_reader(serializer: Any, described: BodySerializer) -> bool:
-    """Whether a serializer that validates something is the one that reads the body of its view, and
-    may have other fields than were described.
+    """Whether a serializer is the one that reads the body of its view, and may have other fields
+    than were described.
 
-    A view may have other serializers read a part of its body, and the rest by its own code. They do
-    not decide.
+    A view may use other serializers to read a part of its body, and read the rest by its own code.
+    Those are not checked.
     """
     if described.cls is None:
         return False
     if _is_of_class(serializer, described.cls):
+        # A serializer that has the same fields for all callers was described completely. Then the
+        # boundary has refused all other fields.
         return described.dynamic
     if described.declared is not None:
         return False
@@ -130,11 +136,15 @@ def is_reader(serializer: Any, described: BodySerializer) -> bool:
 # --- while a view runs ---
 
 READING: ContextVar[Reading | None] = ContextVar("toolbooth_reading", default=None)
-"""What the view that runs is sent."""
+"""The body of the view that runs."""
 
 
 UNREAD: ContextVar[set[str] | None] = ContextVar("toolbooth_unread", default=None)
-"""Where unread fields are noted, if they are."""
+"""The set to which unread fields are added; None: they are not noted."""
+
+
+WATCH: ContextVar[Callable[[Any], None] | None] = ContextVar("toolbooth_watch", default=None)
+"""Called with each serializer of a view before it validates anything, if it is set."""
 
 
 @contextmanager
@@ -151,11 +161,16 @@ def noting_unread() -> Generator[set[str]]:
 
 
 def _examined(validate: Callable[..., Any]) -> Callable[..., Any]:
-    """A serializer's `run_validation` that compares what it is given with the body of the call."""
+    """Return a serializer's `run_validation` that first compares its data with the body of the
+    call.
+    """
 
     @wraps(validate)
     def run_validation(self: Any, data: Any = empty) -> Any:
-        reading = READING.get()
+        reading, watch = READING.get(), WATCH.get()
+        # Nested serializers are checked with their parents.
+        if watch is not None and self.parent is None:
+            watch(self)
         if reading is not None and (self.parent is None or reading.is_of_a_kind(self)):
             reading.examine(self, data)
             if UNREAD.get() is not None:
@@ -166,7 +181,9 @@ def _examined(validate: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _examine_bodies() -> None:
-    """REST framework has no hook for this: no signal, and no setting."""
+    """Replace `run_validation` of REST framework's serializers, which have no hook for this: no
+    signal, and no setting.
+    """
     stock: tuple[Any, ...] = (serializers.Serializer, serializers.ListSerializer)
     for each in stock:
         each.run_validation = _examined(each.run_validation)

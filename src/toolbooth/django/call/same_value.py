@@ -1,4 +1,6 @@
-"""Whether a value was stored as it was sent. Dates, numbers and keys have more than one form."""
+"""Compares the stored value with the value that was sent. Dates, numbers and keys have more than
+one form.
+"""
 
 from __future__ import annotations
 
@@ -18,12 +20,14 @@ def is_same(sent: Any, stored: Any, field: Any) -> bool:
     """Whether `stored`, as the serializer's field shows it, is the value that was sent."""
     if same_json(sent, stored):
         return True
+    # In a document `1` and `"1"` are different values, so only equal JSON counts.
     if isinstance(field, serializers.JSONField) or sent is None or stored is None:
         return False
     if is_object(sent) and is_object(stored):
         return _is_same_object(sent, stored, field)
     if is_array(sent) and is_array(stored):
         return _is_same_list(sent, stored, field)
+    # In Python `True == 1`; in JSON these are two values.
     if isinstance(sent, dict | list | bool) or isinstance(stored, dict | list | bool):
         return False
     return _is_same_scalar(sent, stored, field)
@@ -34,24 +38,30 @@ def _is_same_scalar(sent: Any, stored: Any, field: Any) -> bool:
         return _decimal(sent) == _decimal(stored)
     if isinstance(field, serializers.RelatedField):
         return _key(sent, field) == _key(stored, field)
+    # A text field accepts the number 5, and stores `"5"`.
     if isinstance(field, serializers.CharField) or field is None:
         return str(sent) == str(stored)
+    # Two texts may mean one moment: `10:00Z` and `11:00+01:00`.
     read = _stock_reader(field)
     try:
         return read(field, sent) == read(field, stored)
-    except Exception:  # shown in a form that it does not take
+    except Exception:  # shown in a form that the field cannot read
         return str(sent) == str(stored)
 
 
 def _stock_reader(field: Any) -> Any:
-    """How REST framework reads a value of this kind. A project's own code may change the value."""
+    """Return REST framework's own method that reads a value of this kind. A project's own code may
+    change the value.
+    """
     bases: tuple[Any, ...] = field.__class__.__mro__
     stock = (each for each in bases if each.__module__.startswith("rest_framework."))
     return next(stock).to_internal_value
 
 
 def _decimal(value: Any) -> Any:
-    """A number without regard to zeros at its end: 1.50 is 1.5."""
+    """Return a text or number as a decimal, so that 1.50 is equal to 1.5; any other value
+    as it is.
+    """
     try:
         return Decimal(str(value))
     except InvalidOperation:
@@ -59,18 +69,18 @@ def _decimal(value: Any) -> Any:
 
 
 def _key(value: Any, field: Any) -> Any:
-    """The key of a row, in one form for all that it can be written in."""
+    """Return the key of a row in one form, since a key may be sent as text or number."""
     queryset: Any = getattr(field, "queryset", None)
     if queryset is None or not isinstance(field, serializers.PrimaryKeyRelatedField):
         return str(value)
     try:
         return queryset.model._meta.pk.to_python(value)
-    except Exception:  # no value that could be a key
+    except Exception:  # not a possible key
         return str(value)
 
 
 def _is_same_object(sent: Json, stored: Json, field: Any) -> bool:
-    # A nested row may show more than was sent; a document may not.
+    # A nested row may show more fields than were sent; a document must have the same keys.
     if not issubclass(field.__class__, serializers.BaseSerializer) and sent.keys() != stored.keys():
         return False
     fields: Mapping[str, Any] = getattr(field, "fields", {})
@@ -79,6 +89,7 @@ def _is_same_object(sent: Json, stored: Json, field: Any) -> bool:
         if name in stored:
             if not is_same(each, stored[name], inner):
                 return False
+        # The absence of a write-only field proves nothing, because it is never shown.
         elif not getattr(inner, "write_only", False):
             return False
     return True

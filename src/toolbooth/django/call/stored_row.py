@@ -1,5 +1,5 @@
-"""The row that a view answered with, and the fate of each field that was sent. The columns that are
-saved while the view runs are noted: a row that was saved whole is not read again.
+"""Finds the fate of each field that was sent, in the row of a view's response. The columns that are
+saved while the view runs are noted, so that a row that was saved completely is not read again.
 """
 
 from __future__ import annotations
@@ -19,10 +19,11 @@ from rest_framework.relations import PKOnlyObject
 
 from toolbooth.django.call.replies import as_json
 from toolbooth.django.call.same_value import is_same
+from toolbooth.django.describe.date_forms import MOMENTS, showing_as_taken
 from toolbooth.jsonvalue import Json
 
 Fate = Literal["set", "accepted", "stored_as", "not_stored"]
-"""The fate of a field: the row shows its value; it is only written, never shown; the row shows
+"""The fate of a field: the row shows its value; it can be written but is never shown; the row shows
 another value; the row does not show it.
 """
 
@@ -37,11 +38,11 @@ _FORMS: tuple[Any, ...] = (
     serializers.BaseSerializer,
     serializers.SerializerMethodField,
 )
-"""Fields that another serializer may show in other words than they are sent in."""
+"""Fields that another serializer may show in a different form."""
 
 
 class _NotShown(Exception):
-    """A field that a row does not have."""
+    """Raised for a field that a row does not have."""
 
 
 # --- the columns that were saved ---
@@ -54,26 +55,27 @@ class Saves:
         self._columns: dict[tuple[type, Any], dict[str, Any]] = {}
 
     def note(self, row: Any, update_fields: Iterable[str] | None) -> None:
-        """A row was saved: all of it, or these fields."""
+        """Note a row that was saved: all of it, or these fields."""
         only = None if update_fields is None else frozenset(update_fields)
         held: dict[str, Any] = row.__dict__
+        # A view may save a row twice: all of it, then one field with `update_fields`.
         written = self._columns.setdefault(_key(row), {})
         for field in row._meta.concrete_fields:
             is_written = only is None or field.name in only or field.attname in only
             if is_written and field.attname in held:
                 value = held[field.attname]
-                # A document could be changed in place later on.
+                # A copy, because a document could be changed in place later.
                 is_document = isinstance(value, _DOCUMENTS)
                 written[field.attname] = deepcopy(value) if is_document else value
 
     def wrote(self, row: Any, source: Sequence[str]) -> bool:
-        """Whether the value at a path of attributes was written. True for attributes that
-        are not columns: Django reads relations of many rows from the database to show them.
+        """Whether the value at a path of attributes was written. True for attributes that are not
+        columns: Django reads relations of many rows from the database to show them.
         """
         *path, last = source or ("",)
         for step in path:
             below: Any = getattr(row, step, None)
-            if not issubclass(below.__class__, Model):  # the path goes on inside a document
+            if not issubclass(below.__class__, Model):  # the rest of the path is inside a document
                 last = step
                 break
             row = below
@@ -83,6 +85,7 @@ class Saves:
             return True
         written = self._columns.get(_key(row), {})
         held: dict[str, Any] = row.__dict__
+        # From `__dict__`, because `getattr` would query the database for a deferred field.
         return column in written and written[column] == held.get(column)
 
 
@@ -95,7 +98,7 @@ _watching: ContextVar[Saves | None] = ContextVar("toolbooth_saves", default=None
 
 @contextmanager
 def watching_saves() -> Generator[Saves]:
-    """While this is open, rows that are saved are noted."""
+    """While this is open, the rows that are saved are noted."""
     saves = Saves()
     token = _watching.set(saves)
     try:
@@ -110,6 +113,7 @@ def _saved(instance: Any, update_fields: Iterable[str] | None = None, **_: Any) 
         saves.note(instance, update_fields)
 
 
+# With a `dispatch_uid`, importing the module again does not connect a second receiver.
 post_save.connect(_saved, dispatch_uid="toolbooth.django.call.stored_row")
 
 
@@ -123,28 +127,29 @@ class StoredRow:
     value: Mapping[str, Any]
     """The data of the response."""
     saved: Any
-    """The serializer that made the answer."""
+    """The serializer of the response."""
     row: Any
-    """The row: as the view left it, or read back. None: there is none in the database."""
+    """The row: as the view left it, or read back. None: the database has no such row."""
     is_reader: bool
-    """The serializer that made the answer also read the body."""
+    """Whether the serializer of the response also read the body."""
     reader: Callable[[], Any]
-    """Makes the serializer that reads the body."""
+    """A function that makes the serializer that reads the body."""
     sent: Json
     """The fields that were sent, with relations by key."""
 
     @property
     def is_plain(self) -> bool:
-        """Whether the answer shows the row as its serializer's fields do."""
+        """Whether the response shows the row as its serializer's fields do."""
         return self.saved.__class__.to_representation is _stock.to_representation
 
     def read_back(self, saves: Saves, names: Iterable[str]) -> StoredRow:
-        """The row as the database has it. It is read again only if `save()` did not write the value
-        of one of these fields.
+        """Return the row as the database has it. It is read again only if `save()` did not write
+        the value of one of these fields.
         """
         fields = self._fields(names)
         if all(saves.wrote(self.row, _source(name, field)) for name, field in fields.items()):
             return self
+        # The default manager may hide the row, for example if the write has archived it.
         rows = self.row.__class__._base_manager.using(self.row._state.db).filter(pk=self.row.pk)
         found = None if self.row.pk is None else rows.first()
         if found is None:
@@ -152,7 +157,7 @@ class StoredRow:
         return replace(self, row=found, value=self.saved.to_representation(found))
 
     def fates(self) -> dict[str, Fate]:
-        """The fate of each field that was sent."""
+        """Return the fate of each field that was sent."""
         fates: dict[str, Fate] = {}
         stored: Json = {}
         fields = self._fields(self.sent)
@@ -165,16 +170,31 @@ class StoredRow:
                 stored[name] = self._stored(name, field)
             except _NotShown:
                 fates[name] = "not_stored"
+        # Compared as JSON, because the values were sent as JSON: a date in the row is an object.
         for name, value in as_json(stored).items():
             sent = self.sent[name]
+            # The usual case, without a look at the field. The types must be equal too: in Python
+            # `True == 1`.
             is_equal = type(sent) is type(value) in _SCALARS and sent == value
             if not is_equal and not is_same(sent, value, fields[name]):
                 # A value that REST does not show is not shown here either.
                 fates[name] = "stored_as" if name in self.value else "not_stored"
         return fates
 
+    def as_taken(self, name: str) -> Any:
+        """Return the value of a field in the response. Dates are in a form that can be sent
+        again.
+        """
+        field: Any = self.saved.fields.get(name)
+        if not isinstance(field, MOMENTS) or field.read_only:
+            return self.value[name]
+        try:
+            return self._stored(name, field)
+        except _NotShown:
+            return self.value[name]
+
     def _fields(self, names: Iterable[str]) -> dict[str, Any]:
-        """The field that reads each of these, as far as it is known."""
+        """Return the serializer's field for each of these names, if it is known."""
         own: Mapping[str, Any] = self.saved.fields
         wanted = list(names)
         if self.is_reader or all(name in own and not _is_form(own[name]) for name in wanted):
@@ -184,11 +204,13 @@ class StoredRow:
         return {name: read.get(name) or own.get(name) for name in wanted}
 
     def _stored(self, name: str, field: Any) -> Any:
-        """The value that the row has. Raises _NotShown."""
+        """Return the value of a field in the row. Raises _NotShown."""
         source = _source(name, field)
         if self.row is None or (source and not hasattr(self.row.__class__, source[0])):
             raise _NotShown
-        if name in self.value and self.is_plain and field is self.saved.fields.get(name):
+        taken = showing_as_taken(field) if isinstance(field, MOMENTS) else field
+        is_shown = taken is field and field is self.saved.fields.get(name)
+        if name in self.value and self.is_plain and is_shown:
             return self.value[name]
         if field is None:
             return getattr(self.row, name)
@@ -196,12 +218,13 @@ class StoredRow:
             attribute = field.get_attribute(self.row)
         except (SkipField, AttributeError, KeyError):
             raise _NotShown from None
+        # For some relations REST framework passes an object with only the key, to save a query.
         key = attribute.pk if isinstance(attribute, PKOnlyObject) else attribute
-        return None if key is None else field.to_representation(attribute)
+        return None if key is None else taken.to_representation(attribute)
 
 
 def _source(name: str, field: Any) -> list[str]:
-    """The attributes that lead from a row to the value of a field; none for `source="*"`."""
+    """Return the path of attributes from a row to the value of a field; empty for `source="*"`."""
     return [name] if field is None else getattr(field, "source_attrs", [name])
 
 

@@ -1,4 +1,4 @@
-"""One transaction over several databases."""
+"""Makes one transaction over several databases."""
 
 from __future__ import annotations
 
@@ -13,9 +13,7 @@ logger = logging.getLogger("toolbooth.django")
 
 
 class Transaction:
-    """One transaction over these databases, or a part of one: what is made anywhere is made whole,
-    or not at all.
-    """
+    """One transaction over these databases, or a part of one: all its changes are kept, or none."""
 
     def __init__(self, aliases: Iterable[str]) -> None:
         self.aliases: list[str] = []
@@ -25,8 +23,10 @@ class Transaction:
     def __enter__(self) -> Transaction:
         for alias in self._asked:
             try:
+                # In a transaction that is already open, this is a savepoint, which can be undone
+                # alone.
                 self._open.enter_context(transaction.atomic(using=alias))
-            except Exception:  # what cannot be reached cannot be written to
+            except Exception:  # a database that cannot be reached cannot be written to
                 logger.debug("the database %r cannot be reached", alias, exc_info=True)
             else:
                 self.aliases.append(alias)
@@ -36,6 +36,6 @@ class Transaction:
         self._open.__exit__(*error)
 
     def undo(self) -> None:
-        """Have nothing of this part kept."""
+        """Mark all changes of this part to be rolled back."""
         for alias in self.aliases:
             transaction.set_rollback(True, using=alias)

@@ -1,4 +1,5 @@
-"""Idempotency keys in the database: a row that is inserted first in the transaction of the write.
+"""Stores idempotency keys in the database: a row that is inserted first in the transaction of the
+write.
 
 Another call with the same key waits for that transaction, because the row is unique. If it is
 committed, the other call finds the row with its receipt; if it is rolled back, the other call
@@ -13,6 +14,7 @@ from collections.abc import Callable, Generator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import partial
 from time import monotonic
 from typing import Any, Literal
 
@@ -38,22 +40,22 @@ Point = Literal[
 """A point of a call with a key. Tests end the process there."""
 
 _at_point: Callable[[Point], None] | None = None
-"""Only for tests: called by `reached`. Nothing in the package sets it."""
+"""Only for tests: called by `reached`. The package never sets it."""
 
 
 def reached(point: Point) -> None:
-    """A call with a key has come to this point."""
+    """Report that a call with a key has reached this point."""
     if _at_point is not None:
         _at_point(point)
 
 
 def used_key_model() -> Any:
-    """The model, which can be imported only once the apps are loaded."""
+    """Return the model, which can be imported only after the apps are loaded."""
     return apps.get_model("toolbooth", "UsedKey")
 
 
 def alias_of_keys() -> str:
-    """The database with the table of keys."""
+    """Return the alias of the database with the table of keys."""
     return router.db_for_write(used_key_model())
 
 
@@ -66,13 +68,18 @@ class DatabaseStore:
 
     @contextmanager
     def claim(self, use: KeyUse) -> Generator[Claim]:
-        """Claim a key while a call runs, which is then in a transaction. Raises KeyReused,
-        InFlight, and ToolError if there is no table.
+        """Claim a key while a call runs, inside a transaction.
+
+        Raises:
+            KeyReused: the key was used with other arguments.
+            InFlight: another call with this key has not ended in time.
+            ToolError: there is no table of keys.
         """
         reached("before-claim")
         alias = alias_of_keys()
         now = timezone.now()
         row = used_key_model()(
+            # Only hashes are stored: the table shows neither keys nor arguments.
             claim=_hash_of_claim(use),
             tool=use.tool,
             arguments=_hashes_of_arguments(use)[0],
@@ -84,26 +91,35 @@ class DatabaseStore:
             yield claimed
             return
         claim = Claim(retry_until=row.expires)
+        committed: list[bool] = []
         try:
             with claimed:
+                # The first hook, so that it has run if another one fails.
+                transaction.on_commit(partial(committed.append, True), using=alias)
                 reached("between-claim-and-write")
                 yield claim
+                # The call has ended without a receipt, so nothing was written under the key. It
+                # stays free.
                 if claim.receipt is None:
                     transaction.set_rollback(True, using=alias)
                 elif not _rows(alias).filter(claim=row.claim).update(receipt=claim.receipt):
-                    # The view has ignored a deadlock, for which MariaDB rolls back everything that
-                    # came before, the key included.
+                    # The view has ignored a deadlock, for which MariaDB has rolled back all
+                    # statements before it, the key included.
                     raise InFlight(self.wait_seconds)
                 reached("between-write-and-commit")
         except DatabaseError as error:
-            # The view is done; another transaction prevents the commit. All is rolled back.
-            if claim.receipt is not None and is_contention(error, connections[alias].vendor):
+            # The view is done, but another transaction prevents the commit. All changes are rolled
+            # back.
+            is_undone = claim.receipt is not None and not committed
+            if is_undone and is_contention(error, connections[alias].vendor):
                 raise InFlight(self.wait_seconds) from error
             raise
         reached("between-commit-and-answer")
 
     def _claimed(self, row: Any, use: KeyUse, alias: str) -> Claim | ExitStack:
-        """The transaction in which the key is claimed, or the claim of a call that has run."""
+        """Return the transaction in which the key is claimed, or the claim of a call that
+        has run.
+        """
         ends = monotonic() + self.wait_seconds
         try:
             while (left := ends - monotonic()) > 0:
@@ -136,19 +152,21 @@ def _inserted(row: Any, alias: str, seconds: float) -> ExitStack | None:
                 # The first statement, so that SQLite waits for its lock. No signals are sent.
                 _rows(alias).bulk_create([row])
                 wait.restore()
+                # The transaction stays open. The write runs in it, and `claim` closes it.
                 return begun.pop_all()
         except IntegrityError:
             return None
 
 
 def _committed(name: str, use: KeyUse, alias: str) -> Claim | None:
-    """The claim of a call that has run under this key; None if there is none any more. Raises
-    KeyReused.
+    """Return the claim of a call that has run under this key; None if the row is gone or has
+    expired. Raises KeyReused.
     """
     found = _rows(alias).filter(claim=name).first()
     if found is None:
         return None
     if found.expires <= timezone.now():
+        # With the time in the condition, the row of a newer call is never deleted.
         _rows(alias).filter(pk=found.pk, expires=found.expires).delete()
         return None
     if found.arguments not in _hashes_of_arguments(use):
@@ -157,7 +175,7 @@ def _committed(name: str, use: KeyUse, alias: str) -> Claim | None:
 
 
 def has_table() -> bool:
-    """Whether the project has been migrated."""
+    """Whether the table of keys exists, which a migration creates."""
     names = connections[alias_of_keys()].introspection.table_names()
     return used_key_model()._meta.db_table in names
 
@@ -167,12 +185,14 @@ def _rows(alias: str) -> Any:
 
 
 def _hash_of_claim(use: KeyUse) -> str:
-    """The same after a change of `SECRET_KEY`: the key must still be found."""
+    """Return the hash of a key. It does not depend on `SECRET_KEY`: the key must be found after a
+    change of it.
+    """
     return hashlib.sha256(json.dumps([use.caller, use.tool, use.key]).encode()).hexdigest()
 
 
 def _hashes_of_arguments(use: KeyUse) -> list[str]:
-    """By each of the project's secrets, the one in use first."""
+    """Return the hash of the arguments by each of the project's secrets, the current one first."""
     secrets = (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS)
     return [
         salted_hmac(_SALT, use.arguments, secret=each, algorithm="sha256").hexdigest()
@@ -181,11 +201,12 @@ def _hashes_of_arguments(use: KeyUse) -> list[str]:
 
 
 def remove_expired(batch: int) -> int:
-    """Remove keys that have expired, in batches of so many. Returns how many there were."""
+    """Remove keys that have expired, in batches of this size, and return their number."""
     alias = alias_of_keys()
     removed = 0
     while True:
         expired = _rows(alias).filter(expires__lte=timezone.now()).order_by("expires")
+        # In batches, because a long delete would hold its locks while calls wait.
         keys = list(expired.values_list("pk", flat=True)[:batch])
         if not keys:
             return removed

@@ -1,9 +1,9 @@
-"""What no view judges: an address must be whole, a choice must be one, a page must be one that
-there can be.
+"""Validates the values that no view checks: an address must be complete, a choice must be one of
+the choices, a page must be possible.
 
-A view, or what it filters and pages with, would read such a value as if nothing had been sent.
-Everything else is the view's to judge. What is not of its type is refused already, and only passes
-through here so that all is told at once.
+A view, its filters or its paginator would read such a value as if nothing had been sent. The view
+checks everything else. Values of a wrong type are refused already, and only pass through here so
+that all problems are reported at once.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _SAME: Mapping[str, tuple[Role, ...]] = {
     "page": ("page", "offset", "cursor"),
     "page_size": ("size",),
 }
-"""The parameters of a paginator that say the same as a control argument."""
+"""The parameters of a paginator with the same meaning as a control argument."""
 
 
 _BLANK = ("isnull", "isempty", "empty", "isblank")
@@ -41,10 +41,10 @@ class Validation:
 
     arguments: Arguments
     path_names: tuple[str, ...] = field(init=False)
-    """The arguments that are part of the path: the view cannot be found without them."""
+    """The arguments that are part of the path: without them the view cannot be found."""
 
     placeholders: Mapping[str, str] = field(init=False)
-    """What examples have in the place of the arguments that are part of the path."""
+    """The values that examples show for the arguments of the path."""
 
     body_names: tuple[str, ...] = field(init=False)
     """The arguments that are fields of the body."""
@@ -56,24 +56,29 @@ class Validation:
         object.__setattr__(self, "body_names", tuple(self.arguments.named("body").values()))
 
     def __call__(self, sent: Json) -> Json:
-        """The keyword arguments of the tool's function. Raises InvalidValues."""
+        """Return the keyword arguments of the tool's function. Raises InvalidValues."""
         objections = list(self._view_arguments(sent, ()))
         for name, own in self.arguments.controls.items():
             if name not in sent:
                 continue
+            # Filters are validated like arguments of the view, but inside their object.
             if own == "filters":
                 objections += self._filters(name, sent)
             else:
                 objections += self._control_argument(name, sent[name])
         objections += self._said_twice(sent)
         objections += self._plain_body(sent)
+        # A missing field of the body alone does not end the call here: the view decides whether
+        # this caller must send it.
         if objections or any(name not in sent for name in self.path_names):
             objections = [*self._missing(sent), *objections]
             raise InvalidValues(lambda: objections)
         return {"arguments": sent}
 
     def _plain_body(self, sent: Json) -> Iterator[Objection]:
-        """The objections of a Pydantic model or a JSON Schema: no serializer will read the body."""
+        """Yield the objections of a Pydantic model or a JSON Schema: no serializer will read such a
+        body.
+        """
         if self.arguments.plain is None:
             return
         body = {name: sent[name] for name in self.body_names if name in sent}
@@ -83,25 +88,32 @@ class Validation:
             yield from error.objections
 
     def _missing(self, sent: Json) -> Iterator[Objection]:
-        """All that is: the view, which would say it of what it reads, is not called any more."""
+        """Yield all missing arguments. The view is not called any more, so it cannot report those
+        of its own.
+        """
         for name in self.arguments.required:
             if name not in sent:
                 yield Objection(model_path=(name,), kind="missing", message="")
 
     def _view_arguments(self, sent: Json, above: JsonPath) -> Iterator[Objection]:
-        """What the view would ignore, or read as something else."""
+        """Yield an objection for each value that the view would ignore, or read as
+        something else.
+        """
         for name, value in sent.items():
             slot = self.arguments.slots.get(name)
             if slot is None:
                 continue
+            # An agent may copy `<id>` out of an example.
             if slot.part == "path" and value == self.placeholders[name]:
                 message = messages.PLACEHOLDER
                 yield Objection(model_path=(*above, name), kind="invalid", message=message)
+            # With `?status=`, a filter returns all rows, and the agent would take them for the rows
+            # that match.
             elif slot.is_filter and _is_empty(value, slot.ignored_characters):
                 message = self._about_empty(name)
                 yield Objection(model_path=(*above, name), kind="invalid", message=message)
             elif slot.choices and (wrong := _no_choice(slot, value)):
-                # One wrong value alone is echoed anyway.
+                # A single wrong value is echoed anyway.
                 is_alone = not isinstance(value, list) and wrong == [text(value)]
                 message = messages.one_of(slot.choices, () if is_alone else wrong)
                 yield Objection(model_path=(*above, name), kind="invalid", message=message)
@@ -109,44 +121,52 @@ class Validation:
                 yield from self._bound(name, slot.bound, sent)
 
     def _about_empty(self, name: str) -> str:
-        """How to find the rows that a filter with an empty value was meant for."""
+        """Return the advice for a filter with an empty value: how to find the rows without one."""
+        # A search or an order is not a field of rows, so there is no other way to advise.
         if name in (api_settings.SEARCH_PARAM, api_settings.ORDERING_PARAM):
             return messages.EMPTY_FILTER
         return messages.empty_filter(self._without_value(name.partition("__")[0]))
 
     def about_unknown(self, path: JsonPath) -> str | None:
-        """Why a control argument is not taken. What to do instead of sending a lookup that the view
-        does not have, if it was to find rows without a value.
+        """Return the reason why a control argument is not accepted. For a lookup that the view does
+        not have, return another way to find rows without a value.
         """
         *above, name = path
         if not above and name in self.arguments.withheld:
             return self.arguments.withheld[str(name)]
         field, _, lookup = str(name).rpartition("__")
         is_filter = all(self.arguments.controls.get(str(each)) == "filters" for each in above)
+        # Advice is only for a lookup such as `due__isnull`, of a field that rows can be filtered
+        # by.
         if lookup not in _BLANK or not is_filter or field not in self._filtered():
             return None
         return self._without_value(field)
 
     def _filtered(self) -> set[str]:
-        """The fields that rows are filtered by."""
+        """Return the fields by which rows can be filtered."""
         slots = self.arguments.slots.items()
         return {name.partition("__")[0] for name, slot in slots if slot.is_filter}
 
     def _without_value(self, field: str) -> str | None:
-        """How to find rows in which a field is empty. None if the API cannot be asked for them."""
+        """Return the advice how to find rows in which a field is empty. None if the API has
+        no way.
+        """
         for each in _BLANK:
             if f"{field}__{each}" in self.arguments.slots:
                 return messages.send_lookup(f"{field}__{each}")
         argument = self.arguments.called("filter_keys")
         if argument is None:
             return None
+        # The only example of `filter_keys` is a list with one field, which `_controls_of_view`
+        # adds.
         [[key]] = self.arguments.wide[argument]["examples"]
         return messages.list_columns(argument, dict.fromkeys((key, field)))
 
     def _bound(self, name: str, bound: Bound, sent: Json) -> Iterator[Objection]:
-        """What the paginator would clamp or ignore."""
+        """Yield an objection for a value that the paginator would clamp or ignore."""
         if wanted := _within(bound.least, bound.most, sent[name]):
             yield Objection(model_path=(name,), kind="invalid", message=f"must be {wanted}")
+        # A paginator without a default size ignores the number of a page if no size is sent.
         needed = None if bound.needs is None else self.arguments.named("query").get(bound.needs)
         size = self.arguments.called("page_size")
         if needed is not None and needed not in sent and size not in sent:
@@ -163,7 +183,9 @@ class Validation:
         yield from self._view_arguments(filters, (name,))
 
     def _said_twice(self, sent: Json) -> Iterator[Objection]:
-        """A page that is asked for by a control argument and by a parameter of the paginator."""
+        """Yield an objection if a page is requested by a control argument and by the paginator's
+        parameter.
+        """
         for name, own in self.arguments.controls.items():
             if own not in _SAME or name not in sent:
                 continue
@@ -184,23 +206,24 @@ class Validation:
 
 
 def _is_empty(value: Any, ignored: str) -> bool:
-    """Whether a value is nothing once it is read: filters trim what they get."""
+    """Whether a value is empty after it is read: filters trim their values."""
     if is_array(value):
         return all(_is_empty(each, ignored) for each in value)
     return isinstance(value, str) and all(each.isspace() or each in ignored for each in value)
 
 
 def _no_choice(slot: Slot, value: Any) -> list[str]:
-    """What was sent and is none of the choices."""
+    """Return the values that were sent and are not among the choices."""
     values = value if is_array(value) else [value]
     texts = [text(each) for each in values]
     if slot.comma_separated:
+        # Such a filter has several choices in one text.
         texts = [part for each in texts for part in each.split(",")]
     return [each for each in texts if each.strip() not in slot.choices]
 
 
 def _within(least: int | None, most: int | None, value: Any) -> str:
-    """What a number should have been; nothing where it is right, or is none."""
+    """Return the allowed range for a number outside of it; empty for any other value."""
     if not isinstance(value, int):
         return ""
     if (least is None or value >= least) and (most is None or value <= most):

@@ -1,5 +1,5 @@
-"""Which variant of a view's tool a call asks for: help, the next page of a result, many rows, a
-preview, or a write that is made once for its key.
+"""Finds the variant of a view's tool that a call asks for: help, the next page of a result, many
+rows, a preview, or a write that is made once for its key.
 """
 
 from __future__ import annotations
@@ -29,11 +29,12 @@ class Variants:
     """The variants of one tool."""
 
     names: frozenset[str]
-    """The arguments that ask for a variant. Without any of them, the tool is called as it is."""
+    """The arguments that ask for a variant. Without any of them, the tool itself is called."""
     find: Variant
 
     def __call__(self, sent: Any) -> Tool | None:
-        """The variant for the arguments as sent; None: the tool as it is."""
+        """Return the variant for the arguments as sent; None: the tool itself."""
+        # The usual call, recognised without reading JSON in texts.
         is_plain = type(sent) is dict and self.names.isdisjoint(cast("Json", sent))
         if is_plain and caller().own_meta is None:
             return None
@@ -48,12 +49,13 @@ def variants_of(
     *,
     takes_rows: bool,
 ) -> Variants:
-    """The variants that a view's tool has. The first of them that is asked for is called. `find`
-    finds the tool by its name, once it is registered.
+    """Return the variants of a view's tool. If a call asks for several, the first one is called.
+    `find` finds the tool by its name, after it is registered.
     """
     names: set[str] = set()
     variants: list[Variant] = []
     help_name = continuation.results.arguments.called("help")
+    # Help comes first, so that a call with `help: true` never writes.
     if help is not None and help_name is not None:
         names.add(help_name)
         variants.append(help)
@@ -68,6 +70,7 @@ def variants_of(
     if preview is not None:
         names.add(preview)
         variants.append(partial(_previewed, bulk.call, find, preview))
+    # A read changes nothing, so it can be repeated without a key.
     if bulk.call.action.method != "GET":
         names.update(filter(None, [bulk.call.arguments.called(KEY)]))
         variants.append(partial(_keyed, bulk, find))
@@ -77,8 +80,8 @@ def variants_of(
 def _previewed(
     call: SyncInvocation, find: Callable[[str], Tool], name: str, sent: Any
 ) -> Tool | None:
-    """The tool that previews a write; None if the call does not ask for that. What is neither true
-    nor false is refused by the tool as it is.
+    """Return the tool that previews a write; None if the call does not ask for that. The tool
+    itself refuses values that are neither true nor false.
     """
     found = text_as_object(sent, DEFAULT_LIMITS) or {}
     if found.get(name) is not True:
@@ -88,11 +91,11 @@ def _previewed(
 
 
 def _keyed(bulk: Bulk, find: Callable[[str], Tool], sent: Any) -> Tool | None:
-    """The tool that makes a write once for its key; None if the call has none."""
+    """Return the tool that makes a write once for its key; None if the call has none."""
     found = text_as_object(sent, DEFAULT_LIMITS) or {}
     if bulk.call.arguments.called(KEY) not in found and caller().own_meta is None:
         return None
     tool = find(bulk.call.tool)
-    if isinstance(tool.function, KeyedWrite):  # of many rows
+    if isinstance(tool.function, KeyedWrite):  # the tool for many rows has its key already
         return None
     return replace(tool, function=with_key(bulk.call, tool.function, bulk.results.chosen))

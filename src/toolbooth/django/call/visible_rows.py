@@ -1,5 +1,5 @@
-"""Which rows a caller can read over the API: those in the querysets of the views that list them for
-this caller.
+"""Finds the rows that a caller can read over the API: those in the querysets of the views that list
+them for this caller.
 """
 
 from __future__ import annotations
@@ -7,18 +7,21 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from inspect import unwrap
 from typing import Any
 
 from django.db import transaction
 from django.db.models import Q
 from django.db.models.expressions import RawSQL
 from django.urls import get_resolver, get_urlconf
+from rest_framework.mixins import ListModelMixin, RetrieveModelMixin
 
 from toolbooth.django.call.caller import Caller
 from toolbooth.django.call.inner_request import inner_request
 from toolbooth.django.describe.discovery import Action
 from toolbooth.django.describe.model_words import NAMES_OF_ROWS
 from toolbooth.django.describe.published_models import ModelClass, PublishedModels, path_names
+from toolbooth.jsonvalue import is_mapping, quoted
 
 logger = logging.getLogger("toolbooth.django")
 
@@ -27,8 +30,8 @@ _NONE = Q(pk__in=())
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VisibleRows:
-    """The rows that one caller can read. A view whose URL has values that this call does not have
-    is not asked.
+    """The rows that one caller can read. Views whose URL needs values that this call does not have
+    are not asked.
     """
 
     who: Caller
@@ -37,7 +40,7 @@ class VisibleRows:
     _views: dict[ModelClass, list[Any]] = field(default_factory=dict[ModelClass, list[Any]])
 
     def count(self, model: Any, alias: str, keys: RawSQL) -> int:
-        """How many of the rows with these keys the caller can read."""
+        """Return the number of the rows with these keys that the caller can read."""
         try:
             # A query that fails must not spoil the transaction of the call.
             with transaction.atomic(using=alias):
@@ -48,7 +51,7 @@ class VisibleRows:
             return 0
 
     def views(self, model: ModelClass) -> list[Any]:
-        """The views that list rows of a model for this caller, ready to be asked."""
+        """Return the views that list rows of a model for this caller, ready to be asked."""
         if model not in self._views:
             actions = self.published.lists.get(model, ())
             found = (self._view(action) for action in actions)
@@ -56,7 +59,9 @@ class VisibleRows:
         return self._views[model]
 
     def _view(self, action: Action) -> Any:
-        """None if the caller may not list, or only another URL could tell."""
+        """Return the view of an action that lists rows. None if the caller may not list them, if
+        the URL needs other values, or if the rows can only be known by running the view.
+        """
         names = path_names(action)
         if not names <= self.path_values.keys():
             return None
@@ -65,15 +70,20 @@ class VisibleRows:
         try:
             request = inner_request(self.who.request, action.method, path)
             request.resolver_match = get_resolver(get_urlconf()).resolve(path)
-            return self.who.listing_view(action, request.resolver_match.kwargs, request)
+            view = self.who.listing_view(action, request.resolver_match.kwargs, request)
         except Exception:
             return None
+        # A list by the project's own code may leave out rows of the queryset. Then it is enough
+        # that each of them can be read by its key.
+        cls = action.view
+        return view if is_stock_list(cls) or is_stock_retrieve(cls) else None
 
     def _condition(self, model: Any) -> Q:
-        """True for the rows that the caller can read."""
+        """Return the condition for the rows that the caller can read."""
         if model._meta.auto_created:
-            # The rows that link two models can be read if both ends can.
+            # A row that links two others can be read if both of them can.
             ends = [each for each in model._meta.concrete_fields if each.is_relation]
+            # The table of a ManyToManyField has exactly two foreign keys.
             first, second = (self._linked(each) for each in ends)
             return first & second
         condition = _NONE
@@ -84,7 +94,9 @@ class VisibleRows:
         return condition
 
     def _linked(self, key: Any) -> Q:
-        """True for the rows whose foreign key refers to a row that the caller can read."""
+        """Return the condition for the rows whose foreign key refers to a row that the caller can
+        read.
+        """
         condition = _NONE
         for view in self.views(key.related_model):
             condition |= Q(**{f"{key.name}__in": rows_of(view).values("pk")})
@@ -92,17 +104,50 @@ class VisibleRows:
 
 
 def rows_of(view: Any) -> Any:
-    """The rows that a view lists, on all of its pages."""
+    """Return the rows that a view lists, on all of its pages."""
+    # Without an order, which costs time in a subquery.
     return view.filter_queryset(view.get_queryset()).order_by()
 
 
+def is_stock_list(cls: Any) -> bool:
+    """Whether views of a class list the rows of their queryset, by their own serializer."""
+    return _is_stock(cls, "list", ListModelMixin)
+
+
+def is_stock_retrieve(cls: Any) -> bool:
+    """Whether views of a class show one row of their queryset, by their own serializer."""
+    return _is_stock(cls, "retrieve", RetrieveModelMixin)
+
+
+def _is_stock(cls: Any, name: str, mixin: Any) -> bool:
+    method: Any = getattr(cls, name, None)
+    # A decorated method, such as one whose responses are cached, still runs the stock code.
+    return method is not None and unwrap(method) is getattr(mixin, name)
+
+
 def in_words(view: Any, row: Any, wanted: str = "") -> str:
-    """A row by its key and its name, as its view shows them. The key is the field `wanted`, if that
-    is shown, or else what the view looks rows up by.
+    """Return a row as its key and its name, as its view shows them; empty if it shows neither. The
+    key is the field `wanted`, if that is shown, or else the view's lookup field.
     """
-    shown: Mapping[str, Any] = view.get_serializer(row).data
-    lookup: str = view.lookup_field
-    key = shown.get(wanted) or shown.get(lookup) or getattr(row, lookup)
+    serializer = view.get_serializer(row)
+    shown: Any = serializer.data
+    if not is_mapping(shown):
+        return ""
+    keys = (_shown_as(each, serializer, shown, row) for each in (wanted, view.lookup_field))
+    key = next((each for each in keys if each is not None), None)
     names = (shown.get(each) for each in NAMES_OF_ROWS)
+    # If the key is the name, such as a slug, it is not repeated.
     name = next((each for each in names if isinstance(each, str) and each != key), "")
+    if key is None:
+        return quoted(name) if name else ""
     return f'{key} ("{name}")' if name else str(key)
+
+
+def _shown_as(source: str, serializer: Any, shown: Mapping[str, Any], row: Any) -> Any:
+    """Return the value of a column, under the name that the serializer shows it by."""
+    if source in shown:
+        return shown[source]
+    columns = ("pk", row._meta.pk.name) if source in ("pk", row._meta.pk.name) else (source,)
+    fields: Mapping[str, Any] = getattr(serializer, "fields", {})
+    names = (name for name, each in fields.items() if each.source in columns)
+    return next((shown[name] for name in names if name in shown), None)

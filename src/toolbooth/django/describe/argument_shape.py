@@ -18,7 +18,7 @@ from toolbooth.shape import Shape
 
 
 def argument_shape(arguments: Arguments) -> Shape:
-    """What a tool takes, its control arguments included."""
+    """Return the shape of a tool's arguments, including its control arguments."""
     shape = _shape(arguments)
     if arguments.offered:
         _list_only(arguments.schema(arguments.properties), shape)
@@ -26,15 +26,19 @@ def argument_shape(arguments: Arguments) -> Shape:
 
 
 def declared_arguments(arguments: Arguments, names: Iterable[str]) -> Declared:
-    """Some of the arguments of a tool, for a refusal of its view."""
+    """Return the declarations of some arguments of a tool, for a refusal of its view."""
     return declared_among(names, _shape(arguments).objects)
 
 
 def _shape(arguments: Arguments) -> Shape:
     shape = shape_of_schema(arguments.schema(arguments.wide), root=True)
     mark_names(shape, arguments.relations)
+    # Refusals give no example of a row's key: it could be the key of a real row.
     for name in arguments.named("path").values():
         shape.objects[0].fields[name].shape.is_row_key = True
+    if arguments.updates:
+        for name in arguments.named("body").values():
+            shape.objects[0].fields[name].unsent = "kept"
     return with_controls(shape, arguments.controls)
 
 
@@ -45,6 +49,7 @@ def _list_only(published: Any, shape: Shape) -> None:
     known: Json = published.get("properties") or {}
     for form in shape.objects:
         if known and form.additional is None:
+            # `fields` still has all names, so a caller who may send more of them is not refused.
             form.names = tuple(name for name in form.names if name in known)
             for name in form.names:
                 _list_only(known[name], form.fields[name].shape)

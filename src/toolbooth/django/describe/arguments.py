@@ -26,7 +26,7 @@ from toolbooth.jsonvalue import Json
 RequestPart = Literal["path", "query", "header", "body"]
 
 _HEADERS_OF_THE_CALLER = frozenset(("authorization", "cookie", "accept", "content-type", "host"))
-"""Headers that no argument sets, whatever a description says."""
+"""Headers that no argument may set, even if a description declares them."""
 
 _TEXT_OR_TEXTS: Json = {
     "anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]
@@ -35,22 +35,22 @@ _TEXT_OR_TEXTS: Json = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Slot:
-    """Where one argument goes."""
+    """The place of one argument in the request."""
 
     part: RequestPart
     name: str
     comma_separated: bool = False
-    """A list goes into the query as one value, with commas."""
+    """Whether a list goes into the query as one value, with commas."""
     choices: tuple[str, ...] = ()
-    """All values that it takes."""
+    """All values that it accepts."""
     bound: Bound | None = None
-    """Of a parameter of the paginator: what it takes."""
+    """The limits of a parameter of the paginator; None for other arguments."""
     is_filter: bool = False
-    """A filter of a list. Filters read what is empty as if it had not been sent."""
+    """Whether it filters a list. Filters treat an empty value as if it had not been sent."""
     ignored_characters: str = ""
-    """Characters that have no meaning in it, as spaces have none."""
+    """Characters that have no meaning in the value, like spaces."""
     in_body: bool = False
-    """A part of the path that the body needs too: the key of the row itself."""
+    """Whether this part of the path is needed in the body too, as the key of the row itself."""
 
 
 @dataclass(slots=True)
@@ -59,23 +59,25 @@ class Arguments(Fields):
 
     slots: dict[str, Slot] = field(default_factory=dict[str, Slot])
     unlisted: tuple[str, ...] = ()
-    """Control arguments that are taken, but not listed."""
+    """Control arguments that are accepted, but not listed."""
     repeats: bool = False
-    """Another tool that is listed explains the same fields."""
+    """Whether another listed tool explains the same fields."""
     definitions: dict[str, Json] = field(default_factory=dict[str, Json])
     whole: bool = False
-    """The body is one argument."""
+    """Whether the body is one argument."""
+    updates: bool = False
+    """Whether a field of the body that is not sent keeps its stored value."""
     plain: Contract | None = None
     """Validates the body, if no serializer does."""
     kinds: Kinds | None = None
-    """If the body is of several kinds: the fields of each."""
+    """The fields of each kind, if the body has several kinds."""
     controls: dict[str, str] = field(default_factory=dict[str, str])
-    """Control arguments: what each is called here, and in `CONTROL_ARGUMENTS`."""
+    """Control arguments: the name of each here, and in `CONTROL_ARGUMENTS`."""
     withheld: dict[str, str] = field(default_factory=dict[str, str])
-    """Control arguments that are not taken here: what each would be called, and why not."""
+    """Control arguments that are not accepted here: the name of each, and the reason."""
 
     def schema(self, properties: dict[str, Json]) -> Json:
-        """A closed JSON Schema over these properties."""
+        """Return a closed JSON Schema over these properties."""
         made = {
             "type": "object",
             "properties": properties,
@@ -85,11 +87,11 @@ class Arguments(Fields):
         return {**made, "$defs": self.definitions} if self.definitions else made
 
     def called(self, control: str) -> str | None:
-        """What a control argument is called here; None: it is not taken."""
+        """Return the name of a control argument here; None if it is not accepted."""
         return next((name for name, own in self.controls.items() if own == control), None)
 
     def path_in_body(self, path: tuple[str, ...]) -> tuple[str, ...]:
-        """A path of names without the argument that holds the whole body, if there is one."""
+        """Return a path of names without the argument that holds the whole body."""
         return path[1:] if self.whole else path
 
     @property
@@ -98,13 +100,18 @@ class Arguments(Fields):
         return [name for name in self.slots if name in self.properties]
 
     def named(self, part: RequestPart) -> dict[str, str]:
-        """What the arguments of one part are called there, and here."""
+        """Return the arguments of one part of the request: the name of each there, with its name
+        here.
+        """
         return {slot.name: name for name, slot in self.slots.items() if slot.part == part}
 
 
 def arguments_of(operation: Operation, for_superuser: Operation | None = None) -> Arguments:
-    """The arguments of an operation. `for_superuser` is the same operation with other fields in its
-    body. Raises Unknowable.
+    """Return the arguments of an operation. `for_superuser` is the same operation with other fields
+    in its body.
+
+    Raises:
+        Unknowable: the body has no named fields, or a required field cannot be described.
     """
     made = Arguments(
         definitions=operation.definitions, plain=operation.plain, kinds=operation.kinds
@@ -114,11 +121,15 @@ def arguments_of(operation: Operation, for_superuser: Operation | None = None) -
         body = _with_fields_of(for_superuser, body)
         made.definitions = united(made.definitions, for_superuser.definitions)
     row_key = _row_key(operation, for_superuser, body)
+    # An update may require the key in its body too. The argument in the path then fills both.
     needed = body is not None and row_key in body.required
     if body is not None and row_key is not None:
         _drop(body, row_key)
+    # Fields of the body keep their names. A parameter of the same name gets an ending.
     taken = set(body.wide) if body is not None else set[str]()
     for name, parameter in operation.path.items():
+        # `{pk}` is REST framework's word. Responses show the key under the model's name for it,
+        # such as `id`, and agents look for that.
         called = parameter.documented_as or (operation.key if name == "pk" else name)
         own = _free(called, "in_path", {*taken, *made.slots})
         words = "" if own == called else messages.key_in_path(called)
@@ -134,6 +145,8 @@ def arguments_of(operation: Operation, for_superuser: Operation | None = None) -
     if body is not None:
         _add_body(made, body)
         made.whole = operation.takes_list
+        made.updates = operation.action.name in ("update", "partial_update")
+    # Lazy strings become text here, while the language of the catalogue is active.
     made.properties, made.wide = as_plain(made.properties), as_plain(made.wide)
     made.definitions, made.offered = as_plain(made.definitions), as_plain(made.offered)
     return made
@@ -142,8 +155,8 @@ def arguments_of(operation: Operation, for_superuser: Operation | None = None) -
 def _row_key(
     operation: Operation, for_superuser: Operation | None, body: Fields | None
 ) -> str | None:
-    """The field of the body that is the key by which the path names the row. One argument is both,
-    since an update cannot give a row another key.
+    """Return the field of the body that is the key by which the path names the row. One argument is
+    used for both, since an update cannot give a row another key.
     """
     key = operation.key
     lookup: str = getattr(operation.action.view, "lookup_field", "pk")
@@ -155,6 +168,7 @@ def _row_key(
     described = [operation] if for_superuser is None else [operation, for_superuser]
     fields: list[Any] = [getattr(each.serializer, "fields", {}).get(key) for each in described]
     sources = {each.source for each in fields if each is not None}
+    # A field named `id` may show another column. Then it is not the key of the row.
     return key if sources and sources <= {"pk", key} else None
 
 
@@ -178,7 +192,7 @@ def _query_slot(name: str, parameter: Parameter, operation: Operation) -> Slot:
 
 
 def _free(name: str, ending: str, taken: Iterable[str]) -> str:
-    """A name that no other argument has."""
+    """Return a name that no other argument has."""
     while name in taken:
         name = f"{name}_{ending}"
     return name
@@ -191,17 +205,19 @@ def _add(made: Arguments, own: str, slot: Slot, parameter: Parameter, words: str
     made.slots[own] = slot
     made.properties[own] = published
     made.wide[own] = _wide(slot, parameter.schema, published)
+    # The URL needs all the values of its path, even if its author documents one as optional.
     if slot.part == "path" or parameter.required:
         made.required.append(own)
 
 
 def _wide(slot: Slot, schema: Json, published: Json) -> Json:
-    """What is taken for a parameter. The text of a URL has no types."""
+    """Return the schema of the accepted values of a parameter. The text of a URL has no types."""
     kind = schema.get("type")
     if slot.comma_separated and kind == "string":
         return _TEXT_OR_TEXTS  # one of the choices, or several of them
     if kind == "number":
         return {"type": "number", "format": "decimal"}  # with every digit
+    # Agents send keys that consist of digits as numbers.
     if slot.part == "path" and kind == "string" and "format" not in schema:
         return {**published, "type": ["string", "integer"]}
     return published
@@ -212,12 +228,19 @@ def _body(operation: Operation) -> Fields | None:
     if schema is None:
         return None
     if operation.plain is not None:
+        # No serializer reads this body, so the published values are exactly those that are
+        # accepted.
         fields: dict[str, Json] = schema["properties"]
         return Fields(properties=fields, wide=fields, required=[*schema.get("required", ())])
+    action = operation.action
     read = partial(
-        read_body, method=operation.action.method, is_form=not is_json(operation.media_type)
+        read_body,
+        method=action.method,
+        is_form=not is_json(operation.media_type),
+        creates=action.name == "create" and action.method == "POST",
     )
     if schema.get("type") == "array":
+        # The arguments of a tool are an object, so a list gets a name.
         inner = {"type": "object", "properties": {WHOLE_BODY: schema}, "required": [WHOLE_BODY]}
         return read(inner, {WHOLE_BODY: operation.serializer})
     if schema.get("type") == "object" and "properties" in schema:
@@ -227,11 +250,12 @@ def _body(operation: Operation) -> Fields | None:
 
 
 def _with_fields_of(operation: Operation, body: Fields) -> Fields:
-    """A body with the fields of another description; without them, if these cannot be sent."""
+    """Return a body with the fields of another description added, unless these cannot be sent."""
     try:
         others = _body(operation)
     except Unknowable:
         return body
+    # One user may send a list and the other a single row. One tool cannot describe both.
     is_same_kind = others is not None and (WHOLE_BODY in others.wide) == (WHOLE_BODY in body.wide)
     return merged(body, others) if others is not None and is_same_kind else body
 

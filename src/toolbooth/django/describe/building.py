@@ -1,4 +1,4 @@
-"""The tools of a catalogue, made one by one: what an action is becomes a tool of the registry."""
+"""Builds the tools of a catalogue one by one: an action becomes a tool of the registry."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from toolbooth.django.call.bulk import Bulk, Compile, function_of, takes_many
 from toolbooth.django.call.filters import query_of
 from toolbooth.django.call.inner_middleware import inner_middleware
 from toolbooth.django.call.invocation import SyncInvocation
+from toolbooth.django.call.receipts import Advised
 from toolbooth.django.call.variants import variants_of
 from toolbooth.django.conf import Configuration
 from toolbooth.django.describe import messages
@@ -65,7 +66,7 @@ logger = logging.getLogger("toolbooth.django")
 
 @dataclass(slots=True)
 class Building:
-    """What the tools of a catalogue are made of, and what was found while they were described."""
+    """The tools of a catalogue while they are described, and the mistakes that were found."""
 
     chosen: Configuration
     registry: ToolRegistry = field(init=False)
@@ -76,21 +77,19 @@ class Building:
     faults: list[LeftOut] = field(default_factory=list[LeftOut])
     clashes: list[LeftOut] = field(default_factory=list[LeftOut])
     creates: dict[str, SyncInvocation] = field(default_factory=dict[str, SyncInvocation])
-    """Of which many can be made at once, by tool."""
+    """The tools that can create many rows in one call, by name."""
     language: str | None = field(default_factory=get_language)
-    """In which every tool is described, whoever asks first."""
+    """The language of every description, fixed when the catalogue is started."""
     published: PublishedModels = NO_MODELS
     repeating: set[Action] = field(default_factory=set[Action])
     names: dict[str, Name] = field(default_factory=dict[str, Name])
-    """In its parts, of every tool that is a view's."""
+    """The name of every view's tool, in its parts."""
     summaries: dict[str, str] = field(default_factory=dict[str, str])
-    """What a view says of its rows, by the standard tools of the view."""
+    """The first paragraph of a view's description, by the standard tools of the view."""
     dispatchers: dict[decorators.Dispatcher, dict[str, str]] = field(
         default_factory=dict[Any, dict[str, str]]
     )
-    """The actions of each hand-written dispatcher, and their tools."""
-    grouped_in: dict[str, str] = field(default_factory=dict[str, str])
-    """The dispatcher of each tool that the setting groups."""
+    """The actions of each hand-written dispatcher, with their tools."""
     unused_patterns: list[LeftOut] = field(default_factory=list[LeftOut])
     undeclared_bodies: list[str] = field(default_factory=list[str])
     wrong_entries: list[LeftOut] = field(default_factory=list[LeftOut])
@@ -139,18 +138,19 @@ class Building:
         )
 
     def _output_check(self, name: str, text: str) -> str | None:
-        """How a result breaks what a tool says that it returns."""
+        """Return how a result violates the output schema of a tool; None if it does not."""
+        # Found by its name, because the tool is registered after its function is made.
         check = self.registry.find(name).output_check
         return None if check is None else check(text)
 
     def _helped(self, made: FunctionTool, word: str, hidden: AccessCheck) -> Variant:
-        """The variants of a hand-written tool that can be asked for help."""
+        """Return the variants of a hand-written tool that has help."""
         helping = help_variant(word, made.contract.name, self.registry.find, hidden)
         single = Tool(contract=made.contract, function=made.function, access_check=hidden)
         return first_variant(helping, made.variant, without_help(single, word))
 
     def promise(self, name: Name, action: Action) -> None:
-        """Have a view's tool described when it is first needed."""
+        """Promise a view's tool. It is described when it is first needed."""
         tool = name.tool
         self.names[tool] = name
         self.actions[tool] = action
@@ -159,15 +159,17 @@ class Building:
 
     def needs(self, tool: str) -> None:
         """Describe a tool, and how a client calls it."""
-        self.registry.promised.make(self.grouped_in.get(tool, tool))
+        self.registry.promised.make_listed(tool)
 
     def _describe(self, name: str, action: Action) -> None:
+        # All callers share a description, so the language of this caller does not matter.
         with describing(), translation.override(self.language):
             if not self._is_described(name, action):
+                # The action is left out, so no list and no other description may name its tool.
                 del self.actions[name], self.published.tools[action]
 
     def _is_described(self, name: str, action: Action) -> bool:
-        """Register the tool of an action, unless the action is left out."""
+        """Register the tool of an action. Returns False if the action is left out."""
         try:
             declared = declared_body(name, action, self.chosen)
             described, for_superuser = operations(action, declared, self.context)
@@ -184,11 +186,12 @@ class Building:
         except Unknowable as reason:
             self.left_out.append(LeftOut(name, str(reason)))
             return False
-        # One view that cannot be described must not take all others along.
+        # A view that cannot be described must not prevent the description of all others.
         except Exception as error:
             logger.warning("%s cannot be described", action.path, exc_info=True)
             self.left_out.append(LeftOut(name, messages.not_described(error)))
             return False
+        # The description of another action is about that action, not about the resource.
         if action.name in STANDARD_ACTIONS:
             self.summaries[name] = summary(described)
         self.faults += [LeftOut(name, each) for each in described.faults]
@@ -213,15 +216,20 @@ class Building:
         if takes_many(call):
             self.creates[name] = call
             most_rows = self.chosen.max_bulk
+            # With bulk tools, a tool of its own takes many rows, so the description need not
+            # mention them.
             if not self.chosen.bulk_tools:
                 description = f"{description.rstrip('. ')}. {messages.TAKES_MANY}"
+        # Also for a view that takes only lists: an agent may send its rows under another usual
+        # name, such as `items`.
         takes_rows = action.name == "create" and arguments.plain is None
         compiles = partial(contract_of, name, description)
         bulk = self._bulk(call, compiles)
         self.body_names[name] = call.body_names
+        contract = with_verbatim(compiles(arguments), self.chosen.verbatim)
         self.registry.add(
-            with_verbatim(compiles(arguments), self.chosen.verbatim),
-            query_of(call, function_of(call, bulk.results)),
+            contract,
+            Advised(contract, query_of(call, function_of(call, bulk.results))),
             annotations=hints(action, call.body_serializer),
             access_check=bulk.access_check,
             variant=self._variants(bulk, takes_rows=takes_rows),
@@ -231,7 +239,7 @@ class Building:
         )
 
     def promise_bulk(self, tool: str) -> None:
-        """A tool of its own for many rows, unless the project has one of that name."""
+        """Promise a tool of its own for many rows, unless the project has a tool of that name."""
         create = self.names[tool]
         name = fitting(f"{create.resource}__bulk_{create.action}")
         if name not in self.actions:
@@ -240,6 +248,7 @@ class Building:
 
     def _add_bulk(self, name: str, tool: str) -> None:
         self.registry.promised.make(tool)
+        # The description of the create has shown that it takes one row at a time.
         if tool not in self.creates:
             del self.actions[name]
             return
@@ -260,7 +269,9 @@ class Building:
         )
 
     def _bulk(self, call: SyncInvocation, compiles: Compile) -> Bulk:
-        """The variants of a tool for many rows, with the results that all its variants share."""
+        """Return the variants of a tool for many rows, with the results that all its variants
+        share.
+        """
         return Bulk(
             call=call,
             compile=compiles,
@@ -270,7 +281,9 @@ class Building:
         )
 
     def _variants(self, bulk: Bulk, *, takes_rows: bool) -> Variant:
-        """Help, the next page of a result and, for a create, many rows."""
+        """Return the variants of a view's tool: help, the next page of a result and, for a create,
+        many rows.
+        """
         continuation = Continuation(
             results=bulk.results, access_check=bulk.access_check, compile=bulk.compile
         )
@@ -278,7 +291,7 @@ class Building:
         return variants_of(helping, continuation, bulk, self.registry.find, takes_rows=takes_rows)
 
     def add_dispatchers(self) -> None:
-        """One tool for many: those of each class, and those that the setting groups."""
+        """Add the dispatchers of the project's classes and those of the setting."""
         single = dict(self.actions)
         for each, below in self.dispatchers.items():
             self.registry.dispatcher(
@@ -288,22 +301,25 @@ class Building:
                 description=each.description,
                 help=self._help_word,
             )
+            # A tool of a hand-written dispatcher belongs to no other group.
             for tool in below.values():
                 single.pop(tool, None)
+        # The names of hand-written tools are not in `names`, so they are split here.
         names = [(self.names.get(tool) or parted(tool), each) for tool, each in single.items()]
         taken = {*self.registry.tools, *self.registry.hidden, *self.actions}
         for group in grouped(self.chosen.dispatch, names):
             name = free(group.name, taken)
             taken.add(name)
-            self.grouped_in |= dict.fromkeys(group.tools, name)
-            self.registry.promised.add(name, partial(self._add_group, name, group))
+            self.registry.promised.add(name, partial(self._add_group, name, group), group.tools)
         unused = unused_patterns(self.chosen.dispatch, [name for name, _ in names])
         self.unused_patterns += [LeftOut(*each) for each in unused]
 
     def _add_group(self, name: str, group: Group) -> None:
         for tool in group.tools:
             self.registry.promised.make(tool)
+        # The descriptions may have left some of them out.
         group = group.only(self.actions)
+        # All its tools were left out, so a dispatcher would have no action.
         if not group.resources:
             return
         summaries = (self.summaries.get(tool) for tool in group.alone)
@@ -311,6 +327,7 @@ class Building:
         self.registry.dispatcher(
             name, group.below, title=group.title, description=words, help=self._help_word
         )
+        # Other descriptions refer to a tool in the form in which clients call it.
         for tool, shown in names_of_clients(name, group.below):
             self.published.tools[self.actions[tool]] = shown
 

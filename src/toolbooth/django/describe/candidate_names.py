@@ -1,7 +1,7 @@
-"""The names that a tool may have, best first, each made of its own route and of nothing else.
+"""Generates the names that a tool may have, best first, each from its own route alone.
 
-Of `GET /api/organizers/{organizer}/orders/` these are `orders__list`, `organizer_orders__list`,
-`api_organizer_orders__list`, and in the end one with a short hash.
+For `GET /api/organizers/{organizer}/orders/` these are `orders__list`, `organizer_orders__list`,
+`api_organizer_orders__list`, and at the end one with a short hash.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from toolbooth.django.describe.model_words import english_singular
 from toolbooth.django.describe.view_words import DOING, is_argument, words_of_segment
 
 LONGEST_NAME = 48
-"""Clients take 64 characters, and some put the server's name before a tool's: `mcp__server__`."""
+"""Clients accept 64 characters, and some add the server's name as a prefix: `mcp__server__`."""
 
 LONGEST_RESOURCE = 32
-"""So that all of its usual actions have room behind it, and the same resource before them."""
+"""Leaves room for the usual actions, so that all tools of a resource begin with the same text."""
 
 _SHORTEST_RESOURCE = 12
-"""Characters that must be left of a resource before a long action."""
+"""The fewest characters of a resource that are left before a long action."""
 
 _LENGTHS_OF_MARKS = (4, 8, 16)
 
@@ -36,9 +36,9 @@ class Candidates:
 
     resources: tuple[str, ...]
     labels: tuple[str, ...]
-    """What its action may be called."""
+    """The names that its action may have, best first."""
     group: tuple[str, ...]
-    """Tools of one resource at one place have the same, and the same resources."""
+    """The app, the resource and its path. Tools with the same group have the same `resources`."""
 
     @property
     def short(self) -> str:
@@ -46,12 +46,12 @@ class Candidates:
         return self.name(0, self.labels[0])
 
     def name(self, level: int, label: str) -> str:
-        """One of its names."""
+        """Return the name with one of the resources and a label."""
         return fitting(f"{self.resources[level]}__{label}")
 
 
 def candidates_of(action: Action) -> Candidates:
-    """The names that an action's tool may have."""
+    """Return the names that an action's tool may have."""
     resource = _resource(action.base)
     place, keys = _place(action)
     return Candidates(
@@ -62,33 +62,37 @@ def candidates_of(action: Action) -> Candidates:
 
 
 def app_of(action: Action) -> str:
-    """The label of the app that an action's view belongs to."""
+    """Return the label of the app that an action's view belongs to."""
     module = action.view.__module__
     config = apps.get_containing_app_config(module)
+    # A view that is outside of all apps has the name of its top package.
     return _snake_case(config.label if config is not None else module.partition(".")[0])
 
 
 def fitting(name: str) -> str:
-    """A tool's name that is not too long. Its action stays whole if possible."""
+    """Return a tool's name, cut if it is too long. Its action stays whole if possible."""
     resource, separator, action = name.rpartition("__")
     end = separator + action
     room = min(LONGEST_RESOURCE, LONGEST_NAME - len(end))
+    # A long action leaves too little of the resource. Then the name is cut at its end.
     return cut(name, LONGEST_NAME) if room < _SHORTEST_RESOURCE else cut(resource, room) + end
 
 
 def cut(text: str, room: int) -> str:
-    """The beginning of a text that is too long, and a short hash of the whole text."""
+    """Return the text, or if it is too long, its beginning and a short hash of the whole text."""
     if len(text) <= room:
         return text
+    # 5 characters are needed: an underscore, and 4 of the hash.
     return f"{text[: room - 5].rstrip('_')}_{_mark(text, 4)}"
 
 
 def _place(action: Action) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The segments of a path up to the resource, and those behind it that are a key."""
+    """Return the segments of a path up to the resource, and the keys behind it."""
     segments = [each for each in action.path.split("/") if each]
     own = _segments_of_action(action)
     if own:
         del segments[-own:]
+    # In `/contacts/{pk}/delete/` the last segment is the action, not the resource.
     elif len(segments) > 1 and segments[-1].lower() in DOING:
         segments.pop()
     end = len(segments)
@@ -98,8 +102,8 @@ def _place(action: Action) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 
 def _segments_of_action(action: Action) -> int:
-    """How many segments an `@action` has of its own, behind those of the resource. One that is
-    mapped to another method of the same path does not say it.
+    """Return the number of segments that an `@action` adds to the path of its resource. All methods
+    at the path are searched, because one that is added with `mapping` has no `url_path`.
     """
     callback: Any = action.callback
     names: dict[str, str] = getattr(callback, "actions", None) or {}
@@ -110,27 +114,31 @@ def _segments_of_action(action: Action) -> int:
 
 
 def _resources(resource: str, place: tuple[str, ...], action: Action) -> tuple[str, ...]:
-    """The resource, then with more and more of the path before it."""
+    """Return the resource, then the resource with more and more of the path before it."""
     literals = [_word(each) for each in place if not is_argument(each)]
     if literals and _is_same(literals[-1], resource):
         literals.pop()
     kwargs = [_word_of_kwarg(each) for each in place if is_argument(each)]
     runs = [literals[-count:] for count in range(1, len(literals) + 1)]
+    # If the literal segments are not enough, the names of the URL kwargs are used, then the app.
     runs += [[*filter(None, kwargs)], [app_of(action)]]
     whole = "/".join((resource, *place))
     found = [resource]
     for run in runs:
         start = "_".join(filter(None, run))
-        # `event_settings` of an event is not to be `event_event_settings`.
+        # For `event_settings` of an event, avoid `event_event_settings`.
         is_name = start[:1].isalpha()
         if is_name and not f"{resource}_".startswith(f"{start}_"):
             found.append(f"{start}_{resource}")
+    # Longer hashes follow, in case two short ones are equal.
     found += [f"{resource}_{_mark(whole, length)}" for length in _LENGTHS_OF_MARKS]
     return tuple(dict.fromkeys(found))
 
 
 def _labels(action: Action, keys: tuple[str, ...]) -> tuple[str, ...]:
-    """The action, then with its method, with the keys in its path, and with a hash of its path."""
+    """Return the action's name, then the name with its method, with the keys in its path, and with
+    a hash of its path.
+    """
     label = _snake_case(action.label or action.name)
     names = "_".join(filter(None, map(_snake_case, keys)))
     ending = f"by_{names}" if names else "without_key"
@@ -141,7 +149,7 @@ def _labels(action: Action, keys: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _is_same(segment: str, resource: str) -> bool:
-    """Whether a segment says what the resource says: `orders` of `order`, or of `event_orders`."""
+    """Whether a segment means the resource: `orders` of `order`, or of `event_orders`."""
     return f"_{english_singular(resource)}".endswith(f"_{segment}")
 
 
@@ -149,6 +157,7 @@ def _word(segment: str) -> str:
     return _snake_case(words_of_segment(segment))
 
 
+# A resource is named after `organizer`, not after `organizer_pk`.
 _KEYS = re.compile(r"_?(pk|id|uuid|slug|key|name)$")
 
 
@@ -157,16 +166,19 @@ def _word_of_kwarg(segment: str) -> str:
 
 
 def _resource(base: str) -> str:
-    """A basename with its double underscores: `dcim__devices`. The last one of a tool's name is
-    still the one before its action, since an action has none.
+    """Return a basename with its double underscores: `dcim__devices`. In a tool's name the last
+    double underscore is still the one before the action, because an action contains none.
     """
     parts = [_snake_case(part) for part in re.split("_{2,}", base)]
     return "__".join(filter(None, parts))
 
 
 def _snake_case(text: str) -> str:
-    """The text in small letters, digits and underscores; a text in another script is a hash."""
+    """Return the text in lower case letters, digits and underscores; a hash for a text in another
+    script.
+    """
     if not text.isascii():
+        # A hash may begin with a digit, hence the `x`.
         return f"x{_mark(text, 8)}"
     return re.sub(r"[^a-zA-Z0-9]+", "_", text).strip("_").lower()
 

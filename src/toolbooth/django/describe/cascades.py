@@ -1,11 +1,12 @@
-"""What deleting a row does to others: from the `on_delete` of the models that refer to its model.
-In words, only models that the API shows are named.
+"""Describes the effects of deleting a row on others, from the `on_delete` of the models that refer
+to its model. The sentences name only models that the API shows.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 from django.db import models
@@ -13,59 +14,129 @@ from rest_framework.mixins import DestroyModelMixin
 
 from toolbooth.django.describe import messages
 from toolbooth.django.describe.discovery import Action
-from toolbooth.django.describe.model_words import plural, singular
+from toolbooth.django.describe.model_words import plural
 from toolbooth.django.describe.published_models import ModelClass, PublishedModels, model_of
 
 _MOST_NAMES = 6
-"""Models that one sentence names."""
+"""The most models that one sentence names."""
 
 _DELETING = (models.CASCADE, getattr(models, "DB_CASCADE", models.CASCADE))
 _UNLINKING = (models.SET_NULL, getattr(models, "DB_SET_NULL", models.SET_NULL))
 _BLOCKING = (models.PROTECT, models.RESTRICT)
-"""What `on_delete` does. That the database does it is possible since Django 6.1."""
+"""The handlers of `on_delete`, by effect. Since Django 6.1 the database can apply some of them."""
 
 _stock: Any = DestroyModelMixin
 
 
 def deleting(action: Action, published: PublishedModels) -> str:
-    """What is deleted with a row, what loses its link to it, and what prevents it. Empty if there
-    is nothing to say, or if the project deletes in its own way.
+    """Return sentences about the rows that are deleted with a row, that lose their link to it, and
+    that prevent its deletion. Empty if there are no such rows, or if the project deletes in its own
+    way.
     """
     model = model_of(action)
     if model is None or not _is_stock(action, model):
         return ""
-    one = singular(model)
-    gone = dict(_deleted_with(model, published, {model}))
-    own = tuple(plural(each) for each, owner in gone.items() if owner is model)[:_MOST_NAMES]
-    further = tuple(plural(each) for each, owner in gone.items() if owner is not model)
-    staying = _plurals(_referring(model, *_UNLINKING), published)
-    relinked = _plurals(_relinked(model), published)
-    blocking = _plurals(_referring(model, *_BLOCKING), published)
+    seen: dict[Any, None] = {model: None}
+    gone = dict(_deleted_with(model, published, seen))
+    names = {each: plural(published.words.get(each, each)) for each in gone}
+    own = tuple(names[each] for each, owner in gone.items() if owner is model)[:_MOST_NAMES]
+    further = tuple(names[each] for each, owner in gone.items() if owner is not model)
     sentences: list[str] = []
     if own or further:
         sentences.append(messages.also_deletes(own, further[:_MOST_NAMES]))
-    if staying:
-        sentences.append(messages.stay_without(staying, one))
-    if relinked:
-        sentences.append(messages.stay_with_another(relinked, one))
-    if blocking:
-        sentences.append(messages.refused_while(blocking))
+    # The rows are a tree, such as categories with subcategories.
+    if model in _referring(model, *_DELETING):
+        sentences.append(messages.also_deletes_below(published.plural(model)))
+    # `seen` begins with the model itself. It also has the models that the API does not show,
+    # because their rows are deleted too.
+    effects = _Effects(model=model, below=tuple(seen)[1:], published=published)
+    for staying, target in effects.of(effects.unlinked):
+        sentences.append(messages.stay_without(staying, target and published.singular(target)))
+    for relinked, target in effects.of(effects.relinked):
+        sentences.append(
+            messages.stay_with_another(relinked, target and published.singular(target))
+        )
+    for blocking, target in effects.of(effects.blocking):
+        if target is model:
+            sentences.append(messages.refused_while(blocking))
+        else:
+            below = target and published.plural(target)
+            sentences.append(messages.refused_while_below(blocking, below))
     return " ".join(sentences)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Effects:
+    """The effects on rows that refer to a deleted row, or to a row that is deleted with it."""
+
+    model: Any
+    below: tuple[Any, ...]
+    """The models whose rows are deleted with the row."""
+    published: PublishedModels
+
+    def of(self, find: Callable[[Any], Iterable[Any]]) -> Iterator[tuple[tuple[str, ...], Any]]:
+        """Yield the names of the rows that refer to the model, with the model; then the names of
+        those that refer to models below, with that model. The latter is None if the API does not
+        show it or there are several.
+        """
+        direct = self._names(find(self.model))
+        if direct:
+            yield direct, self.model
+        referring = {each: self._names(self._own(each, find)) for each in self.below}
+        targets = [each for each, names in referring.items() if names]
+        names = tuple(dict.fromkeys(chain.from_iterable(referring.values())))[:_MOST_NAMES]
+        if names:
+            is_named = len(targets) == 1 and targets[0] in self.published
+            yield names, targets[0] if is_named else None
+
+    def _own(self, model: Any, find: Callable[[Any], Iterable[Any]]) -> list[Any]:
+        """Return the models that refer to a model, except those that refer to a parent of it whose
+        rows are deleted too.
+        """
+        gone = {self.model, *self.below}
+        parents = [each for each in model._meta.get_parent_list() if each in gone]
+        inherited = set(chain.from_iterable(map(find, parents)))
+        return [each for each in find(model) if each not in inherited]
+
+    def unlinked(self, model: Any) -> Iterable[Any]:
+        return self._not_deleted(_referring(model, *_UNLINKING))
+
+    def relinked(self, model: Any) -> Iterable[Any]:
+        return self._not_deleted(_relinked(model))
+
+    def blocking(self, model: Any) -> Iterable[Any]:
+        # RESTRICT allows a delete if the rows that refer are deleted too; PROTECT does not.
+        restricting = self._not_deleted(_referring(model, models.RESTRICT))
+        return chain(_referring(model, models.PROTECT), restricting)
+
+    def _not_deleted(self, found: Iterable[Any]) -> Iterator[Any]:
+        return (each for each in found if each not in self.below)
+
+    def _names(self, found: Iterable[Any]) -> tuple[str, ...]:
+        """Return the names of the rows of those models that are published."""
+        names = (self.published.plural(each) for each in found if each in self.published)
+        return tuple(dict.fromkeys(names))[:_MOST_NAMES]
 
 
 @dataclass(frozen=True, slots=True)
 class Cascade:
-    """What deleting a row of a model reaches."""
+    """The models whose rows are affected when a row is deleted."""
 
     models: frozenset[ModelClass]
     """The models of the rows that are deleted: its own, its parents, and all that refer to them."""
+    unlinked: frozenset[ModelClass]
+    """The models of the rows that stay, but lose their link or get another one."""
     has_own_code: bool
-    """Some `on_delete` is not Django's, or asks the project for a value."""
+    """Whether some `on_delete` is not Django's, or calls a function of the project."""
 
 
 def cascade_of(model: Any) -> Cascade:
-    """What deleting a row of this model reaches, whether the API shows it or not."""
+    """Return the models that deleting a row of this model affects, whether the API shows them or
+    not.
+    """
     found: set[Any] = set()
+    unlinked: set[Any] = set()
+    # The rows of a proxy are rows of its concrete model too.
     waiting = [model, model._meta.concrete_model]
     has_own_code = False
     while waiting:
@@ -73,33 +144,39 @@ def cascade_of(model: Any) -> Cascade:
         if each in found:
             continue
         found.add(each)
+        # Of a derived model, Django also deletes the part of the row in each parent's table, and
+        # the rows that refer to that part.
         waiting += [*_referring(each, *_DELETING), *each._meta.get_parent_list()]
-        has_own_code = has_own_code or any(map(_is_own_code, _handlers(each)))
-    return Cascade(frozenset(found), has_own_code)
+        relations = list(_relations_to(each))
+        unlinked.update(each.related_model for each in relations if _unlinks(each.on_delete))
+        has_own_code = has_own_code or any(_is_own_code(each.on_delete) for each in relations)
+    return Cascade(frozenset(found), frozenset(unlinked), has_own_code)
 
 
-def _handlers(model: Any) -> Iterator[Any]:
-    """Every `on_delete` of the foreign keys to a model."""
+def _relations_to(model: Any) -> Iterator[Any]:
+    """Yield the foreign keys to a model, as relations of that model."""
+    # With `related_name="+"` a relation is hidden, but its rows are deleted all the same.
     for relation in model._meta.get_fields(include_hidden=True):
-        if relation.auto_created and not relation.concrete:
-            yield getattr(relation, "on_delete", None)
+        if relation.auto_created and not relation.concrete and hasattr(relation, "on_delete"):
+            yield relation
+
+
+def _unlinks(handler: Any) -> bool:
+    """Whether an `on_delete` gives the referring rows another link, or none."""
+    # All others set the foreign key: SET_NULL, SET_DEFAULT, `SET(...)`, or the project's own
+    # function.
+    return handler not in (*_DELETING, *_BLOCKING, models.DO_NOTHING, None)
 
 
 def _is_own_code(handler: Any) -> bool:
     usual = (*_DELETING, *_UNLINKING, *_BLOCKING, models.SET_DEFAULT, models.DO_NOTHING, None)
     if handler in usual:
         return False
-    # `SET(value)`, which may be a function.
+    # `SET(value)` is Django's own, but its value may be a function.
     if not hasattr(handler, "deconstruct"):
         return True
     name, values, _ = handler.deconstruct()
     return name != "django.db.models.SET" or callable(values[0])
-
-
-def _plurals(found: Iterable[Any], published: PublishedModels) -> tuple[str, ...]:
-    """What the rows of those models are called that are published."""
-    names = (published.plural(each) for each in found if each in published)
-    return tuple(dict.fromkeys(names))[:_MOST_NAMES]
 
 
 def _is_stock(action: Action, model: ModelClass) -> bool:
@@ -109,42 +186,48 @@ def _is_stock(action: Action, model: ModelClass) -> bool:
         getattr(view, name, None) is not getattr(_stock, name)
         for name in ("destroy", "perform_destroy")
     )
+    # A model with its own `delete` may only archive the row, for example.
     return action.name == "destroy" and not is_own_view and model.delete is models.Model.delete
 
 
 def _deleted_with(
-    model: Any, published: PublishedModels, seen: set[Any]
+    model: Any, published: PublishedModels, seen: dict[Any, None]
 ) -> Iterator[tuple[ModelClass, ModelClass]]:
-    """The models whose rows are deleted with one of this model, each with the model that it refers
-    to.
+    """Yield the models whose rows are deleted with a row of this model, each with the model that it
+    refers to.
     """
     below: list[Any] = []
     for each in _referring(model, *_DELETING):
         if each not in seen:
-            seen.add(each)
+            seen[each] = None
             below.append(each)
             if each in published:
                 yield each, model
+    # All direct models come first, so that each is yielded with the nearest model.
     for each in below:
         yield from _deleted_with(each, published, seen)
 
 
 def _relinked(model: Any) -> list[Any]:
-    """The models whose rows are linked to another row, or to a default."""
-    usual = (*_DELETING, *_UNLINKING, *_BLOCKING, models.DO_NOTHING, None)
+    """Return the models whose rows are linked to another row, or to a default."""
     relations = model._meta.related_objects
-    return [each.related_model for each in relations if each.on_delete not in usual]
+    return [
+        each.related_model
+        for each in relations
+        if _unlinks(each.on_delete) and each.on_delete not in _UNLINKING
+    ]
 
 
 def _referring(model: Any, *kinds: Any) -> Iterator[Any]:
-    """The models with a foreign key to this one that has one of these `on_delete`, and those with a
-    generic one.
+    """Yield the models with a foreign key to this one that has one of these `on_delete`, and for
+    CASCADE those with a generic one.
     """
-    for relation in model._meta.get_fields(include_hidden=True):
-        is_reverse = relation.auto_created and not relation.concrete
-        if is_reverse and getattr(relation, "on_delete", None) in kinds:
+    for relation in _relations_to(model):
+        if relation.on_delete in kinds:
             yield relation.related_model
     if models.CASCADE in kinds:
+        # A GenericRelation: Django deletes its rows too, although they have no foreign key to the
+        # model.
         for field in model._meta.private_fields:
             if hasattr(field, "bulk_related_objects"):
                 yield field.related_model

@@ -1,6 +1,7 @@
-"""Everything in the URLconf that can be called: the tools, and what was left out and why.
+"""Everything in the URLconf that can be called: the tools, and everything that was left out, with
+the reason.
 
-Which tools there may be is found out at once. Each is described when it is first called or listed.
+The possible tools are found at once. Each is described when it is first called or listed.
 """
 
 from __future__ import annotations
@@ -28,29 +29,29 @@ from toolbooth.django.describe.name_patterns import includes
 from toolbooth.django.describe.names import Name, named, parted
 from toolbooth.django.describe.published_models import PublishedModels, published_models
 from toolbooth.django.describe.verbatim import verbatim_mistakes
+from toolbooth.django.describe.warm_file import Project, WarmFile, warm_path
+from toolbooth.django.describe.warm_key import key_of
 from toolbooth.django.own_tools import Broken, own_tools
 from toolbooth.server.registry import ToolRegistry
 
 
 @dataclass(slots=True, kw_only=True)
 class Catalogue:
-    """The tools of a project. What was found while they were described is complete after
-    `describe_all`.
-    """
+    """The tools of a project. Its lists of mistakes are complete after `describe_all`."""
 
     configuration: Configuration
     building: Building
     named: tuple[tuple[Name, Action], ...]
-    """The name of every view's action, published or not."""
+    """Every action of a view with its name, published or not."""
     hand_written: Sequence[Name]
     """The names of all hand-written tools, published or not."""
     locked: LockedNames
     """The names in `mcp_names.lock`."""
     open: bool
-    """Whether every tool is open to everybody: then nobody's list needs to be looked through."""
+    """Whether every tool is open to all callers. Then no caller's list has to be filtered."""
     authenticating_actions: tuple[Action, ...]
-    """The actions to ask whether a caller is known: one for all that authenticate alike, and each
-    of the others.
+    """The actions that are asked whether a caller is known: one for all that authenticate alike,
+    and each of the others.
     """
     broken: tuple[Broken, ...] = ()
     """Modules and functions of the project's own tools that have mistakes."""
@@ -62,12 +63,12 @@ class Catalogue:
 
     @property
     def actions(self) -> Mapping[str, Action]:
-        """Of every tool, the hand-written ones included."""
+        """The action of every tool, including hand-written ones."""
         return self.building.actions
 
     @property
     def body_names(self) -> Mapping[str, tuple[str, ...]]:
-        """The fields that are sent in the body, of every view's tool."""
+        """The fields that are sent in the body, by tool. Hand-written tools are not included."""
         return self.building.body_names
 
     @property
@@ -80,45 +81,51 @@ class Catalogue:
 
     @property
     def faults(self) -> tuple[LeftOut, ...]:
-        """What drf-spectacular could not make out."""
+        """The problems that drf-spectacular reported."""
         return tuple(self.building.faults)
 
     @property
     def clashes(self) -> tuple[LeftOut, ...]:
-        """Tools that have an argument by the name of a control argument, which they therefore go
-        without.
-        """
+        """Tools that lack a control argument, because they have an argument of that name."""
         return tuple(self.building.clashes)
 
     @property
     def unused_patterns(self) -> tuple[LeftOut, ...]:
-        """Patterns in the settings that fit nothing, and lines of `mcp_names.lock` without a
+        """Patterns in the settings that match nothing, and lines of `mcp_names.lock` without a
         tool.
         """
         return tuple(self.building.unused_patterns)
 
     @property
     def undeclared_bodies(self) -> tuple[str, ...]:
-        """Tools whose actions do not declare a body: they are called without one."""
+        """Tools whose actions do not declare a body. They are called without one."""
         return tuple(self.building.undeclared_bodies)
 
     @property
     def wrong_entries(self) -> tuple[LeftOut, ...]:
-        """Entries of `BODIES`, `VERBATIM` and `mcp_names.lock` that name nothing, or cannot be
+        """Entries of `BODIES`, `VERBATIM` and `mcp_names.lock` that name no tool, or cannot be
         used.
         """
         return tuple(self.building.wrong_entries)
 
     @property
     def describe_mistakes(self) -> tuple[LeftOut, ...]:
-        """What was wrong with the function in `DESCRIBE`: the tools were described without it."""
+        """Mistakes of the function in `DESCRIBE`. Its wrong results were ignored."""
         return tuple(LeftOut(*each) for each in self.building.context.complaints())
 
+    @property
+    def project(self) -> Project:
+        """The properties of the project that a stored list of its tools must match."""
+        own = [name.tool for name in self.hand_written]
+        found = self.registry
+        names = (*found.tools, *found.hidden, *found.promised, *self.actions)
+        key = key_of(self.named, own, self.building.language)
+        return Project(key=key, tools=frozenset(names), page_size=found.page_size)
+
     def describe_all(self) -> None:
-        """Describe every action that is not described yet, and look for mistakes in the
-        settings.
-        """
+        """Describe every action that is not described yet, and check the settings."""
         self.registry.complete()
+        # Two threads would otherwise add every mistake twice.
         with _lock:
             if not self.is_whole:
                 self._look_at_settings()
@@ -140,26 +147,30 @@ class Catalogue:
 
 _lock = threading.RLock()
 _started: dict[Any, Catalogue] = {}
-"""By URLconf: a host may serve several, each with its own views."""
+"""By URLconf, because a host may serve several, each with its own views."""
 
 _MOST_STARTED = 8
 
 
 def catalogue() -> Catalogue:
-    """The catalogue of the URLconf in use, with every action described."""
+    """Return the catalogue of the URLconf in use, with every action described."""
     found = started_catalogue()
     found.describe_all()
     return found
 
 
 def started_catalogue() -> Catalogue:
-    """The catalogue of the URLconf in use, as the first request starts it; others wait for it."""
+    """Return the catalogue of the URLconf in use, which the first request starts."""
+    # Middleware may have chosen another URLconf for this request.
     urlconf = get_urlconf() or settings.ROOT_URLCONF
+    # Most calls find a started catalogue, and need no lock.
     found = _started.get(urlconf)
     if found is not None:
         return found
     with _lock:
+        # Another thread may have started it in the meantime.
         if urlconf not in _started:
+            # The oldest is dropped, so that a host with many URLconfs does not fill the memory.
             if len(_started) >= _MOST_STARTED:
                 del _started[next(iter(_started))]
             _started[urlconf] = start(configuration())
@@ -167,20 +178,20 @@ def started_catalogue() -> Catalogue:
 
 
 def forget() -> None:
-    """Have the catalogue built anew: for tests that change settings or URLs."""
+    """Discard all catalogues, for tests that change settings or URLs."""
     with _lock:
         _started.clear()
 
 
 def build(chosen: Configuration) -> Catalogue:
-    """Describe every action that the configuration includes."""
+    """Return a catalogue in which every action that the configuration includes is described."""
     found = start(chosen)
     found.describe_all()
     return found
 
 
 def start(chosen: Configuration) -> Catalogue:
-    """Find every action that the configuration includes, and its name."""
+    """Return a catalogue with the name of every included action. No view is described yet."""
     made = Building(chosen)
     own = own_tools()
     for tool in own.tools:
@@ -188,14 +199,18 @@ def start(chosen: Configuration) -> Catalogue:
             made.add_hand_written(tool)
     found = discover(login_views=chosen.login_views)
     made.left_out += [LeftOut(what, why) for what, why in found.hidden]
+    # The authors of hand-written tools have chosen their names, so views must not use them.
     taken = [*made.actions, *(each.name for each in made.dispatchers)]
     locked = locked_names(chosen)
+    # Every action gets a name, published or not. Otherwise a change of INCLUDE or EXCLUDE would
+    # rename tools.
     names = tuple(named(found.actions, taken, locked.names))
     included = [(name, each) for name, each in names if includes(chosen, name)]
     _promise(made, included)
+    # After the promises, because groups are made of the names of tools.
     made.add_dispatchers()
     actions = made.actions.values()
-    return Catalogue(
+    started = Catalogue(
         configuration=chosen,
         building=made,
         named=names,
@@ -205,10 +220,17 @@ def start(chosen: Configuration) -> Catalogue:
         authenticating_actions=authenticating_actions(actions),
         broken=own.broken,
     )
+    path = warm_path(chosen)
+    # The file holds the tools of one URLconf only.
+    if path is not None and get_urlconf() in (None, settings.ROOT_URLCONF):
+        # The properties of the project take digests of all settings. They are computed only if the
+        # file is read.
+        made.registry.earlier = WarmFile(path, lambda: started.project)
+    return started
 
 
 def _promise(made: Building, included: Sequence[tuple[Name, Action]]) -> None:
-    """Have each of these actions described when it is first needed."""
+    """Promise a tool for each of these actions. It is described when it is first needed."""
     actions = [action for _, action in included]
     made.published = replace(published_models(actions), needs=made.needs)
     made.repeating = full_updates(actions)

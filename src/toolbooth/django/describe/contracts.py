@@ -1,4 +1,4 @@
-"""One operation -> the contract of its tool, its description, and who may not see it."""
+"""One operation -> the contract of its tool, its annotations, and the check of who may see it."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ from toolbooth.django.describe.repeatable import is_idempotent
 
 
 def access_check_of_view(call: SyncInvocation) -> Exception | None:
-    """What a caller that the view does not let in is told instead of a refusal."""
+    """Return the refusal for a caller whom the view does not admit; None for all others."""
     who = caller()
     answer = call.objection(who, who.sent)
     return None if answer is None else refusal(answer, call.tool, call.arguments)
 
 
 def access_check_of_function(tool: str, action: Action) -> Exception | None:
-    """The same for a tool that is written by hand."""
+    """Return the same for a tool that is written by hand."""
     answer = caller().objection(action)
     return None if answer is None else refusal(answer, tool)
 
 
 def contract_of(name: str, description: str, arguments: Arguments) -> Contract:
-    """A contract whose shape the boundary guards, and whose values REST framework validates: once,
-    in the view.
+    """Return a contract whose shape the boundary guards, and whose values REST framework validates:
+    once, in the view.
     """
     published = arguments.schema(arguments.properties)
     validation = Validation(arguments)
@@ -47,8 +47,12 @@ def contract_of(name: str, description: str, arguments: Arguments) -> Contract:
 
 
 def hints(action: Action, body: BodySerializer) -> dict[str, bool]:
-    """What a client may show before it lets a call through, unless clients assume it anyway."""
+    """Return the annotations that a client may show before it allows a call, except those that
+    clients assume anyway.
+    """
+    # By the MCP specification, the other hints have a meaning only for tools that write.
     if action.method == "GET":
         return {"readOnlyHint": True}
+    # Without hints, clients assume that a write is destructive and not idempotent.
     made = {"destructiveHint": False} if action.method == "POST" else {}
     return {**made, "idempotentHint": True} if is_idempotent(action, body) else made

@@ -1,7 +1,7 @@
 """The bodies of actions that the settings declare: `BODIES` and `INHERITED_BODIES`.
 
-For actions whose code a project cannot edit. Otherwise bodies are declared in the code:
-`@action(serializer_class=...)` or `@extend_schema(request=...)`.
+They are meant for actions whose code a project cannot edit. Otherwise bodies are declared in the
+code: `@action(serializer_class=...)` or `@extend_schema(request=...)`.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from toolbooth.errors import ContractError
 from toolbooth.jsonvalue import is_mapping, is_object, near_name
 
 WHOLE_BODY = "objects"
-"""The argument that is the body itself, where the body is a list."""
+"""The argument that holds the whole body, if the body is a list."""
 
 
 class WrongBody(Exception):
@@ -38,8 +38,8 @@ class WrongBody(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeclaredBody:
-    """The body of one tool, as the settings declare it. If it is set and has neither a serializer
-    nor plain data, the action takes no body.
+    """The body of one tool, as the settings declare it. If `is_set` is true and there is neither a
+    serializer nor plain data, the action takes no body.
     """
 
     is_set: bool = False
@@ -48,17 +48,23 @@ class DeclaredBody:
     plain: Contract | None = None
     """A Pydantic model or a JSON Schema, compiled: the view gets the JSON that it accepts."""
     is_list: bool = False
-    """The plain data is a list, under `WHOLE_BODY`."""
+    """Whether the plain data is a list, under `WHOLE_BODY`."""
     is_inherited: bool = False
-    """The action reads its body with its view's own serializer."""
+    """Whether the action reads its body with its view's own serializer."""
 
 
 LEFT_TO_THE_VIEW = DeclaredBody()
 
 
 def declared_body(tool: str, action: Action, chosen: Configuration) -> DeclaredBody:
-    """The body that the settings declare for a tool. Raises WrongBody."""
+    """Return the body that the settings declare for a tool.
+
+    Raises:
+        WrongBody: the entry for the tool cannot be used.
+    """
     if tool not in chosen.bodies:
+        # An entry of `BODIES` for one tool is more exact than a pattern, so patterns only count
+        # without one.
         is_inherited = any(fnmatchcase(tool, pattern) for pattern in chosen.inherited_bodies)
         return DeclaredBody(is_inherited=is_inherited)
     if action.method == "GET":
@@ -69,6 +75,7 @@ def declared_body(tool: str, action: Action, chosen: Configuration) -> DeclaredB
     is_class = inspect.isclass(given)
     if isinstance(given, BaseSerializer) or (is_class and issubclass(given, BaseSerializer)):
         return DeclaredBody(is_set=True, serializer=given)
+    # A tool takes an object, so a list becomes `{"objects": [...]}`.
     rows = _with_rows(given)
     plain = plain_body(tool, given if rows is None else rows)
     if plain is None:
@@ -77,12 +84,13 @@ def declared_body(tool: str, action: Action, chosen: Configuration) -> DeclaredB
 
 
 def _with_rows(given: Any) -> Any:
-    """A body that is a list, as the only field of an object; None if it is no list."""
+    """Return a body that is a list as the only field of an object; None if it is not a list."""
     if get_origin(given) is list:
         fields: dict[str, Any] = {WHOLE_BODY: (given, ...)}
         return create_model("Rows", __config__={"extra": "forbid"}, **fields)
     if not is_mapping(given) or given.get("type") != "array" or "items" not in given:
         return None
+    # References in the list start at the root of the schema, so the definitions stay there.
     rows = {key: each for key, each in given.items() if key != "$defs"}
     definitions = {key: given[key] for key in given if key == "$defs"}
     return {
@@ -100,12 +108,16 @@ def _imported(given: Any) -> Any:
     try:
         return import_string(given)
     except Exception as error:
+        # The code of a module may raise anything while it is imported.
         raise WrongBody(messages.cannot_import(given, error)) from error
 
 
 def plain_body(tool: str, given: Any) -> Contract | None:
-    """The contract of a Pydantic model, a dataclass, a TypedDict or a JSON Schema; None if it is
-    something else. Raises WrongBody.
+    """Return the contract of a Pydantic model, a dataclass, a TypedDict or a JSON Schema; None for
+    anything else.
+
+    Raises:
+        WrongBody: the contract cannot be compiled.
     """
     try:
         if _is_model(given):
@@ -116,6 +128,7 @@ def plain_body(tool: str, given: Any) -> Contract | None:
             return None
     except ContractError as error:
         raise WrongBody(messages.cannot_compile(error.mistakes)) from error
+    # A body without named fields cannot become arguments.
     return made if is_object(made.schema.get("properties")) else None
 
 
@@ -126,16 +139,18 @@ def _is_model(given: Any) -> bool:
 
 
 def entry_of_bodies(name: str) -> str:
-    """An entry of `BODIES`, as messages name it."""
+    """Return the name of an entry of `BODIES` for messages."""
     return f"TOOLBOOTH['BODIES'][{name!r}]"
 
 
 def unknown_names(chosen: Configuration, names: Iterable[Name]) -> Iterator[tuple[str, str]]:
-    """The entries of `BODIES` that name no view's tool, each with the reason."""
+    """Yield the entries of `BODIES` that name no view's tool, each with the reason."""
     every = list(names)
     known = list(tools(every))
     for name in chosen.bodies:
         if name not in known:
+            # The entry may have a short name that two resources want, and that neither has. Then
+            # the full names are suggested.
             shared = [each.tool for each in every if each.short == name]
             yield entry_of_bodies(name), messages.no_such_tool(near_name(name, known), shared)
 
@@ -143,7 +158,7 @@ def unknown_names(chosen: Configuration, names: Iterable[Name]) -> Iterator[tupl
 def unused_patterns_of_bodies(
     chosen: Configuration, names: Iterable[Name]
 ) -> Iterator[tuple[str, str]]:
-    """The patterns of `INHERITED_BODIES` that fit no view's tool, each with the reason."""
+    """Yield the patterns of `INHERITED_BODIES` that match no view's tool, each with the reason."""
     every = list(names)
     known = list(tools(every))
     for pattern in chosen.inherited_bodies:

@@ -1,4 +1,4 @@
-"""What a tool says that it does, in its description."""
+"""Writes the description of a tool."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from toolbooth.django.describe.model_words import (
     english_singular,
     names_of_rows,
     plural,
+    shown_model,
     singular,
     with_article,
 )
@@ -27,8 +28,8 @@ from toolbooth.django.describe.published_models import PublishedModels, model_of
 from toolbooth.jsonvalue import recased
 
 LONGEST_DESCRIPTION = 900
-"""Characters of a view's own description: with what is added to it, clients take 1,024 (lint knows
-which).
+"""The most characters of a view's own description. With the sentences that are added to it, it
+stays below the 1,024 that clients accept (lint knows which).
 """
 
 _update_mixin: Any = UpdateModelMixin
@@ -36,12 +37,13 @@ _model_serializer: Any = serializers.ModelSerializer
 
 
 def description_of(described: Operation, arguments: Arguments, published: PublishedModels) -> str:
-    """What a tool does. The description of a view set is about its rows; the standard actions say
-    what they do to them.
+    """Return the description of a tool. The description of a view set is about its rows, so those
+    of the standard actions begin with a sentence about the action.
     """
     action = described.action
     own = cut(described.description.strip())
     if described.body_is_undeclared:
+        # The view's own description may mention fields that cannot be sent.
         ending = messages.takes_no_fields(tuple(arguments.slots))
         return f"{(own or title(action)).rstrip('. ')}. {ending}"
     if action.name not in STANDARD_ACTIONS:
@@ -57,20 +59,21 @@ def description_of(described: Operation, arguments: Arguments, published: Publis
 
 
 def title(action: Action) -> str:
-    """What an action does, in a few words: `Create a company`."""
+    """Return a short title of an action: `Create a company`."""
     label = action.label or action.name
     if label in STANDARD_ACTIONS:
         return messages.does(label, *nouns(action))
+    # A plain view has no names for its actions, so the title contains the method.
     if action.name == action.method.lower():
         return f"{_begin(_words(action.base))} ({action.method})"
     return f"{_words(action.name).capitalize()} ({_words(action.base)})"
 
 
 def nouns(action: Action) -> tuple[str, str]:
-    """One row of an action, and several: `a company` and `companies`. These are the names of the
-    model, unless the resource has another name.
+    """Return the nouns for one row of an action, and for several: `a company` and `companies`.
+    These are the names of the model, unless the resource has another name.
     """
-    model = model_of(action)
+    model = shown_model(action.view)
     base = _words(action.base)
     resource = _words(action.base.rpartition("__")[2])
     if model is None:
@@ -79,26 +82,28 @@ def nouns(action: Action) -> tuple[str, str]:
     names = tuple(map(recased, names_of_rows(model)))
     if recased(resource) in names:
         return with_article(one), many
+    # `archived_companies` is more exact than the model's `companies`.
     if recased(resource).endswith(names):
         return with_article(english_singular(base)), english_plural(base)
+    # Two resources may show the same model, so the name of the resource is added.
     return f"{with_article(one)} ({base})", f"{many} ({base})"
 
 
 def summary(described: Operation) -> str:
-    """The first paragraph of a view's description."""
+    """Return the first paragraph of a view's description."""
     return cut(described.description.strip().partition("\n\n")[0])
 
 
 def cut(text: str) -> str:
-    """A description that is not too long."""
+    """Return a description, cut if it is too long."""
     if len(text) <= LONGEST_DESCRIPTION:
         return text
     return f"{text[:LONGEST_DESCRIPTION].rsplit(maxsplit=1)[0]} …"
 
 
 def _is_said(described: Operation) -> bool:
-    """Whether the description repeats the title, or is the view's own, which the tool that lists
-    its rows has already.
+    """Whether the description only repeats the title, or is the view's own, which the tool that
+    lists its rows has already.
     """
     action = described.action
     own = recased(described.description.strip().rstrip("."))
@@ -106,13 +111,15 @@ def _is_said(described: Operation) -> bool:
     names = () if model is None else names_of_rows(model)
     if own in map(recased, (*names, action.base)):
         return True
+    # The tool that lists the rows shows the view's own description.
     if action.name == "list" or not hasattr(action.view, "list"):
         return False
+    # drf-spectacular describes an action without a docstring by that of its view.
     return described.description.strip() == (inspect.getdoc(action.view) or "").strip()
 
 
 def _about_replacing(described: Operation) -> list[str]:
-    """What a full update does to the fields that are left out."""
+    """Return sentences about the fields that a caller leaves out of a full update."""
     view: Any = described.action.view
     serializer: Any = described.serializer
     is_stock = (
@@ -120,6 +127,7 @@ def _about_replacing(described: Operation) -> list[str]:
         and getattr(view, "perform_update", None) is _update_mixin.perform_update
         and getattr(serializer.__class__, "update", None) is _model_serializer.update
     )
+    # Nothing is known about fields that are left out if the project's own code replaces the row.
     if not is_stock:
         return [messages.SEND_ALL_REQUIRED]
     reset = tuple(name for name, each in serializer.fields.items() if _has_default(each))
@@ -127,9 +135,10 @@ def _about_replacing(described: Operation) -> list[str]:
 
 
 def _has_default(field: Any) -> bool:
-    """Whether a field that is left out of a full update gets a value."""
+    """Whether a field that is left out of a full update is reset to a default."""
     default: Any = getattr(field, "default", empty)
     is_sent = not field.read_only and not isinstance(field, HiddenField)
+    # REST framework skips a CreateOnlyDefault in updates.
     return is_sent and default is not empty and not isinstance(default, CreateOnlyDefault)
 
 

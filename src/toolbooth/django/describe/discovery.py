@@ -38,24 +38,24 @@ ACTIONS = {
     "PATCH": ("partial_update",),
     "DELETE": ("destroy",),
 }
-"""What generic views call what they do for a method."""
+"""The names that generic views give to their action for a method."""
 
 STANDARD_ACTIONS = frozenset(name for names in ACTIONS.values() for name in names)
 """The actions of REST framework's own views. They use the serializer of their view."""
 
 _FORMAT_SUFFIX = "<drf_format_suffix"
-"""In the patterns of the same views with `.json` behind them."""
+"""In the patterns of the same views with a suffix such as `.json`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Action:
-    """One action of one view, at one place of the URLconf."""
+    """One action of one view, at one path of the URLconf."""
 
     callback: Callable[..., Any]
     method: str
     name: str
-    """The view set's action; for a generic view what it does, for a plain view its method in small
-    letters.
+    """The view set's action; for a generic view one of `ACTIONS`, for a plain view its method in
+    lower case.
     """
     path: str
     """With each URL kwarg in braces: /api/contacts/{pk}/"""
@@ -65,7 +65,7 @@ class Action:
     or else of its class.
     """
     label: str = ""
-    """What the action is called in the tool's name, unless by its name."""
+    """The action's part of the tool's name, if it differs from `name`."""
 
     @property
     def view(self) -> type[APIView]:
@@ -76,7 +76,7 @@ class Action:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """Every action in the URLconf, and what its author keeps to themselves."""
+    """Every action in the URLconf that may become a tool, and the hidden ones."""
 
     actions: tuple[Action, ...]
     hidden: tuple[tuple[str, str], ...]
@@ -84,8 +84,8 @@ class Found:
 
 
 def discover(*, login_views: bool = False) -> Found:
-    """Look through the URLconf. HEAD and OPTIONS are left out, and views that log users in unless
-    `login_views` is set.
+    """Find every action in the URLconf. HEAD and OPTIONS are left out, and views that log users in
+    unless `login_views` is set.
     """
     urlconf = get_urlconf()
     names = dict(_names(get_resolver(urlconf)))
@@ -99,13 +99,13 @@ def discover(*, login_views: bool = False) -> Found:
             enumerator.hidden.append((f"{method} {path}", reason))
             continue
         actions.append(_action_at(path, regex, method, callback, names.get(callback, "")))
-    # The enumerator's own order follows settings and, within one path, the hash of a text.
+    # The enumerator's own order depends on settings and, within one path, on the hash of a string.
     actions.sort(key=lambda each: (each.path, METHODS.index(each.method)))
     return Found(tuple(actions), tuple(sorted(enumerator.hidden)))
 
 
 def full_updates(actions: Iterable[Action]) -> set[Action]:
-    """The actions that replace a row, at the places where some fields of it can be changed too."""
+    """Return the actions that replace a row, at the paths where a partial update exists too."""
     every = list(actions)
     partial = {(each.path, each.view) for each in every if each.name == "partial_update"}
     updates = (each for each in every if each.name == "update")
@@ -124,16 +124,19 @@ class _Enumerator(EndpointEnumerator):
         self.hidden: list[tuple[str, str]] = []
 
     def endpoints(self) -> list[Any]:
-        """What can be called: a path, its pattern, a method and a view for each."""
+        """Return all endpoints: a path, its pattern, a method and a view for each."""
         every: list[Any] = UntypedEnumerator._get_api_endpoints(self, None, "")
-        # A project's hooks say what is documented: what they drop is not published, what they
-        # rename keeps its address.
+        # A project's hooks choose the documented endpoints. An endpoint that they drop is not
+        # published; one that they rename keeps its address.
         kept = {(regex, method) for _, regex, method, _ in _hooked([*every])}
         found: dict[tuple[str, str], Any] = {}
         for path, regex, method, callback in every:
+            # Routers add a second pattern for `/contacts.json`, which is the same action.
             if method not in METHODS or _FORMAT_SUFFIX in regex:
                 continue
             if (regex, method) in kept:
+                # Django runs the first view that matches a path, so a later one at the same path is
+                # never called.
                 found.setdefault((path, method), (path, regex, method, callback))
             else:
                 self.hidden.append((f"{method} {path}", messages.LEFT_OUT_BY_HOOK))
@@ -143,8 +146,8 @@ class _Enumerator(EndpointEnumerator):
         included: bool = UntypedEnumerator.should_include_endpoint(self, path, callback)
         cls: Any = getattr(callback, "cls", None)
         is_api = isinstance(cls, type) and issubclass(cls, APIView)
-        # The page that a router makes for people, and the views that serve schemas, are no part of
-        # an API.
+        # The index page that a router makes for people, and the views that serve schemas, are not
+        # part of an API.
         is_own = is_api and not cls.__module__.startswith(("rest_framework.", "drf_spectacular."))
         if is_own and not included and not path.rstrip("/").endswith("{format}"):
             self.hidden.append((path, messages.NO_SCHEMA))
@@ -159,9 +162,10 @@ def _hooked(endpoints: list[Any]) -> list[Any]:
 
 
 def _is_page(callback: Any) -> bool:
-    """Whether a view is made for people: what its template is given was never meant to be sent
-    whole.
+    """Whether a view renders HTML for people only. The context of its template was never meant to
+    be sent as a whole.
     """
+    # `as_view(renderer_classes=[...])` replaces the attribute of the class.
     renderers = callback.initkwargs.get("renderer_classes", callback.cls.renderer_classes)
     return bool(renderers) and all(each.media_type == "text/html" for each in renderers)
 
@@ -177,8 +181,8 @@ def is_called_idempotent(action: Action) -> bool:
 
 
 def is_promised(action: Action) -> bool:
-    """Whether an action is marked with `@mcp_preview`. A class does not inherit the mark: nothing
-    is promised of what a subclass does.
+    """Whether an action is marked with `@mcp_preview`. A class does not inherit the mark, because a
+    subclass may have other effects.
     """
     functions = (action.callback, *_handlers(action.callback, action.method))
     is_marked = any(getattr(each, PREVIEW, False) for each in functions)
@@ -186,13 +190,13 @@ def is_promised(action: Action) -> bool:
 
 
 def _is_marked(callback: Any, method: str, mark: str) -> bool:
-    """Whether a view has a mark, or its method for one action."""
+    """Whether a view, or its method for one action, has a mark."""
     marked = (callback, callback.cls, *_handlers(callback, method))
     return any(getattr(each, mark, False) for each in marked)
 
 
 def _handlers(callback: Any, method: str) -> list[Any]:
-    """The methods of a view that run for one of HTTP."""
+    """Return the methods of a view that may run for an HTTP method."""
     names = (method.lower(), _action(callback, method))
     return [getattr(callback.cls, name, None) for name in names]
 
@@ -205,7 +209,7 @@ def _action(callback: Any, method: str) -> str:
 
 
 def _names(resolver: URLResolver) -> Iterator[tuple[Any, str]]:
-    """The name of every pattern that has one, by its callback."""
+    """Yield the name of every pattern that has one, by its callback."""
     for pattern in resolver.url_patterns:
         if isinstance(pattern, URLResolver):
             yield from _names(pattern)
@@ -220,7 +224,7 @@ def _action_at(path: str, regex: str, method: str, callback: Any, route: str) ->
         base = str(basename)  # it may be lazy text, such as a `verbose_name_plural`
         words = ViewWords(resource=base, action=name)
     else:
-        # Of a view set, the methods have names of their own.
+        # The methods of a view set have names of their own.
         is_named = name in ACTIONS[method] or bool(getattr(callback, "actions", None))
         does = name if is_named else None
         words = view_words(callback.cls, method=method, does=does, path=path, route=str(route))

@@ -1,8 +1,8 @@
-"""What a project adds to the context of serializers while its views are described:
+"""Adds the project's objects to the context of serializers while its views are described:
 `TOOLBOOTH["DESCRIBE"]`.
 
-For serializers that cannot be made without an object which only a real request leads to: the event
-or the organisation that the path names.
+Some serializers need an object that only a real request provides: the event or the organisation
+that the path names.
 """
 
 from __future__ import annotations
@@ -18,23 +18,24 @@ from toolbooth.django.describe.discovery import Action
 from toolbooth.jsonvalue import is_mapping
 
 _MOST_NAMED = 4
-"""Paths in one complaint."""
+"""The most paths in one complaint."""
 
 Describe = Callable[[Action, Any], Any]
 
 
 @dataclass(frozen=True, slots=True)
 class ExtraContext:
-    """The project's function, and what was wrong with its results."""
+    """The project's function, and the mistakes that it made."""
 
     function: Describe | None = None
     mistakes: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
-    """What was wrong, and with which actions."""
+    """The mistakes, each with the actions where it occurred."""
 
     def add(self, view: Any, action: Action) -> None:
-        """Add what the project's function returns to the serializer context of a view. A view that
-        cannot make its own context without a real request has REST framework's.
+        """Add the result of the project's function to the serializer context of a view. A view that
+        cannot make its own context without a real request gets REST framework's.
         """
+        # Called once for each description: a view may make its context many times.
         given = self._given(view, action)
         own: Any = getattr(view, "get_serializer_context", None)
         if own is None and not given:
@@ -43,6 +44,7 @@ class ExtraContext:
         def get_serializer_context() -> dict[str, Any]:
             return {**_context(own, view), **given}
 
+        # Set on this instance only. The class serves the project's own requests.
         view.get_serializer_context = get_serializer_context
 
     def _given(self, view: Any, action: Action) -> dict[Any, Any]:
@@ -61,11 +63,12 @@ class ExtraContext:
     def _note(self, mistake: str, action: Action) -> None:
         where = self.mistakes.setdefault(mistake, [])
         name = f"{action.method} {action.path}"
+        # An action may be described twice: for an anonymous user and for a superuser.
         if name not in where:
             where.append(name)
 
     def complaints(self) -> Iterator[tuple[str, str]]:
-        """What was wrong, for `manage.py check`."""
+        """Yield the mistakes, for `manage.py check`."""
         for mistake, where in self.mistakes.items():
             yield "TOOLBOOTH['DESCRIBE']", f"{mistake} for {_listed(where)}"
 
@@ -74,12 +77,12 @@ NO_CONTEXT = ExtraContext()
 
 
 def extra_context(path: str) -> ExtraContext:
-    """The function at an import path; none if the path is empty."""
+    """Return the function at an import path; `NO_CONTEXT` if the path is empty."""
     return ExtraContext(import_string(path)) if path else NO_CONTEXT
 
 
 def _context(own: Callable[[], dict[str, Any]] | None, view: Any) -> dict[str, Any]:
-    """The view's own context, or REST framework's."""
+    """Return the view's own context, or REST framework's."""
     try:
         if own is not None:
             return own()

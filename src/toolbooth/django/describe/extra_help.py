@@ -1,15 +1,19 @@
-"""What `help: true` tells of the gateway's tools beside their fields."""
+"""The parts of `help: true` that are not about the fields of a tool."""
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from toolbooth.contract import Contract
+from toolbooth.django.call.asked_serializer import asked_serializer
 from toolbooth.django.call.caller import caller
+from toolbooth.django.call.caller_fields import schema_for
 from toolbooth.django.call.invocation import SyncInvocation
 from toolbooth.django.describe import messages
 from toolbooth.django.describe.arguments import Arguments
+from toolbooth.django.describe.described_requests import plausible_kwargs
 from toolbooth.django.describe.gateway_arguments import filters_of
 from toolbooth.django.describe.relations import Relation
 from toolbooth.jsonvalue import Json, is_array, is_object
@@ -17,26 +21,32 @@ from toolbooth.server.controls import CONTROL_ARGUMENTS, HELP_KEY, is_free
 from toolbooth.server.dispatch.variants import help_variant
 from toolbooth.server.tool import AccessCheck, Tool, Variant
 
+logger = logging.getLogger("toolbooth.django")
+
 
 def help_variant_of_view(
     call: SyncInvocation, find: Callable[[str], Tool], access_check: AccessCheck
 ) -> Variant | None:
-    """The variant of a view's tool that answers with its help; None where it has none."""
+    """Return the variant of a view's tool that answers with its help; None if it has no help."""
     name = call.arguments.called("help")
     return None if name is None else help_variant(name, call.tool, find, access_check)
 
 
 def help_schema_of_view(call: SyncInvocation) -> Callable[[], Json | None] | None:
-    """Finds the input schema for the caller who asks; None if all callers may send the same."""
-    return (lambda: call.schema_for(caller())) if call.body_serializer.dynamic else None
+    """Return a function that finds the input schema for the caller; None if all callers may send
+    the same fields.
+    """
+    return (lambda: _schema_for_caller(call)) if call.body_serializer.dynamic else None
 
 
 def extra_help_of_view(arguments: Arguments, most: int | None) -> Json:
-    """What help tells of a tool beside its fields; `most`: so many rows can be made in one call,
-    None: one.
+    """Return the help for a view's tool, besides its fields. `most` is the number of rows that one
+    call can create; None if it is one.
     """
     filters = filters_of(arguments)
     controls = {name: CONTROL_ARGUMENTS[own].meaning for name, own in arguments.controls.items()}
+    # Some relations are accepted from certain callers only. The help that all callers get leaves
+    # them out.
     published = {
         name: each for name, each in arguments.relations.items() if name in arguments.properties
     }
@@ -54,8 +64,8 @@ def extra_help_of_view(arguments: Arguments, most: int | None) -> Json:
 
 
 def with_placeholders(arguments: Arguments, example: Json) -> Json:
-    """An example with placeholders for keys of rows, in the URL and in relations: any key that it
-    made up could be that of a real row.
+    """Return an example with placeholders for keys of rows, in the URL and in relations. An
+    invented key could be that of a real row.
     """
     made: Json = {}
     for name, value in example.items():
@@ -80,7 +90,7 @@ def _without_keys(value: Any, relations: Any) -> Any:
 
 
 def _relations(found: Any, path: str) -> Iterator[tuple[str, Json]]:
-    """How the row of each relation can be named, by the path of the relation."""
+    """Yield the ways to name the row of each relation, by the path of the relation."""
     if isinstance(found, Relation):
         yield path, {"by": messages.RELATION_BY, "names": list(found.lookups)}
     elif is_array(found):
@@ -91,13 +101,30 @@ def _relations(found: Any, path: str) -> Iterator[tuple[str, Json]]:
 
 
 def extra_help_of_function(contract: Contract, own: Contract, names: Mapping[str, str]) -> Json:
-    """What help tells of a hand-written tool beside its fields: what its contract takes that is not
-    its own.
+    """Return the help for a hand-written tool, besides its fields: the control arguments that the
+    gateway has added to it.
     """
     fields = {name for form in contract.shape.objects for name in form.fields}
     free = {
         each: name
         for name, each in names.items()
+        # `help` is added after this contract is made, so it is not among its fields.
         if is_free(own, each) and (each in fields or name == "help")
     }
     return {HELP_KEY: {each: CONTROL_ARGUMENTS[name].meaning for each, name in free.items()}}
+
+
+def _schema_for_caller(call: SyncInvocation) -> Json | None:
+    """Return the input schema with the fields that this caller may send; None if they depend on the
+    call.
+    """
+    action = call.action
+    # Help needs no row, so the call may have no values for the URL.
+    kwargs = plausible_kwargs(action)
+    try:
+        view = caller().admitted_view(action, kwargs)
+        serializer = asked_serializer(view, call.body_serializer.of)
+        return schema_for(serializer, call.arguments, is_partial=action.method == "PATCH")
+    except Exception:  # it needs the row, or an object that middleware finds by the path
+        logger.debug("the fields of %s cannot be said", call.tool, exc_info=True)
+        return None

@@ -1,4 +1,4 @@
-"""Schemas of single fields: without noise, and with all values that REST framework takes."""
+"""Schemas of single fields: without noise, and with all values that REST framework accepts."""
 
 from __future__ import annotations
 
@@ -7,28 +7,29 @@ from typing import Any
 from rest_framework import serializers
 
 from toolbooth.django.describe import messages
+from toolbooth.django.describe.date_forms import other_forms
 from toolbooth.jsonvalue import Json, is_array, is_object
 from toolbooth.publish.words import format_phrase
 from toolbooth.secret_names import is_secret_name
 
 JSON_TYPES = ["object", "array", "number", "boolean"]
-"""What a JSONField takes, and null where it may be null. A document that is sent as JSON text is
-read, so no text.
+"""The types that a JSONField accepts, besides null. A document that is sent as JSON text is parsed,
+so text is not among them.
 """
 
 ANY_ITEMS = {"type": ["object", "string", "number", "boolean"]}
-"""What is published of a list in a document; lists of lists are taken too, but cost more words than
-they are worth.
+"""The published items of a list in a document. Lists of lists are accepted too, but are not worth
+their tokens.
 """
 
 LONG_TEXT = 200
-"""Characters. A limit from here on is not listed: it is that of a URL, or of an email address."""
+"""Characters. Limits from here on are not listed: they are those of URLs and email addresses."""
 
 MOST_LABELS = 30
-"""Choices that a description explains."""
+"""The most choices that a description explains."""
 
 _INTEGER_LIMITS = (2**15, 2**31, 2**32, 2**63, 2**64)
-"""Limits of a database's integers: these say nothing about a field."""
+"""Limits of a database's integers. They do not come from the author of the field."""
 
 _NUMBER_FORMATS = ("int32", "int64", "float", "double")
 
@@ -38,14 +39,15 @@ _NOISE = frozenset(
 
 
 def trimmed(schema: Json) -> Json:
-    """A schema without keywords that say nothing."""
+    """Return a schema without uninformative keywords."""
     made = {key: each for key, each in schema.items() if key not in _NOISE}
+    # `int64` or `double` describes the column. An agent would send the same number without it.
     if made.get("format") in _NUMBER_FORMATS:
         del made["format"]
     for key in ("minimum", "maximum"):
         if key in made and _is_integer_limit(made[key]):
             del made[key]
-    # Python's regular expressions go beyond those of JSON Schema.
+    # Python's regular expressions have syntax that those of JSON Schema do not have.
     if "(?" in str(made.get("pattern", "")):
         del made["pattern"]
     if is_object(made.get("items")):
@@ -56,8 +58,8 @@ def trimmed(schema: Json) -> Json:
 
 
 def without_loose_limits(schema: Json) -> Json:
-    """A schema without limits of length that callers seldom reach: for listings, to save tokens.
-    Help has them, and a refusal says them.
+    """Return a schema without limits of length that callers seldom reach: for listings, to save
+    tokens. Help and refusals still contain them.
     """
     made = {key: each for key, each in schema.items() if not _is_loose_limit(key, each)}
     if is_object(made.get("items")):
@@ -70,11 +72,12 @@ def without_loose_limits(schema: Json) -> Json:
 
 def _is_loose_limit(key: str, value: Any) -> bool:
     is_long = key == "maxLength" and value >= LONG_TEXT
+    # Every text field that refuses the empty text has a minimum of 1.
     return is_long or (key, value) == ("minLength", 1)
 
 
 def without_words(schema: Json) -> Json:
-    """A schema without descriptions, but for those of lists and objects, which may have an
+    """Return a schema without descriptions, except those of lists and objects, which may contain an
     example.
     """
     made = dict(schema)
@@ -90,13 +93,16 @@ def without_words(schema: Json) -> Json:
 def _is_integer_limit(value: Any) -> bool:
     if not isinstance(value, int):
         return False
+    # An integer of 32 bits is at least -2**31 and at most 2**31 - 1.
     return any(abs(value) in (limit, limit - 1) for limit in _INTEGER_LIMITS)
 
 
 def scalar_schema(schema: Json, found: Any, name: str) -> Json:
-    """The schema of a scalar, with all that REST framework takes."""
+    """Return the schema of a scalar, with all values that REST framework accepts."""
     made = trimmed(schema)
     if isinstance(found, serializers.JSONField):
+        # drf-spectacular writes an empty schema for this field. If there is more, its author has
+        # described the document.
         if not made.keys() & {"type", "properties", "anyOf", "oneOf"}:
             types = [*JSON_TYPES, *_null(found)]
             return {**made, "type": types, "additionalProperties": True, "items": ANY_ITEMS}
@@ -110,6 +116,10 @@ def scalar_schema(schema: Json, found: Any, name: str) -> Json:
         return _choices(made, found)
     elif isinstance(found, serializers.CharField):
         return _text(made, found, name)
+    forms = other_forms(found)
+    if forms:  # the boundary would ask for ISO 8601, which the field refuses
+        made.pop("format", None)
+        return with_words(made, forms)
     return made
 
 
@@ -118,11 +128,12 @@ def _null(found: Any) -> list[str]:
 
 
 def as_number(schema: Json) -> Json:
-    """A decimal that every client keeps whole as a number: the shorter schema to publish. As text
-    it is taken too.
+    """Return the schema to publish for a decimal that every client keeps exact as a number: it is
+    shorter. Text is accepted too.
     """
     kinds = [kind for kind in schema["type"] if kind != "string"]
     made = {key: each for key, each in schema.items() if key != "format"}
+    # The default of a decimal is text, such as `"0.00"`, and would violate the published type.
     if isinstance(made.get("default"), str):
         made["default"] = float(made["default"])
     return {**made, "type": kinds[0] if len(kinds) == 1 else kinds}
@@ -133,15 +144,17 @@ def as_number(schema: Json) -> Json:
 
 def _text(schema: Json, found: Any, name: str) -> Json:
     made = _text_or_blank(schema) if found.allow_blank else schema
+    # The boundary does not repeat a value of this format in a refusal.
     is_secret = found.style.get("input_type") == "password" or is_secret_name(name)
     return {**made, "format": "password"} if is_secret else made
 
 
 def _text_or_blank(schema: Json) -> Json:
-    """One text, where drf-spectacular has the empty one apart; without the pattern, which the empty
-    one would break.
+    """Return one schema for text, where drf-spectacular has a branch of its own for the empty text.
+    It has no pattern, because the empty text would violate it.
     """
     branches: list[Json] = schema.get("oneOf", [])
+    # The branch for the empty text is `{"type": "string", "maxLength": 0}`.
     longer = next((each for each in branches if each.get("maxLength") != 0), schema)
     made = {**schema, **longer}
     made.pop("oneOf", None)
@@ -153,8 +166,9 @@ def _text_or_blank(schema: Json) -> Json:
 
 
 def _choices(schema: Json, found: Any) -> Json:
-    """With the empty choice if it is one, and with labels that say more than their values. Choices
-    that are filled in for each request are not known: any value is taken, and the field decides.
+    """Return a schema with the empty choice if that is allowed, and with the labels that differ
+    from their values. Choices that are filled in for each request are not known: any value is
+    accepted, and the field decides.
     """
     if not found.choices:
         return _without_choices(schema)
@@ -162,6 +176,7 @@ def _choices(schema: Json, found: Any) -> Json:
         made: Json = {**schema, "items": _with_blank(schema["items"], found)}
     else:
         made = _with_blank(schema, found)
+    # Labels may be lazy strings.
     labels = {value: str(label) for value, label in found.choices.items()}
     telling = [f"{value} = {label}" for value, label in labels.items() if _says_more(label, value)]
     if not telling or len(labels) > MOST_LABELS:
@@ -183,6 +198,7 @@ def _with_blank(schema: Json, found: Any) -> Json:
 
 
 def _says_more(label: str, value: Any) -> bool:
+    # A label such as `In progress` adds nothing to the value `IN_PROGRESS`.
     return _letters(str(value)) != _letters(label.replace(" ", ""))
 
 
@@ -191,14 +207,14 @@ def _letters(text: str) -> str:
 
 
 def with_words(schema: Json, words: str) -> Json:
-    """A schema with more words at the end of its description."""
+    """Return a schema with more words at the end of its description."""
     before = str(schema.get("description") or "").rstrip(". ")
     return {**schema, "description": f"{before}. {words}" if before else words}
 
 
 def in_words(schema: Json) -> Json:
-    """The schema of a field for listings, in words that every client shows: a document is JSON
-    text, and null is said, because many clients are not sent the type.
+    """Return the schema of a field for listings, in words that every client shows. A document is
+    JSON text, and the description mentions null, because many clients do not get the type.
     """
     if _is_document(schema):
         return _saying_null(_as_text(schema), schema)
@@ -211,13 +227,13 @@ def in_words(schema: Json) -> Json:
 
 
 def _is_document(schema: Json) -> bool:
-    """Whether any JSON is taken, but for text."""
+    """Whether any JSON value except text is accepted."""
     return set(JSON_TYPES) <= _kinds(schema)
 
 
 def _as_text(schema: Json) -> Json:
-    """A document as JSON text, which is read as what it contains. Gemini refuses an object without
-    properties, and OpenAI's strict mode can send nothing in it.
+    """Return the schema of a document as JSON text, which is parsed. Gemini refuses an object
+    without properties, and OpenAI's strict mode can send no fields in it.
     """
     words = schema.get("description")
     text = f"{messages.JSON_TEXT}: {words}" if words else messages.JSON_TEXT
@@ -227,7 +243,7 @@ def _as_text(schema: Json) -> Json:
 def _saying_null(schema: Json, original: Json) -> Json:
     if not _takes_null(original):
         return schema
-    # The profile that writes a format in words does not say it twice.
+    # A profile that writes formats in words does not repeat these.
     words = schema.get("description") or format_phrase(schema.get("format"))
     text = str(words or "").rstrip(". ")
     return {**schema, "description": f"{text}, {messages.OR_NULL}" if text else messages.OR_NULL}
@@ -239,6 +255,6 @@ def _takes_null(schema: Json) -> bool:
 
 
 def _kinds(schema: Json) -> set[Any]:
-    """The types that a schema names itself."""
+    """Return the types that a schema itself names."""
     kinds = schema.get("type")
     return set(kinds) if is_array(kinds) else {kinds}

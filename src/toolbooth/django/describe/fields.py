@@ -1,8 +1,8 @@
-"""A body, as drf-spectacular describes it and as the serializer's fields read it -> what is
-published, what is taken.
+"""A body, as drf-spectacular describes it and as the serializer's fields read it -> the schemas to
+publish, and those of all accepted values.
 
-The two differ where REST framework takes more than is worth publishing: a decimal is published as a
-number, and taken as text too.
+The two differ where REST framework accepts more than is worth publishing: a decimal is published as
+a number, and accepted as text too.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ from toolbooth.jsonvalue import Json, is_array, is_object
 has_override: Any = untyped_has_override
 
 MOST_DIGITS = 15
-"""Digits that a number of any client keeps."""
+"""The most digits of a number that every client keeps exact."""
 
 _FORMS_KEEP_DICTIONARIES = bool(
     serializers.DictField().to_internal_value(MultiValueDict({"key": ["value"]}))
@@ -51,7 +51,9 @@ _FORMS_KEEP_DICTIONARIES = bool(
 """Before 3.18, REST framework reads every dictionary in a form as an empty one."""
 _FIELDS_OF_NO_KIND = (serializers.Field, serializers.RelatedField)
 _SAID_OF_ANYTHING = {"type", "title", "description", "default"}
-"""What drf-spectacular says of fields that it does not know. If it says more, the type is meant."""
+"""The keywords that drf-spectacular writes for fields that it does not know. If a schema has more,
+its type is meant.
+"""
 
 
 @dataclass(slots=True)
@@ -59,17 +61,17 @@ class Fields:
     """Named values that can be sent: those of a body, or the arguments of a tool."""
 
     properties: dict[str, Json] = field(default_factory=dict[str, Json])
-    """As they are published."""
+    """The schemas as they are published."""
     wide: dict[str, Json] = field(default_factory=dict[str, Json])
-    """As they are taken."""
+    """The schemas of all accepted values."""
     required: list[str] = field(default_factory=list[str])
     relations: dict[str, Any] = field(default_factory=dict[str, Any])
-    """Where relations are among the fields: a Relation, or the same for what is below."""
+    """The relations among the fields: a Relation, or the same structure for the fields below."""
     left_out: list[str] = field(default_factory=list[str])
-    """Fields that cannot be sent, with the reason."""
+    """Fields that cannot be sent, each with the reason."""
     offered: dict[str, Json] = field(default_factory=dict[str, Json])
-    """Fields of a body as they are published to callers who may send all of them. Empty if no
-    caller may send more than others.
+    """Fields of a body as they are published to callers who may send all of them. Empty if all
+    callers may send the same fields.
     """
 
 
@@ -78,29 +80,42 @@ class Described(NamedTuple):
 
     published: Json
     wide: Json
-    """As it is taken."""
+    """The schema of all accepted values."""
     relations: Any = None
-    """Where relations are in it."""
+    """The relations in it."""
 
 
 def read_body(
-    schema: Json, fields: Mapping[str, Any], method: str, *, is_form: bool = False
+    schema: Json,
+    fields: Mapping[str, Any],
+    method: str,
+    *,
+    is_form: bool = False,
+    creates: bool = False,
 ) -> Fields:
-    """The fields of an object, which is sent as JSON or as a form. Raises Unknowable."""
-    return _BodyReader(method, is_form=is_form).fields(schema, fields, ())
+    """Return the fields of an object that is sent as JSON or as a form. `creates`: the call creates
+    rows.
+
+    Raises:
+        Unknowable: a required field cannot be described.
+    """
+    return _BodyReader(method, is_form=is_form, creates=creates).fields(schema, fields, ())
 
 
 class _BodyReader:
-    """Reads the body of one method. `objects`: relations are taken by object too."""
+    """Reads the body of one method. `objects`: relations are accepted as objects too."""
 
-    def __init__(self, method: str, *, is_form: bool, objects: bool = True) -> None:
+    def __init__(
+        self, method: str, *, is_form: bool, creates: bool = False, objects: bool = True
+    ) -> None:
         self.method = method
         self.is_form = is_form
+        self.creates = creates
         self.objects = objects
 
     def fields(self, schema: Json, fields: Mapping[str, Any], above: tuple[str, ...]) -> Fields:
         made = Fields()
-        # A patch needs none of a serializer's fields, at any depth.
+        # PATCH requires none of a serializer's fields, at any depth.
         required: list[str] = [] if self.method == "PATCH" else schema.get("required", [])
         for name, each in schema["properties"].items():
             path = (*above, name)
@@ -108,11 +123,15 @@ class _BodyReader:
                 found = self.value(each, fields.get(name), path, made)
             except Unknowable as reason:
                 if name in required:
+                    # Without a required field every call would fail, so the whole tool is left out.
                     words = messages.required_but_unknown(".".join(path), str(reason))
                     raise Unknowable(words) from None
                 made.left_out.append(f"{'.'.join(path)!r} {reason}")
                 continue
             made.properties[name], made.wide[name] = found.published, found.wide
+            if self.creates and name not in required and _is_null_if_left_out(fields.get(name)):
+                # To leave the field out has the same effect as null, so refusals may advise it.
+                made.wide[name] = {**found.wide, "default": None}
             if found.relations is not None:
                 made.relations[name] = found.relations
             if name in required:
@@ -120,17 +139,21 @@ class _BodyReader:
         return made
 
     def value(self, schema: Json, found: Any, path: tuple[str, ...], body: Fields) -> Described:
-        """A value of the body, with the serializer's field that reads it."""
+        """Return a value of the body. `found` is the serializer's field that reads it."""
         if schema.get("format") == "binary":
             if found is None or not _has_own_code(found):
                 raise Unknowable(messages.TAKES_A_FILE)
             schema = _without(schema, "format")  # as text: in base64, or by its URL
+        # In OpenAPI 3.1, a component that may be null has two branches: itself, and `{"type":
+        # "null"}`.
         branch, takes_null = _without_null(schema)
         if takes_null:
             return _with_null(self.value(branch, found, path, body))
         if found is None:
+            # No field of a serializer reads this value: its author has documented it by hand.
             documented = opened(trimmed(schema))
             return Described(documented, taken_as_documented(documented))
+        # The author's schema replaces the description, but not the code that reads the value.
         if has_override(found, "field"):
             return Described(opened(trimmed(schema)), taken_by(found, schema))
         if _has_own_code(found):
@@ -151,11 +174,12 @@ class _BodyReader:
         return self._scalar(schema, found, path)
 
     def _of_own_code(self, schema: Json, found: Any) -> Described:
-        """The author's own code reads it, and alone decides what it takes; what drf-spectacular
-        knows is published.
+        """Return the schema of a field that the author's own code reads, and that accepts any value
+        here. The schema of drf-spectacular is published.
         """
         published = self._with_default(trimmed(schema), found)
         if _is_of_no_kind(found) and published.keys() <= _SAID_OF_ANYTHING:
+            # drf-spectacular knows nothing about the field, so its type is only a guess.
             published = _without(published, "type")
         return Described(published, {})
 
@@ -180,6 +204,7 @@ class _BodyReader:
         by_key = self._with_default(key_schema(found, trimmed(schema)), found)
         wide = _any_key(by_key) if is_below_bare(found) else by_key
         relation = relation_of(found, path, wide)
+        # Only the field itself can find the row, so it checks the value.
         if relation is None:
             return Described(by_key, {})
         if not self.objects:
@@ -189,10 +214,12 @@ class _BodyReader:
     def _dictionary(
         self, schema: Json, found: Any, path: tuple[str, ...], body: Fields
     ) -> Described:
-        """Values under any name. A relation among them is taken by key only."""
+        """Return a dictionary. A relation among its values is accepted by key only."""
         if self.is_form and not _FORMS_KEEP_DICTIONARIES:
             raise Unknowable(messages.LOST_IN_A_FORM)
-        reader = _BodyReader(self.method, is_form=self.is_form, objects=False)
+        # A relation is found by its path of declared names. The keys of a dictionary are the
+        # caller's.
+        reader = _BodyReader(self.method, is_form=self.is_form, creates=self.creates, objects=False)
         value = reader.value(schema["additionalProperties"], found.child, path, body)
         made = self._with_default(trimmed(schema), found)
         return Described(
@@ -203,6 +230,7 @@ class _BodyReader:
     def _scalar(self, schema: Json, found: Any, path: tuple[str, ...]) -> Described:
         made = self._with_default(scalar_schema(schema, found, path[-1]), found)
         if isinstance(found, serializers.DecimalField):
+            # Without a limit of digits, a client could round the number, so text is published too.
             digits = found.max_digits
             if digits and digits <= MOST_DIGITS:
                 return Described(as_number(made), made)
@@ -211,24 +239,28 @@ class _BodyReader:
         return _as_published(made)
 
     def _with_default(self, schema: Json, found: Any) -> Json:
-        """With the default that applies when the field is not sent."""
+        """Return a schema with the default that applies when the field is not sent."""
+        # The default that drf-spectacular writes is the same for every method.
         made = _without(schema, "default")
         default = self._default(found)
         return made if default is None else {**made, "default": default}
 
     def _default(self, found: Any) -> Any:
-        """An update leaves what is not sent as it is, unless the serializer itself has a default
-        for it.
+        """Return the default of a field. An update keeps a value that is not sent, unless the
+        serializer itself has a default for it.
         """
         if self.method == "PATCH":
             return None
+        # A partial update ignores all defaults; a full one applies those of the serializer.
         value: Any = getattr(found, "default", empty)
+        # Only a new row gets the defaults of its model.
         if value is empty and self.method == "POST":
             value = _models_default(found)
         if isinstance(value, Enum):
             value = value.value
         elif isinstance(value, Decimal):
             value = str(value)
+        # Other defaults, such as functions, have no form in JSON, and an empty text adds nothing.
         return value if isinstance(value, str | int | float) and value != "" else None
 
 
@@ -243,9 +275,27 @@ def _models_default(found: Any) -> Any:
     return empty if value is NOT_PROVIDED or callable(value) else value
 
 
+def _is_null_if_left_out(found: Any) -> bool:
+    """Whether a new row has null in a field that is not sent."""
+    if not getattr(found, "allow_null", False):
+        return False
+    if found.default is not empty:
+        return found.default is None
+    parent: Any = found.parent
+    if not isinstance(parent, serializers.ModelSerializer):
+        return False
+    try:
+        column: Any = parent.Meta.model._meta.get_field(found.source)
+    except (FieldDoesNotExist, AttributeError):
+        return False
+    # A column has `db_default` since Django 5.0.
+    defaults = (getattr(column, "default", 0), getattr(column, "db_default", NOT_PROVIDED))
+    return all(each is NOT_PROVIDED or each is None for each in defaults)
+
+
 def _any_key(by_key: Json) -> Json:
-    """The key of a relation whose field the project's code may replace for each request: a row may
-    then be named by its slug or its URL, and there may be none.
+    """Return the schema of a relation whose field the project's code may replace for each request.
+    A row may then be named by its slug or its URL, and null is accepted.
     """
     made: Json = {"type": ["string", "integer", "null"]}
     return {**made, "default": by_key["default"]} if "default" in by_key else made
@@ -259,7 +309,7 @@ def _as_published(schema: Json) -> Described:
 
 
 def _without_null(schema: Json) -> tuple[Json, bool]:
-    """A schema that is null or one other thing: that thing, and True."""
+    """Return the other branch of a schema that allows null or one other thing, and True."""
     for key in ("oneOf", "anyOf"):
         branches: list[Json] = schema.get(key) or []
         others = [each for each in branches if not _is_null(each)]
@@ -295,14 +345,15 @@ def _without(schema: Json, keyword: str) -> Json:
 
 
 def _has_own_code(found: Any) -> bool:
-    """Whether a field, not a serializer, reads what is sent by a project's own code."""
+    """Whether a field that is not a serializer reads its value with the project's own code."""
     return not isinstance(found, serializers.BaseSerializer) and reads_by_own_code(found)
 
 
 def _is_of_no_kind(found: Any) -> bool:
-    """Whether a field is of no kind that REST framework has. drf-spectacular calls it text, for
-    want of a better type.
+    """Whether a field has none of the kinds that REST framework has. drf-spectacular declares it as
+    text, because it knows no better type.
     """
     bases: tuple[Any, ...] = found.__class__.__mro__
+    # The first of them is the nearest class that REST framework knows.
     kinds = [each for each in bases if each.__module__.startswith("rest_framework.")]
     return kinds[0] in _FIELDS_OF_NO_KIND

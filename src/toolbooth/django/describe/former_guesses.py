@@ -1,11 +1,11 @@
-"""What the gateway once guessed from a view's byte code, for `mcp_doctor` alone.
+"""The guesses that earlier versions made from a view's byte code, for `mcp_doctor` alone.
 
 Earlier versions looked into the code of a view to find out whether its DELETE reads a body, and
 whether its create takes a list. Now authors declare both: `@extend_schema(request=...)` and
-`@mcp_bulk`. A view that relied on a guess would change in silence, so `mcp_doctor` still makes the
-guesses, and names the line to write where they differ from the declarations. No tool is described
-or called by anything in this module. It can be deleted once no project upgrades from such a
-version.
+`@mcp_bulk`. A view that relied on a guess would change without notice, so `mcp_doctor` still makes
+the guesses, and prints the line to write where they differ from the declarations. No tool is
+described or called by anything in this module. It can be deleted once no project upgrades from such
+a version.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Difference:
 
 
 def differences(actions: Mapping[str, Action], chosen: Configuration) -> Iterator[Difference]:
-    """Each tool for which the guess and the declaration differ."""
+    """Yield each tool for which the guess and the declaration differ."""
     with describing():
         for tool, action in actions.items():
             kind = _difference(action, declared_body(tool, action, chosen))
@@ -53,7 +53,7 @@ def differences(actions: Mapping[str, Action], chosen: Configuration) -> Iterato
 
 
 def handler_of(action: Action) -> str:
-    """The method of the view that Django calls."""
+    """Return the method of the view that Django calls."""
     is_view_set = hasattr(action.callback, "actions")
     return action.name if is_view_set else action.method.lower()
 
@@ -71,16 +71,18 @@ def _difference_of_delete(action: Action, declared: DeclaredBody) -> Kind | None
     if described is None:
         return None
     guessed = reads_body(action)
+    # The view reads a body, but its author declares none, so the tool no longer sends one.
     if guessed and described.leaves_body_open:
         return "undeclared body"
+    # The author declares a body that earlier versions did not send.
     if described.body is not None and not guessed:
         return "newly sent body"
     return None
 
 
 def _difference_of_create(action: Action, declared: DeclaredBody) -> Kind | None:
-    """A view that is marked although the guess was no is left alone: the mark is its author's
-    word, and no earlier version knew it.
+    """Return the difference for a create. A view that is marked, although the guess was no, is left
+    alone: its author declared it, and earlier versions did not know the mark.
     """
     if is_bulk(action) or not takes_lists(action.view):
         return None
@@ -106,15 +108,17 @@ def reads_body(action: Action) -> bool:
     names = [handler_of(action)]
     for name in names:
         words = _words(action.view, name)
+        # These names are in the byte code of `self.get_serializer(data=request.data)`.
         if ("request", "data") in pairwise(words) and "get_serializer" in words:
             return True
+        # The handler may call one of these, so its code is looked at too: the loop reads on.
         called = [each for each in ("destroy", "perform_destroy") if each in words]
         names += [each for each in called if each not in names]
     return False
 
 
 def _words(view: type, method: str) -> list[Any]:
-    """The names and constants in a method's code, in their order."""
+    """Return the names and constants in a method's code, in their order."""
     handler: Any = getattr(view, method, None)
     code: Any = getattr(inspect.unwrap(handler), "__code__", None)
     if code is None:
@@ -137,8 +141,9 @@ def takes_lists(view: type) -> bool:
 
 
 def _overrides(view: type, name: str, stock: type) -> Iterator[Any]:
-    """The methods of a name that are not REST framework's own."""
+    """Yield the methods of a name that are not REST framework's own."""
     for cls in view.__mro__:
+        # Classes behind this one in the order of resolution cannot override it.
         if cls is stock:
             return
         if name in vars(cls):
@@ -146,16 +151,17 @@ def _overrides(view: type, name: str, stock: type) -> Iterator[Any]:
 
 
 def _mentions_lists(method: Any) -> bool:
-    """Whether code asks if something is a list, or names `many`."""
+    """Whether code checks if something is a list, or names `many`."""
     code: Any = getattr(method, "__code__", None)
     if code is None:
         return False
     words = {*code.co_names, *code.co_varnames, *_texts(code.co_consts)}
+    # Such views usually contain `many=isinstance(request.data, list)`.
     return "many" in words or {"isinstance", "list"} <= words
 
 
 def _texts(constants: Iterable[str | tuple[Any, ...] | None]) -> Iterator[str]:
-    """The texts among constants. The names of keyword arguments are a tuple of texts."""
+    """Yield the strings among constants. The names of keyword arguments are a tuple of strings."""
     for each in constants:
         if isinstance(each, str):
             yield each

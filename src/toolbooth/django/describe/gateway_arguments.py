@@ -1,5 +1,5 @@
-"""Which control arguments a tool has: those that apply to it, and whose names its host has left
-free.
+"""Selects the control arguments of a tool: those that apply to it, and whose names its host has
+left free.
 """
 
 from __future__ import annotations
@@ -18,23 +18,25 @@ from toolbooth.jsonvalue import Json
 from toolbooth.server.controls import CONTROL_ARGUMENTS, control_names
 
 _SELDOM = ("filter_keys", "mode", "continuation_token", "verify", "idempotency_key")
-"""Taken by tools that answer with one row, but not listed there: help and the instructions name
+"""Accepted by tools that answer with one row, but not listed there. Help and the instructions name
 them.
 """
 
 
 _SAME_AS_ROLE = {"page": "page", "offset": "page", "cursor": "page", "size": "page_size"}
-"""The control argument that says the same as a parameter of a paginator."""
+"""The control argument that means the same as a parameter of a paginator, by its role."""
 
 
 def offer(arguments: Arguments, described: Operation, chosen: Configuration) -> list[str]:
-    """Add those that apply to an action to its arguments; those whose names the host has are
-    returned.
+    """Add the control arguments that apply to an action. Returns the names that the host uses
+    itself.
     """
     names = control_names(chosen.arguments)
     obstacle = _obstacle_to_preview(described, chosen)
     preview = names.get("preview")
     if obstacle and preview is not None:
+        # The refusal of `preview` has this reason. After a plain "unknown argument", an agent might
+        # repeat the call without it, and write.
         arguments.withheld[preview] = obstacle
     arguments.unlisted = _unlisted(arguments, described)
     clashes: list[str] = []
@@ -42,6 +44,7 @@ def offer(arguments: Arguments, described: Operation, chosen: Configuration) -> 
         arguments, described, chosen.max_page_size, has_preview=not obstacle
     ).items():
         published = names.get(name)
+        # The view's own argument keeps the name.
         if published in arguments.wide:
             if _is_clash(name, published, arguments, described):
                 clashes.append(published)
@@ -52,7 +55,7 @@ def offer(arguments: Arguments, described: Operation, chosen: Configuration) -> 
 
 
 def _obstacle_to_preview(described: Operation, chosen: Configuration) -> str:
-    """Why an action cannot be previewed; empty if it can."""
+    """Return why an action cannot be previewed; empty if it can."""
     middleware = inner_middleware(chosen.inner_middleware)
     unnamed = [each for each in middleware if each not in chosen.preview_middleware]
     return obstacle(described.action, described.serializer, unnamed)
@@ -64,24 +67,25 @@ def _is_query(described: Operation) -> bool:
 
 
 def _unlisted(arguments: Arguments, described: Operation) -> tuple[str, ...]:
-    """Control arguments that are taken, but not listed. `filters` takes filters that are listed one
-    by one.
+    """Return the control arguments that are accepted, but not listed. `filters` contains filters
+    that are listed one by one.
     """
     if not _is_query(described):
-        # Without a body, all that the tool takes is listed, and help has little to add.
+        # Without a body, all arguments are listed, and help has little to add.
         return _SELDOM if arguments.named("body") else (*_SELDOM, "help")
     if not described.lists:
         return ("filters", "mode", "page", "page_size")
     roles = [slot.bound.role for slot in arguments.slots.values() if slot.bound is not None]
-    # What the paginator's own parameters say need not be listed twice.
+    # Parameters of the paginator that mean the same are listed already.
     has_own = {"page": bool(roles), "page_size": "size" in roles}
     return ("filters", "mode", *(name for name, has in has_own.items() if has))
 
 
 def _is_clash(name: str, published: str, arguments: Arguments, described: Operation) -> bool:
-    """Whether a tool goes without a control argument, because it has an argument of that name: not
-    where that is the paginator's, which means the same.
+    """Whether a tool lacks a control argument because it has an argument of that name. A parameter
+    of the paginator that means the same is not a clash.
     """
+    # Only these two have counterparts in a paginator.
     if name not in ("page", "page_size"):
         return True
     slot = arguments.slots.get(published)
@@ -94,15 +98,17 @@ def _is_clash(name: str, published: str, arguments: Arguments, described: Operat
 def _controls_of_view(
     arguments: Arguments, described: Operation, most: int, *, has_preview: bool
 ) -> dict[str, tuple[Json, Json]]:
-    """As they are published, and as they are taken."""
+    """Return the schemas to publish and the schemas of all accepted values."""
     action = described.action
     filters = filters_of(arguments)
     applies = {
         "help": True,
         "filters": bool(filters) and action.method == "GET",
+        # The first field of the rows is its example, so it must be known.
         "filter_keys": described.shows,
         "page": _is_query(described),
         "page_size": _is_query(described),
+        # A receipt is short, so it is never divided into pages.
         "mode": not is_receipted(action) and action.method != "DELETE",
         "continuation_token": not is_receipted(action) and action.method != "DELETE",
         "verify": is_receipted(action),
@@ -126,8 +132,8 @@ def _controls_of_view(
 
 
 def filters_of(arguments: Arguments) -> list[str]:
-    """The arguments that `filters` takes as well: all of the query that need not be sent, but for
-    the paginator's.
+    """Return the arguments that `filters` accepts too: the optional ones of the query, except those
+    of the paginator.
     """
     return [
         name
@@ -145,13 +151,15 @@ def _closed(names: list[str], properties: Mapping[str, Json]) -> Json:
 
 
 def _of_field(schema: Json, arguments: Arguments) -> Json:
-    """A field of the body. What a partial update or a create says of it is not said twice."""
+    """Return a field of the body for the list. A full update does not repeat the descriptions in a
+    partial update or a create.
+    """
     return in_words(without_words(schema) if arguments.repeats else schema)
 
 
 def brief(arguments: Arguments) -> Json:
-    """The schema to be listed, without what would be told twice, or is seldom of use; help tells it
-    all.
+    """Return the schema to list, without repetitions and parts that are seldom of use. Help
+    contains them all.
     """
     in_body = arguments.named("body").values()
     made: dict[str, Json] = {}
@@ -162,13 +170,15 @@ def brief(arguments: Arguments) -> Json:
         if name in in_body:
             short = _of_field(short, arguments)
         elif _is_of_page(name, arguments):
+            # A page or a size below 1 is a rare mistake, so this limit is not worth its tokens in a
+            # list.
             short = {key: each for key, each in short.items() if (key, each) != ("minimum", 1)}
         made[name] = short
     return arguments.schema(made)
 
 
 def _is_of_page(name: str, arguments: Arguments) -> bool:
-    """Whether an argument says which page is wanted, or how long a page is."""
+    """Whether an argument selects a page, or the length of a page."""
     slot = arguments.slots.get(name)
     is_own = arguments.controls.get(name) in ("page", "page_size")
     return is_own or (slot is not None and slot.bound is not None)

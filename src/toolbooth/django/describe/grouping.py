@@ -1,6 +1,4 @@
-"""Which tools stand behind which dispatcher: by resource, by app, in the project's own groups, or
-in one class.
-"""
+"""Groups tools behind dispatchers: by resource, by app, or in the project's own groups."""
 
 from __future__ import annotations
 
@@ -22,19 +20,20 @@ from toolbooth.errors import called
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """What one dispatcher holds: for each resource its actions, for each action its tool."""
+    """The tools of one dispatcher: for each resource its actions, for each action its tool."""
 
     name: str
     title: str | None = None
     resources: dict[str, dict[str, str]] = field(default_factory=dict[str, dict[str, str]])
 
     def add(self, name: Name) -> None:
-        """Take a tool in."""
+        """Add a tool."""
         actions = self.resources.setdefault(name.resource, {})
+        # Two routes of one resource may have actions of the same name.
         actions[free(name.action, actions)] = name.tool
 
     def only(self, tools: Container[str]) -> Group:
-        """The same without all other tools."""
+        """Return the same group with these tools only."""
         kept: dict[str, dict[str, str]] = {}
         for resource, actions in self.resources.items():
             left = {action: tool for action, tool in actions.items() if tool in tools}
@@ -49,19 +48,22 @@ class Group:
 
     @property
     def below(self) -> Mapping[str, Any]:
-        """Its actions; where it holds several resources, those of each."""
+        """Its actions; if it has several resources, those of each."""
         return self.resources if len(self.resources) > 1 else next(iter(self.resources.values()))
 
     @property
     def alone(self) -> Iterable[str]:
-        """Its tools, where all of them are of one resource."""
+        """Its tools, if all of them are of one resource."""
         return next(iter(self.resources.values())).values() if len(self.resources) == 1 else ()
 
 
 def grouped(chosen: Dispatch, tools: Iterable[tuple[Name, Action]]) -> list[Group]:
-    """The dispatchers that the setting asks for. A tool that is in none of them stays single."""
+    """Return the dispatchers that the setting asks for. A tool that is in none of them stays
+    single.
+    """
     made: dict[str, Group] = {}
     for name, action in tools:
+        # The name of a hand-written tool need not have a resource and an action.
         group = _group(chosen, name, action) if name.resource and name.action else None
         if group is None:
             continue
@@ -72,7 +74,7 @@ def grouped(chosen: Dispatch, tools: Iterable[tuple[Name, Action]]) -> list[Grou
 
 
 def _title(app: str) -> str | None:
-    """What an app calls itself, where its label does not say that already."""
+    """Return the verbose name of an app, unless it is the same as the label."""
     found = apps.app_configs.get(app)
     title = app if found is None else str(found.verbose_name)
     return None if title.lower() == app else title
@@ -94,7 +96,7 @@ def _patterns(chosen: Dispatch) -> Iterator[tuple[str, str]]:
 
 
 def unused_patterns(chosen: Dispatch, names: Iterable[Name]) -> Iterator[tuple[str, str]]:
-    """Each pattern that brings nothing into its group, and why."""
+    """Yield each pattern that adds no resource to its group, with the reason."""
     known = [each for each in names if each.resource]
     every = {each.resource for each in known}
     left = set(every)
@@ -104,11 +106,12 @@ def unused_patterns(chosen: Dispatch, names: Iterable[Name]) -> Iterator[tuple[s
             shared = messages.fits_no_resource(sharing_resource(pattern, known))
             reason = messages.FITS_NOTHING_NEW if fits else shared
             yield f"TOOLBOOTH['DISPATCH'][{group!r}]: {pattern!r}", reason
+        # A resource belongs to the first group that matches it, so later patterns get the rest.
         left -= fits
 
 
 def names_of_clients(dispatcher: str, below: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """How a client calls each tool behind a dispatcher."""
+    """Yield each tool behind a dispatcher, in the form in which a client calls it."""
     for name, each in below.items():
         if isinstance(each, str):
             yield each, called(dispatcher, (name,))

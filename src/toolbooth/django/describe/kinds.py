@@ -1,4 +1,4 @@
-"""A body of several kinds, told apart by one of its fields -> one flat body.
+"""A body of several kinds, distinguished by one of its fields -> one flat body.
 
 This is how polymorphic serializers are described: `oneOf`, with a `discriminator` that names the
 field and has the schema for each of its values.
@@ -17,29 +17,30 @@ from toolbooth.jsonvalue import Json, is_array, is_mapping, is_object
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kinds:
-    """The fields of each kind."""
+    """The kinds of a body, with their fields."""
 
     field: str
     """The field whose value is the kind."""
     names: dict[str, frozenset[str]]
-    """The fields that each kind has. A field of another kind would be dropped."""
+    """The fields of each kind. A field of another kind would be dropped."""
 
     def unread(self, body: Iterable[str], kind: object) -> list[str]:
-        """The fields that are not of this kind; none if it is not a known kind."""
+        """Return the fields of a body that are not of this kind; none if the kind is not known."""
         if not isinstance(kind, str) or kind not in self.names:
             return []
         return [name for name in body if name not in self.names[kind]]
 
     def in_some_only(self, body: Iterable[str]) -> list[str]:
-        """The fields that some kinds have, and others do not."""
+        """Return the fields of a body that only some kinds have."""
         first, *others = self.names.values()
+        # A field that all kinds have is read in any case, so the kind need not be known for it.
         in_all = first.intersection(*others)
         return [name for name in body if name not in in_all]
 
 
 def flat_body(body: Json | None, references: References) -> tuple[Json | None, Kinds | None]:
-    """The body with the fields of all kinds, of which those are required that each kind requires;
-    and the kinds. A body of one kind stays as it is.
+    """Return the body with the fields of all kinds, and the kinds. A field is required if each kind
+    requires it. A body of one kind is not changed.
     """
     told_apart: Json = (body or {}).get("discriminator", {})
     field, mapping = told_apart.get("propertyName"), told_apart.get("mapping")
@@ -48,20 +49,23 @@ def flat_body(body: Json | None, references: References) -> tuple[Json | None, K
     found: dict[str, Json] = {
         kind: _joined(references.inlined({"$ref": each})) for kind, each in mapping.items()
     }
+    # A kind without known fields cannot be checked, so the body stays as it is.
     if not all(each["properties"] for each in found.values()):
         return body, None
     every = dict.fromkeys(name for each in found.values() for name in each["properties"])
     properties: Json = {name: _in_any(name, found) for name in every}
+    # The kinds need not declare this field. Only the mapping has all its values.
     properties[field] = {"type": "string", "enum": list(found)}
     required = [name for name in properties if _is_in_all(name, found)]
+    # The field with the kind is sent with every kind, whether or not the kind declares it.
     names = {kind: frozenset((*each["properties"], field)) for kind, each in found.items()}
     flat = {"type": "object", "properties": properties, "required": required}
     return flat, Kinds(field=field, names=names)
 
 
 def serializers_of_kinds(serializer: Any) -> tuple[type, ...]:
-    """The classes that read the kinds of a polymorphic serializer: drf-spectacular's, which only
-    describes them, or that of django-rest-polymorphic.
+    """Return the classes that read the kinds of a polymorphic serializer: drf-spectacular's, which
+    only describes them, or that of django-rest-polymorphic.
     """
     found: Any = getattr(serializer, "serializers", None)
     if found is None:
@@ -71,12 +75,13 @@ def serializers_of_kinds(serializer: Any) -> tuple[type, ...]:
 
 
 def _in_any(name: str, kinds: dict[str, Json]) -> Json:
-    """A field as those kinds take it that have it."""
+    """Return the schema of a field for all kinds that have it."""
     forms: list[Json] = []
     for each in kinds.values():
         form = each["properties"].get(name)
         if form is not None and form not in forms:
             forms.append(form)
+    # A field of one name may have another type in another kind.
     return forms[0] if len(forms) == 1 else {"anyOf": forms}
 
 
@@ -85,7 +90,7 @@ def _is_in_all(name: str, kinds: dict[str, Json]) -> bool:
 
 
 def _joined(schema: Json) -> Json:
-    """An object whose fields may be spread over an `allOf`."""
+    """Return the fields of an object, including those in its `allOf`."""
     properties: Json = dict(schema.get("properties", {}))
     required: list[str] = list(schema.get("required", ()))
     parts = schema.get("allOf")

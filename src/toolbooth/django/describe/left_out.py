@@ -1,4 +1,6 @@
-"""What is not published, and why; and patterns in the settings that fit nothing."""
+"""The parts of an API that are not published, with the reasons, and patterns in the settings that
+match nothing.
+"""
 
 from __future__ import annotations
 
@@ -21,8 +23,9 @@ class LeftOut:
 
 
 def patterns_without_tools(chosen: Configuration, names: Iterable[Name]) -> list[LeftOut]:
-    """The patterns that fit none of the tools there could be: most likely misspelt."""
+    """Return the patterns that match none of the possible tools: most likely they are misspelt."""
     every = list(names)
+    # Without any tool every pattern would be reported, which would hide the real mistake.
     if not every:
         return []
     found: list[LeftOut] = []

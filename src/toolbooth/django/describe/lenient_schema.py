@@ -1,4 +1,5 @@
-"""What cannot be described costs a detail, never the tool.
+"""Describes views whose code needs a real request: a part that cannot be described costs a detail,
+never the tool.
 
 A serializer that needs a real request, or a query, is described from its class: from the fields
 that it declares and its Meta. A field that drf-spectacular cannot describe takes any value; the
@@ -7,6 +8,7 @@ serializer decides when it is called.
 
 from __future__ import annotations
 
+from copy import deepcopy
 from functools import lru_cache
 from inspect import getattr_static
 from typing import Any
@@ -26,14 +28,17 @@ UntypedSchema: Any = AutoSchema
 _SCALAR: Json = {"type": ["string", "number", "boolean"]}
 
 _CHOOSING = ("__init__", "fields", "get_fields", "get_field_names", "get_extra_kwargs")
-"""What decides which fields a serializer has: a bare one has REST framework's own."""
+"""The attributes that choose the fields of a serializer. A bare one has REST framework's own."""
+
+_ANNOTATION = "_spectacular_annotation"
+"""The attribute in which drf-spectacular keeps the declarations of authors."""
 
 _ORIGINAL = "toolbooth_original"
-"""The attribute of a class made by `bare`: the project's own."""
+"""The attribute of a class made by `bare` that holds the project's own class."""
 
 
 class LenientSchema(UntypedSchema):
-    """Comes last before drf-spectacular's own class."""
+    """Tolerates errors in the project's code. It is the last class before drf-spectacular's own."""
 
     def _get_serializer(self) -> Any:
         found = UntypedSchema._get_serializer(self)
@@ -42,7 +47,7 @@ class LenientSchema(UntypedSchema):
         return from_class_of_view(self.view)
 
     def _is_list_view(self, serializer: Any = None) -> bool:
-        """A list of which no serializer is known is a list too."""
+        """Whether a view answers with a list, even if no serializer of it is known."""
         if UntypedSchema._is_list_view(self, serializer):
             return True
         is_list = getattr(self.view, "action", None) == "list" and self.method == "GET"
@@ -59,6 +64,7 @@ class LenientSchema(UntypedSchema):
         return found
 
     def _parameters_of(self, backend: Any) -> list[Json]:
+        # One backend at a time, so that an error in one does not hide the filters of the others.
         self.get_filter_backends = lambda: [backend]
         try:
             return UntypedSchema._get_filter_parameters(self)
@@ -70,16 +76,27 @@ class LenientSchema(UntypedSchema):
         try:
             return UntypedSchema._map_basic_serializer(self, serializer, direction)
         except Exception as error:
+            # A bare serializer has no code of the project to leave out, so another attempt would
+            # fail too.
             if is_bare(serializer):
                 raise
             warn(messages.described_from_class(serializer.__class__.__name__, error))
             return UntypedSchema._map_basic_serializer(self, bare(serializer), direction)
 
     def _map_serializer_field(self, field: Any, direction: Any, bypass: bool = False) -> Any:
+        _copy_documentation(field)
         try:
-            return UntypedSchema._map_serializer_field(self, field, direction, bypass)
+            found = UntypedSchema._map_serializer_field(self, field, direction, bypass)
         except Exception as error:
             return _any_value(field, error)
+        if isinstance(field, serializers.ChoiceField) and not field.choices and found:
+            _drop_type(found)
+        return found
+
+    def _map_response_type_hint(self, method: Any) -> Any:
+        # It may be the author's own dictionary, from `@extend_schema_field`, and drf-spectacular
+        # writes into it later.
+        return deepcopy(UntypedSchema._map_response_type_hint(self, method))
 
     def _insert_field_validators(self, field: Any, schema: Json) -> None:
         try:
@@ -88,14 +105,31 @@ class LenientSchema(UntypedSchema):
             _any_value(field, error)
 
 
+def _copy_documentation(field: Any) -> None:
+    """Give a field its own copy of its author's declarations, because drf-spectacular 0.27 writes
+    to them.
+    """
+    declared: Any = getattr(field, _ANNOTATION, None)
+    if is_mapping(declared) and is_mapping(declared.get("field")):
+        setattr(field, _ANNOTATION, {**declared, "field": deepcopy(declared["field"])})
+
+
+def _drop_type(schema: Json) -> None:
+    """Remove the type of a field without choices. drf-spectacular 0.27 has a wrong one, since a
+    real request may fill the choices in.
+    """
+    schema.get("items", schema).pop("type", None)
+
+
 def _any_value(field: Any, error: Exception) -> Json | None:
     warn(messages.described_as_anything(str(field.field_name), error))
+    # An empty schema accepts any value. A read-only field cannot be sent, so it is left out.
     return None if field.read_only else {}
 
 
 def filters_by_name(view: Any) -> list[Json]:
-    """The filters of a view that only a call can make, as far as its class names them: such as
-    those of a model that is read in a scope. Which values they take is left to them.
+    """Return the filters of a view that only a call can create, as far as its class names them: for
+    example those of a model that is read in a scope. Their values are not known.
     """
     declared: Any = getattr(view, "filterset_class", None)
     fields: Any = getattr(view, "filterset_fields", None) or ()
@@ -113,8 +147,8 @@ def _filter_name(field: str, lookup: str) -> str:
 
 
 def from_class_of_view(view: Any) -> Any:
-    """A serializer of a view that could not make one itself, for example because its context needs
-    a query; None if its class is not known.
+    """Return a serializer of a view that could not make one itself, for example because its context
+    needs a query; None if its class is not known.
     """
     cls = class_of_view(view)
     if cls is None:
@@ -126,7 +160,7 @@ def from_class_of_view(view: Any) -> Any:
 
 
 def class_of_view(view: Any) -> Any:
-    """The serializer class of a view; None if it has none."""
+    """Return the serializer class of a view; None if it has none."""
     found: Any
     try:
         found = view.get_serializer_class()
@@ -143,7 +177,7 @@ def _is_serializer_class(found: Any) -> bool:
 
 
 def readable(serializer: Any) -> Any:
-    """The serializer itself if its fields can be read, else a bare one."""
+    """Return the serializer itself if its fields can be read, else a bare one."""
     item: Any = getattr(serializer, "child", serializer)
     if not isinstance(item, serializers.Serializer):
         return serializer
@@ -155,12 +189,12 @@ def readable(serializer: Any) -> Any:
 
 
 def fields_of(serializer: Any) -> Any:
-    """The fields of a serializer; those of a bare one if they cannot be read."""
+    """Return the fields of a serializer; those of a bare one if they cannot be read."""
     return readable(serializer).fields
 
 
 def bare(serializer: Any) -> Any:
-    """A serializer with the fields that its class declares, without the project's code that
+    """Return a serializer with the fields that its class declares, without the project's code that
     chooses them.
     """
     child: Any = getattr(serializer, "child", None)
@@ -170,7 +204,7 @@ def bare(serializer: Any) -> Any:
 
 
 def bare_of_class(cls: Any) -> Any:
-    """A bare serializer of a class; one that has no fields at all is made as it is."""
+    """Return a bare serializer of a class; an instance of the class itself if it has no fields."""
     return _bare_class(cls)() if _is_serializer_class(cls) else cls()
 
 
@@ -180,7 +214,7 @@ def is_bare(serializer: Any) -> bool:
 
 
 def is_below_bare(field: Any) -> bool:
-    """Whether a field is of a serializer from `bare`, or of one within it."""
+    """Whether a field belongs to a serializer from `bare`, or to one nested in it."""
     while field is not None:
         if is_bare(field):
             return True
@@ -189,7 +223,7 @@ def is_below_bare(field: Any) -> bool:
 
 
 def original_class(serializer: Any) -> Any:
-    """The project's own class of a serializer."""
+    """Return the project's own class of a serializer."""
     return getattr(serializer, _ORIGINAL, serializer.__class__)
 
 
@@ -197,6 +231,7 @@ def original_class(serializer: Any) -> Any:
 def _bare_class(cls: Any) -> Any:
     models: Any = serializers.ModelSerializer
     stock: Any = models if models in cls.__mro__ else serializers.Serializer
+    # drf-spectacular names components after the class, so the name and the module stay.
     names = {"__module__": cls.__module__, "__qualname__": cls.__qualname__, _ORIGINAL: cls}
     methods = {each: getattr_static(stock, each) for each in _CHOOSING if hasattr(stock, each)}
     return type(cls.__name__, (cls,), {**names, **methods})

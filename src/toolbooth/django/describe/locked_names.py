@@ -1,4 +1,4 @@
-"""`mcp_names.lock`: the names that the tools of a project keep, whatever routes are added.
+"""`mcp_names.lock`: the names that the tools of a project keep, even when routes are added.
 
 `manage.py mcp_tools --lock` writes it, with one line for each tool:
 
@@ -25,21 +25,21 @@ FILE = "mcp_names.lock"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LockedNames:
-    """What the file says."""
+    """The contents of the file."""
 
     names: Mapping[Identity, str] = field(default_factory=dict[Identity, str])
     mistake: str = ""
-    """What is wrong with the file. Lines that are wrong do not count."""
+    """The mistakes in the file. Lines with mistakes are ignored."""
 
     @property
     def mistakes(self) -> tuple[tuple[str, str], ...]:
-        """The file and what is wrong with it, if anything is."""
+        """The file and its mistakes, if it has any."""
         return ((FILE, self.mistake),) if self.mistake else ()
 
 
 def lock_path(chosen: Configuration) -> Path | None:
-    """Where the file is: in the project's `BASE_DIR`, unless `NAMES_LOCK` says otherwise; None if
-    neither is set.
+    """Return the path of the file: in the project's `BASE_DIR`, unless `NAMES_LOCK` names another
+    place; None if neither is set.
     """
     folder: Any = getattr(settings, "BASE_DIR", None)
     if folder is None and not chosen.names_lock:
@@ -48,7 +48,7 @@ def lock_path(chosen: Configuration) -> Path | None:
 
 
 def locked_names(chosen: Configuration) -> LockedNames:
-    """The names in the project's file; none if there is no file."""
+    """Return the names in the project's file; none if there is no file."""
     path = lock_path(chosen)
     if path is None:
         return LockedNames()
@@ -62,7 +62,7 @@ def locked_names(chosen: Configuration) -> LockedNames:
 
 
 def read(text: str) -> LockedNames:
-    """The names in the text of a file."""
+    """Return the names in the text of a file."""
     names: dict[Identity, str] = {}
     given: set[str] = set()
     wrong: list[str] = []
@@ -72,6 +72,7 @@ def read(text: str) -> LockedNames:
         entry = _entry(line)
         if entry is None:
             wrong.append(messages.not_a_locked_name(number))
+        # For example after a merge of two branches that have both locked names.
         elif entry[0] in given or entry[1] in names:
             wrong.append(messages.locked_twice(number, entry[0]))
         else:
@@ -81,7 +82,8 @@ def read(text: str) -> LockedNames:
 
 
 def text_of(named: Iterable[tuple[Name, Action]]) -> str:
-    """The file for these tools."""
+    """Return the text of the file for these tools."""
+    # In alphabetical order, so that a new route adds one line to the diff.
     lines = sorted(" ".join((name.tool, *identity_of(action))) for name, action in named)
     return "".join(f"{line}\n" for line in (f"# {messages.LOCK_HEADING}", *lines))
 
@@ -89,8 +91,9 @@ def text_of(named: Iterable[tuple[Name, Action]]) -> str:
 def lock_complaints(
     locked: LockedNames, named: Iterable[tuple[Name, Action]]
 ) -> Iterator[tuple[str, str]]:
-    """Each name in the file whose tool does not have it, and why."""
+    """Yield each name in the file whose tool does not have it, with the reason."""
     tools = {identity_of(action): name.tool for name, action in named}
+    # The address may still exist, but with another view.
     addresses = {(method, path): view for method, path, view in tools}
     for identity, name in locked.names.items():
         method, path, _ = identity
@@ -106,6 +109,7 @@ def lock_complaints(
 def _entry(line: str) -> tuple[str, Identity] | None:
     name, _, rest = line.partition(" ")
     method, _, rest = rest.partition(" ")
+    # From the right, because a path may contain spaces.
     path, _, view = rest.rpartition(" ")
     is_right = TOOL_NAME.fullmatch(name) and method in METHODS and path.startswith("/") and view
     return (name, (method, path, view)) if is_right else None

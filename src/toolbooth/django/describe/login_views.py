@@ -31,11 +31,11 @@ LOGIN_VIEWS = frozenset(
         f"{_DJOSER}.TokenCreateView",
         f"{_DJOSER}.TokenDestroyView",
         "djoser.social.views.ProviderAuthView",
-        # Plain Django views, which are no tools anyway; a project may derive REST views from them.
+        # Plain Django views never become tools, but a project may derive REST views from them.
         f"{_ALLAUTH}.APIView",
     )
 )
-"""By their import paths: a project need not have these packages. Subclasses count."""
+"""Import paths, because a project need not have these packages. Subclasses count too."""
 
 
 @lru_cache(1024)

@@ -1,4 +1,4 @@
-"""Every sentence about how views and functions become tools, and about rows that a call names."""
+"""The sentences about how views and functions become tools, and about rows that a call names."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ONLY_PARTIAL_UPDATES = 'a full update, and TOOLBOOTH["UPDATES"] is "partial"'
 IGNORED = "@mcp_ignore"
 EXCLUDED = "@extend_schema(exclude=True)"
 CHOSEN_BY_AUTHOR = (IGNORED, EXCLUDED, NO_SCHEMA)
-"""Reasons that are an author's own wish."""
+"""The reasons that are an author's own choice."""
 
 LOGIN_VIEW = (
     "it is a login or token view, and an agent should not handle passwords or tokens; "
@@ -36,17 +36,17 @@ BODY_WITHOUT_FIELDS = (
 HAS_NO_SERIALIZER = "it has no serializer"
 FINDING_SERIALIZER_FAILED = "finding its serializer failed"
 DESCRIBING_FAILED = "describing it failed"
-"""How the reasons begin that have an exception in them."""
+"""The beginnings of the reasons that contain an exception."""
 
 
 def no_serializer(reason: str) -> str:
-    """An action that reads a body, with nothing that reads it."""
+    """An action that reads a body, but has no known serializer."""
     why = f"{FINDING_SERIALIZER_FAILED} ({reason})" if reason else HAS_NO_SERIALIZER
     return f"{why}; give it one, or describe it with @extend_schema"
 
 
 def required_but_unknown(path: str, reason: str) -> str:
-    """A field that must be sent, and cannot be."""
+    """A required field that cannot be sent."""
     return f"{path!r} is required, and {reason}"
 
 
@@ -57,7 +57,7 @@ def not_described(error: Exception) -> str:
 
 FROM_CLASS = "is described from its class"
 ANY_VALUE = "any value, because describing"
-"""Words of the sentences about code that cannot be run without a real request."""
+"""Parts of the sentences about code that cannot run without a real request."""
 
 NO_QUERY = "no query is made while views are described"
 
@@ -85,12 +85,12 @@ def _reason(error: Exception) -> str:
 
 
 def describe_failed(error: Exception) -> str:
-    """It raised."""
+    """The function raised an exception."""
     return f"raised {_reason(error)}"
 
 
 def describe_returned(value: object) -> str:
-    """It returned something else than a dict."""
+    """The function returned something other than a dict."""
     return f"returned {type(value).__name__} instead of a dict"
 
 
@@ -104,7 +104,7 @@ GET_HAS_NO_BODY = "is a GET, which takes no body"
 
 
 def cannot_import(path: str, error: Exception) -> str:
-    """An import path that leads nowhere."""
+    """An import path that cannot be imported."""
     return f"{path!r} cannot be imported: {type(error).__name__}: {error}"
 
 
@@ -137,9 +137,9 @@ def _or_shared(words: str, near: str | None, sharing: Sequence[str]) -> str:
 
 # Patterns in the settings.
 
-FITS_NO_TOOL = "it fits no tool"
-FITS_NO_RESOURCE = "it fits no resource"
-FITS_NOTHING_NEW = "all that it fits is taken by an earlier pattern"
+FITS_NO_TOOL = "it matches no tool"
+FITS_NO_RESOURCE = "it matches no resource"
+FITS_NOTHING_NEW = "everything that it matches is taken by an earlier pattern"
 
 
 def fits_no_resource(sharing: Sequence[str]) -> str:
@@ -148,7 +148,7 @@ def fits_no_resource(sharing: Sequence[str]) -> str:
 
 
 def no_tool_named(name: str, near: str | None, sharing: Sequence[str] = ()) -> str:
-    """A setting names a tool that there is not."""
+    """A setting names a tool that does not exist."""
     words = f"there is no tool {name!r}"
     return _or_shared(words, None, sharing) if sharing else words + _did_you_mean(near)
 
@@ -174,12 +174,12 @@ NAME_OF_A_FUNCTION = "a tool of your own has this name; rename one of them"
 
 
 def cannot_read(error: Exception) -> str:
-    """The file is there, and cannot be read."""
+    """The file exists, but cannot be read."""
     return f"it cannot be read: {_reason(error)}"
 
 
 def not_a_locked_name(line: int) -> str:
-    """A line that is not one of ours."""
+    """A line that `mcp_tools --lock` does not write."""
     return f"line {line} must be a tool's name, a method, a path and a view, with spaces between"
 
 
@@ -189,18 +189,18 @@ def locked_twice(line: int, name: str) -> str:
 
 
 def wrong_lines(mistakes: Sequence[str]) -> str:
-    """What is wrong with a file, in one sentence."""
+    """The mistakes in a file, in one sentence."""
     more = f", and {len(mistakes) - 1} more lines are wrong" if len(mistakes) > 1 else ""
     return f"{mistakes[0]}{more}; correct it, or delete the file and run mcp_tools --lock"
 
 
 def route_is_gone(route: str, view: str | None) -> str:
-    """A name without its tool; `view`: what is at its address now."""
+    """A name whose route is gone. `view` is the view at its address now, if there is one."""
     what = f"{route} is now served by {view}" if view else f"there is no {route} any more"
     return f"{what}; run mcp_tools --lock"
 
 
-# What tools and their fields say of themselves.
+# Descriptions of tools and their fields.
 
 TAKES_MANY = 'Many: {"objects": [{…}]}, all or none.'
 AS_SENT = "as sent"
@@ -228,14 +228,14 @@ _GENERAL_DESCRIPTIONS = frozenset(
         "Ordering",
     )
 )
-"""What REST framework says of every parameter of a kind."""
+"""The descriptions that REST framework gives to every parameter of a kind."""
 
 _DESCRIPTIONS_OF_KEYS = ("A unique ", "A UUID string identifying ")
-"""How drf-spectacular begins to describe the key in a URL."""
+"""The beginnings of drf-spectacular's descriptions of keys in URLs."""
 
 
 def is_general_description(text: str) -> bool:
-    """Whether a description says no more than the parameter's name and type."""
+    """Whether a description adds nothing to the parameter's name and type."""
     return text in _GENERAL_DESCRIPTIONS or text.startswith(_DESCRIPTIONS_OF_KEYS)
 
 
@@ -246,7 +246,7 @@ def takes_no_fields(others: tuple[str, ...]) -> str:
 
 def key_in_path(name: str) -> str:
     """An argument of the URL, beside a field of the same name in the body."""
-    return f"which one: its {name} as it is now"
+    return f"the row's current {name}"
 
 
 def creates_many(words: str) -> str:
@@ -260,11 +260,11 @@ def help_about_many(most: int) -> str:
 
 
 def placeholder(name: str) -> str:
-    """In an example: a value that the caller must know."""
+    """A value in an example that only the caller knows."""
     return f"<{name}>"
 
 
-# What deleting a row does to others.
+# The effects of deleting a row on others.
 
 
 def also_deletes(own: tuple[str, ...], further: tuple[str, ...]) -> str:
@@ -275,26 +275,43 @@ def also_deletes(own: tuple[str, ...], further: tuple[str, ...]) -> str:
     return f"Also deletes its {joined(own)}{ending}."
 
 
-def stay_without(names: tuple[str, ...], one: str) -> str:
-    """Rows that lose their link to the row."""
+def also_deletes_below(many: str) -> str:
+    """Rows of the same model that refer to the row."""
+    return f"Also deletes {many} that refer to it, at every depth."
+
+
+def stay_without(names: tuple[str, ...], one: str | None) -> str:
+    """Rows that lose their link to the row, or to one that is deleted with it. `one` is the noun
+    for the deleted row, if there is one.
+    """
+    if not one:
+        return f"{_begin(joined(names))} stay, without the link to what is deleted."
     return f"{_begin(joined(names))} stay, without {with_article(one)}."
 
 
-def stay_with_another(names: tuple[str, ...], one: str) -> str:
+def stay_with_another(names: tuple[str, ...], one: str | None) -> str:
     """Rows that are linked to another row instead."""
-    return f"{_begin(joined(names))} stay, with another {one} or none."
+    return f"{_begin(joined(names))} stay, with another {one or 'row'} or none."
 
 
 def refused_while(names: tuple[str, ...]) -> str:
-    """Rows that prevent it."""
+    """Rows that prevent the deletion of the row."""
     return f"Refused while {joined(names)} refer to it."
+
+
+def refused_while_below(names: tuple[str, ...], below: str | None) -> str:
+    """Rows that prevent the deletion, because they refer to rows that would be deleted with it.
+    `below` is the noun for these, if there is one.
+    """
+    to = f"its {below}" if below else "what would be deleted with it"
+    return f"Refused while {joined(names)} refer to {to}."
 
 
 def _begin(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-# What the standard actions do.
+# The titles of the standard actions.
 
 _DOES = {
     "list": "List {many}",
@@ -309,7 +326,7 @@ OTHERS_ARE_KEPT = "Optional fields left out keep their value."
 
 
 def does(action: str, one: str, many: str) -> str:
-    """A standard action in a few words."""
+    """The title of a standard action."""
     return _DOES[action].format(one=one, many=many)
 
 
@@ -318,7 +335,7 @@ def reset_to_default(names: tuple[str, ...]) -> str:
     return f"Left out, {listed(names)} get their default."
 
 
-# What agents are told of rows.
+# Problems with rows, for agents.
 
 
 def wrong_count(most: int, count: int) -> str:
@@ -327,7 +344,7 @@ def wrong_count(most: int, count: int) -> str:
 
 
 def names_no_row(lookups: Sequence[str]) -> str:
-    """An empty object in the place of a relation."""
+    """An empty object in place of a relation."""
     return f"names no row; send its key, or one of {', '.join(lookups)}"
 
 
@@ -348,13 +365,13 @@ def _named_by(sent: Mapping[str, Any]) -> str:
 # Why a write cannot be previewed.
 
 ONLY_WRITES_ARE_PREVIEWED = "this tool writes nothing, so there is nothing to preview"
-OWN_ACTION = "it is an action of the project's own"
-DECORATED_VIEW = "its view has a decorator of the project's own"
+OWN_ACTION = "it is a custom action"
+DECORATED_VIEW = "its view has a custom decorator"
 RUNS_MIDDLEWARE = "middleware of the project runs around it"
-OWN_SERIALIZER = "no serializer of a model writes its rows"
+OWN_SERIALIZER = "its rows are not written by a model serializer"
 WRITES_FILES = "it can write files"
 MODEL_NOT_KNOWN = "the model of its rows is not known"
-OWN_CASCADE = "code of the project's own runs where rows lose their link"
+OWN_CASCADE = "custom code runs when rows lose their link"
 HAS_RECEIVERS = "receivers of signals run when its rows are written"
 NO_TRANSACTIONS = "a database of the project has no transactions"
 
@@ -365,15 +382,15 @@ def own_method(owner: str, name: str) -> str:
 
 
 def cannot_be_previewed(reason: str) -> str:
-    """`preview` was sent to a tool that does not take it."""
+    """`preview` was sent to a tool that does not accept it."""
     return f"this tool cannot be previewed, because {reason}"
 
 
-# What authors of tools are told.
+# Mistakes of the authors of tools.
 
 
 def unknown_option(name: str) -> str:
-    """A keyword that `@mcp_tool` and its siblings do not take."""
+    """A keyword that `@mcp_tool` and its siblings do not accept."""
     return f"got an unexpected keyword argument {name!r}"
 
 

@@ -1,4 +1,4 @@
-"""What the rows of a model are called in a sentence: `a company`, `companies`."""
+"""The nouns for the rows of a model in a sentence: `a company`, `companies`."""
 
 from __future__ import annotations
 
@@ -8,38 +8,49 @@ from typing import Any
 NAMES_OF_ROWS = ("name", "title", "display", "slug")
 """Fields by which people know a row."""
 
+# The article depends on the sound: `a user`, but `an hour`.
 _VOWEL_SOUND = re.compile(r"(?!uni|use|usa|util|ur[iln]|eu|one|once)[aeiou]|hour|honor", re.I)
 _SPELT_WITH_VOWEL = re.compile(r"[AEFHILMNORSX][A-Z0-9]*\b")
 """An abbreviation whose first letter is spoken with a vowel: `an SLA`."""
 
 
 def singular(model: Any) -> str:
-    """One row of a model."""
+    """Return the noun for one row of a model."""
     return str(model._meta.verbose_name)
 
 
 def plural(model: Any) -> str:
-    """Several rows of a model. Where the author has not named them, Django only adds an `s`."""
+    """Return the noun for several rows of a model. If the author has not named them, Django only
+    adds an `s`, so the plural is made here.
+    """
     one, many = singular(model), str(model._meta.verbose_name_plural)
     return _with_ending(one) if many == f"{one}s" else many
 
 
 def model_of_view(view: Any) -> Any:
-    """The model of a view, as its class names it; None if it does not."""
+    """Return the model of a view, as its class names it; None if it does not. For a proxy this is
+    the concrete model.
+    """
+    model = shown_model(view)
+    return None if model is None else model._meta.concrete_model
+
+
+def shown_model(view: Any) -> Any:
+    """Return the model of a view, which may be a proxy; None if it has none."""
     queryset: Any = getattr(view, "queryset", None)
     meta: Any = getattr(getattr(view, "serializer_class", None), "Meta", None)
     model: Any = getattr(queryset, "model", None) or getattr(meta, "model", None)
-    meta = getattr(model, "_meta", None)
-    return None if meta is None else meta.concrete_model
+    return None if getattr(model, "_meta", None) is None else model
 
 
 def names_of_rows(model: Any) -> tuple[str, ...]:
-    """What a resource of this model may be called."""
+    """Return the possible names of a resource of this model."""
     return singular(model), plural(model), model.__name__, str(model._meta.verbose_name_plural)
 
 
 def english_singular(nouns: str) -> str:
-    """One of several: `company` for `companies`. A noun that is singular stays as it is."""
+    """Return the singular of a noun: `company` for `companies`. A singular noun is not changed."""
+    # Of several words only the last one changes: `sales_people` becomes `sales_person`.
     *_, last = re.split(r"[\W_]+", nouns.lower())
     if last in _IRREGULAR:
         return nouns[: -len(last)] + _IRREGULAR[last]
@@ -51,7 +62,7 @@ def english_singular(nouns: str) -> str:
 
 
 def english_plural(noun: str) -> str:
-    """Several of one: `companies` for `company`. A noun that is plural stays as it is."""
+    """Return the plural of a noun: `companies` for `company`. A plural noun is not changed."""
     *_, last = re.split(r"[\W_]+", noun.lower())
     if last in _SAME_IN_PLURAL or english_singular(noun) != noun:
         return noun
@@ -59,6 +70,7 @@ def english_plural(noun: str) -> str:
     return _with_ending(noun) if several is None else noun[: -len(last)] + several
 
 
+# Words such as `address`, `status` and `analysis` are singular.
 _PLURAL = re.compile(r"[^sui]s$", re.IGNORECASE)
 _SINGULAR = frozenset(("alias", "atlas", "bias", "canvas", "gas"))
 """Nouns that end in `s` and are not plural."""
@@ -90,13 +102,14 @@ def _with_ending(noun: str) -> str:
 
 
 def with_article(noun: str) -> str:
-    """`a company`, `an estate`, `a user`, `an IP address`."""
+    """Return a noun with its article: `a company`, `an estate`, `a user`, `an IP address`."""
+    # `SLA` and `IP address` begin with letters that are spoken one by one, `Invoice` does not.
     is_abbreviation = noun[:2].isupper()
     sound = _SPELT_WITH_VOWEL if is_abbreviation else _VOWEL_SOUND
     return f"an {noun}" if sound.match(noun) else f"a {noun}"
 
 
 def joined(nouns: tuple[str, ...]) -> str:
-    """`a`, `a and b`, or `a, b and c`."""
+    """Return nouns as one phrase: `a`, `a and b`, or `a, b and c`."""
     *before, last = nouns
     return f"{', '.join(before)} and {last}" if before else last

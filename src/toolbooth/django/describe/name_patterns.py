@@ -1,8 +1,8 @@
-"""Which tools a name or a pattern in the settings fits.
+"""Finds the tools that a name or a pattern in the settings matches.
 
-A setting that publishes or describes tools fits a tool by the name that it has. A setting that
-takes tools away fits it by every name that it might have, so that no tool is published because
-another one came or went.
+A setting that publishes or describes tools matches a tool by the name that it has. A setting that
+takes tools away matches it by every name that it might have, so that no tool is published because
+another one was added or removed.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ def includes(chosen: Configuration, name: Name) -> bool:
 
 
 def takes_away(pattern: str, name: Name) -> bool:
-    """Whether a pattern of EXCLUDE fits a tool: by its name, with or without segments of its path
-    before it.
+    """Whether a pattern of EXCLUDE matches a tool: by its name, with or without segments of its
+    path before it.
     """
     if any(fnmatchcase(each, pattern) for each in name.reached):
         return True
@@ -32,23 +32,23 @@ def takes_away(pattern: str, name: Name) -> bool:
     resource, _, action = pattern.rpartition("__")
     labels = name.candidates.labels
     fits = action in labels or any(fnmatchcase(each, action) for each in (name.action, labels[0]))
-    # A `*` is about tools that are called so, not about all that could be.
+    # A `*` in the resource matches only names that tools have, not all that they might have.
     return fits and any(resource in (each, _cut(each)) for each in name.candidates.resources)
 
 
 def sharing(pattern: str, names: Iterable[Name]) -> list[str]:
-    """The tools that have other names because they share the one that a pattern fits."""
+    """Return the tools that would match a pattern if they did not share a name."""
     return [each.tool for each in names if fnmatchcase(each.short, pattern)]
 
 
 def sharing_resource(pattern: str, names: Iterable[Name]) -> list[str]:
-    """The resources that have other names because they share the one that a pattern fits."""
+    """Return the resources that would match a pattern if they did not share a name."""
     found = (each.resource for each in names if fnmatchcase(_short_resource(each), pattern))
     return list(dict.fromkeys(found))
 
 
 def tools(names: Iterable[Name]) -> Iterator[str]:
-    """Their whole names."""
+    """Yield the whole names of tools."""
     return (each.tool for each in names)
 
 
@@ -57,5 +57,5 @@ def _short_resource(name: Name) -> str:
 
 
 def _cut(resource: str) -> str:
-    """A resource as it is in the names of its standard actions."""
+    """Return a resource in the form that it has in the names of its standard actions."""
     return fitting(f"{resource}__list").removesuffix("__list")

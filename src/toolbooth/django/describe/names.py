@@ -1,8 +1,9 @@
-"""What tools are called: `contacts__create`, and how they are told apart where two want one name.
+"""Names the tools, such as `contacts__create`, and finds other names if two tools want the same
+one.
 
-Each tool has a list of names, which depends on its own route only. Where tools of two resources
-want one name, all tools of both resources take their next one, and no other tool gets the name.
-So no name is given to another tool because a route is added.
+Each tool has a list of names, which depends on its own route only. If tools of two resources want
+one name, all tools of both resources take their next one, and no other tool gets the name. So
+adding a route never gives the name of one tool to another.
 """
 
 from __future__ import annotations
@@ -22,24 +23,24 @@ from toolbooth.django.describe.candidate_names import (
 from toolbooth.django.describe.discovery import Action
 
 Identity = tuple[str, str, str]
-"""What a name belongs to: a method, a path and a view."""
+"""The owner of a name: a method, a path and a view."""
 
 _Wanted = Mapping[Action, Candidates]
 _Address = tuple[str, str]
 _ANOTHER: _Address = ("", "")
-"""Of a tool that has no route."""
+"""The address of a tool without a route."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Name:
-    """What a tool is called, and what it is called below a dispatcher."""
+    """The name of a tool, and its parts, which are its names below a dispatcher."""
 
     tool: str
     resource: str
-    """The tool's name without its action; empty for a tool that is no resource's."""
+    """The tool's name without its action; empty for a tool without a resource."""
     action: str
     candidates: Candidates | None = None
-    """The names that it might have; None for a tool that has no route."""
+    """The names that it might have; None for a tool without a route."""
 
     @property
     def short(self) -> str:
@@ -48,7 +49,7 @@ class Name:
 
     @property
     def reached(self) -> set[str]:
-        """The names that the tool has or had to give up, because others want them too."""
+        """The names that the tool has, or had to give up because others want them too."""
         found = {self.tool, self.short}
         if self.candidates is None:
             return found
@@ -63,7 +64,9 @@ class Name:
 
 
 def identity_of(action: Action) -> Identity:
-    """What tells an action from all others, in every process and version of a project."""
+    """Return the identity of an action, which is the same in every process and version of a
+    project.
+    """
     view = action.view
     # REST framework gives the class of a function view the function's name only.
     is_function = not view.__qualname__.endswith(view.__name__)
@@ -76,14 +79,15 @@ def named(
     taken: Iterable[str] = (),
     locked: Mapping[Identity, str] | None = None,
 ) -> Iterator[tuple[Name, Action]]:
-    """Every action with its name. `taken`: names of tools that have no route. `locked`: names that
-    actions keep; nothing else gets such a name, also if its action is gone.
+    """Yield every action with its name. `taken` are the names of tools without a route. `locked`
+    are names that actions keep; no other tool gets such a name, even if its action is gone.
     """
     wanted = {each: candidates_of(each) for each in found}
     others = set(taken)
     fixed: dict[Action, str] = {}
     for action in wanted if locked else ():
         name = (locked or {}).get(identity_of(action), "")
+        # A tool without a route keeps its name, even if the file has it for an action.
         if name and name not in others:
             fixed[action] = name
     chosen = _chosen(wanted, fixed, _reserved(wanted, fixed, others, locked or {}))
@@ -99,26 +103,29 @@ def named(
 
 
 def free(wanted: str, taken: Container[str]) -> str:
-    """A name that is not taken, and not too long: this one, or else with a number behind it."""
+    """Return the wanted name, or the same with a number, that is free and not too long."""
     first = fitting(wanted)
     numbered = (fitting(f"{first}_{number}") for number in count(2))
     return next(each for each in chain((first,), numbered) if each not in taken)
 
 
 def parted(tool: str) -> Name:
-    """A tool's name in its parts."""
+    """Return a tool's name in its parts."""
     resource, _, action = tool.rpartition("__")
     return Name(tool=tool, resource=cut(resource, LONGEST_RESOURCE), action=action)
 
 
 def _whole(tool: str, resource: str, label: str, candidates: Candidates) -> Name:
-    """A name whose parts are known: the tool's name may be cut."""
+    """Return a name whose parts are known. They cannot be read from the tool's name, which may be
+    cut.
+    """
     return Name(
         tool=tool, resource=cut(resource, LONGEST_RESOURCE), action=label, candidates=candidates
     )
 
 
 def _locked_name(tool: str, candidates: Candidates) -> Name:
+    # Most locked names are among the candidates, whose parts are known.
     for resource in candidates.resources:
         for label in candidates.labels:
             if fitting(f"{resource}__{label}") == tool:
@@ -133,13 +140,14 @@ def _reserved(
     taken: Iterable[str],
     locked: Mapping[Identity, str],
 ) -> dict[str, set[_Address]]:
-    """Names that only the tools at these addresses may have."""
+    """Return the names that only the tools at these addresses may have."""
     found: dict[str, set[_Address]] = defaultdict(set)
     for name in taken:
+        # No action has this address, so none of them gets the name.
         found[name].add(_ANOTHER)
     for (method, path, _), name in locked.items():
         found[name].add((method, path))
-    # A short name that two tools want is not given to the other one only because the first has
+    # Two tools want this short name. The other one must not get it only because the first has
     # another name in the file.
     for action in fixed:
         found[wanted[action].short].add((action.method, action.path))
@@ -152,20 +160,21 @@ class _Claim:
 
     names: frozenset[str]
     is_reserved: bool
-    """One of them belongs to another tool, whatever else is there."""
+    """Whether one of them belongs to a tool outside this group in any case."""
 
 
 def _chosen(
     wanted: _Wanted, fixed: Mapping[Action, str], reserved: Mapping[str, set[_Address]]
 ) -> dict[Action, tuple[str, str]]:
-    """The resource and the label of each action that has no fixed name."""
+    """Return the resource and the label of each action that has no fixed name."""
+    # The labels come first, because the names of a resource's tools contain them.
     labels = _labels(wanted)
     groups: dict[tuple[str, ...], list[Action]] = defaultdict(list)
     for action, candidates in wanted.items():
         if action in fixed:
             continue
         name = candidates.name(0, labels[action])
-        # Beside a function that has the name of one tool, the others keep theirs.
+        # If a function has the name of one tool, the other tools of the resource keep theirs.
         alone = (name,) if _ANOTHER in reserved.get(name, ()) else ()
         groups[*candidates.group, *alone].append(action)
     items = [_claims(tools, wanted, labels, reserved) for tools in groups.values()]
@@ -177,7 +186,7 @@ def _chosen(
 
 
 def _labels(wanted: _Wanted) -> dict[Action, str]:
-    """What each action is called: no two alike of one resource at one place."""
+    """Return the label of each action, which is unique for a resource at one place."""
     groups: dict[tuple[str, ...], list[Action]] = defaultdict(list)
     for action, candidates in wanted.items():
         groups[candidates.group].append(action)
@@ -199,7 +208,7 @@ def _claims(
     labels: Mapping[Action, str],
     reserved: Mapping[str, set[_Address]],
 ) -> list[_Claim]:
-    """What the tools of one resource are called at each level."""
+    """Return the names of the tools of one resource at each level."""
     claims: list[_Claim] = []
     for level in range(min(len(wanted[each].resources) for each in tools)):
         names = {wanted[each].name(level, labels[each]): each for each in tools}
@@ -211,12 +220,14 @@ def _claims(
 
 
 def _settled(items: Sequence[Sequence[_Claim]]) -> list[int]:
-    """The first level of each item at which no other item wants one of its names, or has wanted it
-    on its way. The order of the items does not matter, and with more items no level is lower.
+    """Return the first level of each item at which no other item wants one of its names, or has
+    wanted it at an earlier level. The order of the items does not matter, and more items never
+    lower a level.
     """
     levels = [0] * len(items)
     wanting: dict[str, set[int]] = defaultdict(set)
     moved = set(range(len(items)))
+    # An item that has moved stays in `wanting`, so no other item gets the name that it gave up.
     while moved:
         names = {name for at in moved for name in items[at][levels[at]].names}
         for at in moved:
@@ -230,6 +241,7 @@ def _settled(items: Sequence[Sequence[_Claim]]) -> list[int]:
 
 
 def _is_contested(item: Sequence[_Claim], level: int, wanting: Mapping[str, set[int]]) -> bool:
+    # The last name contains a hash of the path, so it is unique.
     if level + 1 == len(item):
         return False
     claim = item[level]

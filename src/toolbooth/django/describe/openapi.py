@@ -13,22 +13,23 @@ from toolbooth.jsonvalue import Json, is_array, is_object
 JSON_API = "application/vnd.api+json"
 
 _MEDIA_TYPES = (JSON, "", URLENCODED, MULTIPART)
-"""The best first. An empty one stands for JSON by another name."""
+"""The best first. The empty one represents all other names of JSON."""
 
 
 class Unknowable(Exception):
-    """What the action takes cannot be known, so it is not published."""
+    """Raised if the input of an action cannot be known. Such an action is not published."""
 
 
 def body_in(raw: Json, references: References) -> tuple[Json | None, str]:
-    """The schema of the body and its media type; no schema if the operation takes no body.
+    """Return the schema of the body and its media type; no schema if the operation takes no body.
 
     Raises:
-        Unknowable: it takes documents of another kind than its fields.
+        Unknowable: the body is a JSON:API document, which holds the fields in `data`.
     """
     content: Json = raw.get("requestBody", {}).get("content", {})
     if not content:
         return None, JSON
+    # Many views accept JSON and forms. JSON keeps numbers, null and nested values as they are.
     media_type = min(content, key=_rank)
     body = references.inlined(content[media_type].get("schema", {}))
     if media_type == JSON_API and "data" not in body.get("properties", {}):
@@ -43,12 +44,15 @@ def _rank(media_type: str) -> int:
 
 
 def as_plain(value: Any) -> Any:
-    """The same schema in plain JSON types: projects have lazy texts and other kinds of text."""
+    """Return the same schema in plain JSON types: projects use lazy strings and subclasses of
+    `str`.
+    """
     if is_object(value):
         return {as_plain(key): as_plain(each) for key, each in value.items()}
     if isinstance(value, Promise):
         value = str(value)
     if isinstance(value, str):
+        # A subclass of `str`, such as a safe string of Django, becomes a plain one.
         return str.__str__(value)
     if is_array(value):
         return [as_plain(each) for each in value]
@@ -56,21 +60,25 @@ def as_plain(value: Any) -> Any:
 
 
 class References:
-    """Puts the schema that a `$ref` names in its place, and an `allOf` of one schema too."""
+    """Replaces every `$ref` by the schema that it names, and an `allOf` of one schema by that
+    schema.
+    """
 
     def __init__(self, components: Json) -> None:
         self.components = components
         self.definitions: dict[str, Json] = {}
-        """Schemas that contain themselves: these are named."""
+        """Schemas that contain themselves, by name. References to them are kept."""
         self._open: list[str] = []
 
     def inlined(self, node: Any) -> Any:
-        """The same schema, or part of one, without references."""
+        """Return the same schema, or part of one, without references."""
         if is_array(node):
             return [self.inlined(each) for each in node]
         if not is_object(node):
             return node
         if isinstance(node.get("$ref"), str):
+            # Keywords beside a reference, such as the description of this field, replace those of
+            # the component.
             return {**self._component(node["$ref"]), **self._without("$ref", node)}
         parts = node.get("allOf")
         if is_array(parts) and len(parts) == 1:
@@ -80,6 +88,7 @@ class References:
     def _without(self, keyword: str, node: Json) -> Json:
         made: Json = {}
         for key, each in node.items():
+            # drf-spectacular marks schemas with keys such as `x-spec-enum-id` for its own use.
             if key != keyword and not key.startswith("x-spec"):
                 made[key] = self.inlined(each)
         return made
@@ -87,6 +96,7 @@ class References:
     def _component(self, reference: str) -> Json:
         name = reference.rpartition("/")[2]
         if name in self._open:  # a serializer within itself
+            # The schema is still being read. The outer call enters it when it is complete.
             self.definitions.setdefault(name, {})
             return {"$ref": f"#/$defs/{name}"}
         self._open.append(name)

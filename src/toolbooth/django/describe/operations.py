@@ -1,4 +1,4 @@
-"""One action -> what can be sent to it: its parameters and its body, with its description."""
+"""One action -> its input (parameters and body) and its description."""
 
 from __future__ import annotations
 
@@ -53,21 +53,21 @@ _ACTIONS_WITH_ROWS = ("list", "retrieve")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BodySerializer:
-    """How the serializer that reads the body is found for one caller."""
+    """Finds the serializer that reads the body, for one caller."""
 
     cls: type[BaseSerializer[Any]] | None = None
     """Its class, as it was described."""
     declared: type[BaseSerializer[Any]] | None = None
-    """Only if the view itself would take another one."""
+    """The class to use, if the view itself would choose another one."""
     dynamic: bool = False
-    """Its fields may be others for another caller."""
+    """Whether its fields may differ between callers."""
     kinds: tuple[type[BaseSerializer[Any]], ...] = ()
-    """If the body is of several kinds: the class that reads each."""
+    """The class that reads each kind, if the body has several kinds."""
     kind: str = ""
-    """The field that says which kind it is. No serializer needs to have it."""
+    """The field that contains the kind. No serializer needs to have it."""
 
     def of(self, view: Any, *row: Any) -> Any:
-        """The serializer, as the view would make it for its request."""
+        """Return the serializer as the view would make it for its request."""
         if self.declared is None:
             return _made_by(view, *row)
         return self.declared(*row, context=plumbing.build_serializer_context(view))
@@ -76,49 +76,51 @@ class BodySerializer:
 def _made_by(view: Any, *row: Any) -> Any:
     try:
         return view.get_serializer(*row)
-    except TypeError:  # its `__init__` asks for an instance; None is what a create gives it
+    except TypeError:  # its `__init__` requires an instance; for a create it is None
         return view.get_serializer(None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Operation:
-    """What can be sent to one action."""
+    """The input of one action, with its description."""
 
     action: Action
     path: dict[str, Parameter]
     query: dict[str, Parameter]
     headers: dict[str, Parameter]
     key: str
-    """What `pk` in the path is called in the model."""
+    """The name of `pk` in the model."""
     assigns_key: bool
-    """Rows get their keys when they are made; nobody chooses them."""
+    """Whether rows get their keys when they are created, so that callers do not choose them."""
     body: Json | None
-    """None: the action takes no body."""
+    """None if the action takes no body."""
     takes_list: bool
-    """Its whole body is a list."""
+    """Whether the whole body is a list."""
     definitions: dict[str, Json]
-    """What the body refers to where it contains itself."""
+    """The schemas in the body that contain themselves, by name."""
     media_type: str
     serializer: BaseSerializer[Any] | None
-    """What reads the body."""
+    """The serializer that reads the body."""
     kinds: Kinds | None
-    """If the body is of several kinds: the fields of each."""
+    """The fields of each kind, if the body has several kinds."""
     plain: Contract | None
-    """Validates the body instead of a serializer: the view gets plain data."""
+    """Validates the body instead of a serializer. The view gets plain data."""
     body_serializer: BodySerializer
     description: str
     lists: bool
-    """It answers with a list of rows."""
+    """Whether it answers with a list of rows."""
     shows: str
     """The first field of a row, if the view's serializer makes the rows; otherwise empty."""
     leaves_body_open: bool = False
-    """The author declares neither a body nor that there is none: it is called without one."""
+    """Whether the author declares neither a body nor that there is none. It is called without
+    one.
+    """
     faults: tuple[str, ...] = ()
-    """What drf-spectacular could not make out."""
+    """The problems that drf-spectacular reported."""
 
     @property
     def body_is_undeclared(self) -> bool:
-        """An action that would have a body in any API, and does not declare it."""
+        """Whether the method would have a body in any API, but the action does not declare it."""
         return self.leaves_body_open and self.action.method in _METHODS_WITH_BODY
 
 
@@ -128,12 +130,14 @@ def operation(
     context: ExtraContext = NO_CONTEXT,
     user: Any = None,
 ) -> Operation | None:
-    """The operation of an action; None if `@extend_schema(exclude=True)` hides it. Call within
-    `describing`. `declared` is its body in the settings, `user` the one that it is described for.
+    """Return the operation of an action; None if `@extend_schema(exclude=True)` hides it. Call it
+    within `describing`. `declared` is its body in the settings, `user` the user that it is
+    described for.
 
     Raises:
-        Unknowable: it takes a body of which nothing is known.
+        Unknowable: the action takes a body that cannot be described.
     """
+    # drf-spectacular counts for the whole process. Only the difference is about this action.
     before = complaints()
     schema = schema_of(action, declared, context, user)
     view = schema.view
@@ -145,6 +149,8 @@ def operation(
     parameters = [references.inlined(each) for each in raw.get("parameters", ())]
     body, media_type = body_in(raw, references)
     body, kinds = flat_body(body, references)
+    # Either there is no body, or drf-spectacular could not find its serializer. In the second case
+    # a tool without fields would be wrong.
     if body is None and action.method in _METHODS_WITH_BODY:
         _must_be_known(schema)
     plain = _plain(schema, declared, media_type) if body is not None else None
@@ -178,6 +184,7 @@ def operation(
         lists=is_query and bool(schema._is_list_view()),
         shows=_shows(view, action),
         leaves_body_open=schema.leaves_body_open,
+        # Without any input, a complaint can only be about parts that are not published.
         faults=tuple(complaints_since(before)) if takes_anything else (),
     )
 
@@ -185,8 +192,8 @@ def operation(
 def operations(
     action: Action, declared: DeclaredBody, context: ExtraContext
 ) -> tuple[Operation | None, Operation | None]:
-    """The operation of an action, and the same as it is described for a superuser if that takes
-    another body. Raises what `operation` raises.
+    """Return the operation of an action, and the operation for a superuser if that has another
+    body. Raises the same exceptions as `operation`.
     """
     try:
         first = operation(action, declared, context)
@@ -210,7 +217,7 @@ def _for_superuser(
     if user is None:
         return None
     try:
-        # To make the serializer takes a fraction of the time that it takes to describe it.
+        # Making the serializer takes a fraction of the time of describing it.
         if other_than is not None:
             schema = schema_of(action, declared, context, user)
             serializer = _serializer(schema, other_than.media_type)
@@ -223,12 +230,17 @@ def _for_superuser(
 
 
 def _must_be_known(schema: Any) -> None:
-    """An action without a body is fine; one whose body drf-spectacular gave up on is not."""
+    """Check that drf-spectacular did not fail to find the serializer of an action without a body.
+
+    Raises:
+        Unknowable: drf-spectacular reported a problem, so the action may well take a body.
+    """
     before = complaints()
     if schema.get_request_serializer() is not None:
         return
     found = complaints_since(before)
     if found:
+        # drf-spectacular writes a cause as `(Exception: ...)` at the end of a complaint.
         reason = found[0].partition("(Exception: ")[2].rstrip(")")
         raise Unknowable(messages.no_serializer(reason))
 
@@ -240,12 +252,13 @@ def _key(view: Any) -> str:
 
 def _assigns_key(view: Any) -> bool:
     key = _key_field(view)
+    # The default of a UUID key is usually the function `uuid4`.
     return key is not None and (isinstance(key, AutoField) or key.has_default())
 
 
 def _key_field(view: Any) -> Any:
-    """The key of the view's model; None if there is no model. A model that inherits from another
-    one has its key, not the `parent_ptr` that leads there.
+    """Return the primary key of the view's model; None if there is no model. For a model that
+    inherits from another one, it is the key of that one, not the `parent_ptr`.
     """
     model: Any = plumbing.get_view_model(view, emit_warnings=False)
     key: Any = None if model is None else model._meta.pk
@@ -258,8 +271,8 @@ def _key_field(view: Any) -> Any:
 
 
 def _plain(schema: Any, declared: DeclaredBody, media_type: str) -> Contract | None:
-    """The contract of a body that no serializer reads: the settings have it, or `@extend_schema`
-    names a Pydantic model.
+    """Return the contract of a body that no serializer reads: the settings have it, or
+    `@extend_schema` names a Pydantic model.
     """
     if declared.is_set:
         return declared.plain
@@ -273,7 +286,7 @@ def _plain(schema: Any, declared: DeclaredBody, media_type: str) -> Contract | N
 
 
 def _request(schema: Any, media_type: str) -> Any:
-    """The body of the schema, in drf-spectacular's terms."""
+    """Return the body of the schema, in drf-spectacular's terms."""
     found = schema.get_request_serializer()
     if is_object(found):  # one for each media type
         found = found.get(media_type)
@@ -284,6 +297,7 @@ def _serializer(schema: Any, media_type: str) -> BaseSerializer[Any] | None:
     found = _request(schema, media_type)
     made: Any = found() if isinstance(found, type) else found
     chosen = _serializer_class(schema.view)
+    # A project's schema class may document a subclass, but the view reads with its own class.
     if chosen is not None and is_made_from(chosen, made.__class__):
         made = chosen(context=plumbing.build_serializer_context(schema.view))
     return cast("BaseSerializer[Any]", readable(made)) if isinstance(made, BaseSerializer) else None
@@ -294,18 +308,21 @@ def _body_serializer(view: Any, serializer: Any, kinds: Kinds | None) -> BodySer
     if item is None:
         return BodySerializer()
     declared = original_class(item)
-    if kinds is not None:  # it has no fields itself: those of each kind have them
+    if kinds is not None:  # it has no fields itself; the serializers of the kinds have them
         return BodySerializer(cls=declared, kinds=serializers_of_kinds(item), kind=kinds.field)
+    # A bare serializer replaces one that could not be made here, so the fields of a caller are not
+    # known.
     changes = is_bare(item) or chooses_fields(item)
     if not is_same_class(_serializer_class(view), declared):
         return BodySerializer(cls=declared, declared=declared, dynamic=changes)
+    # A view often returns another class for administrators.
     chooses = has_own_code(view.__class__, "get_serializer", "get_serializer_class")
     return BodySerializer(cls=declared, dynamic=chooses or changes)
 
 
 def _serializer_class(view: Any) -> Any:
-    """The class that the view itself would take; None if it has none, as for a body that is only
-    declared.
+    """Return the class that the view itself would use; None if it has none, for example because the
+    body is only declared.
     """
     if not issubclass(view.__class__, GenericAPIView):
         return None
@@ -316,7 +333,7 @@ def _serializer_class(view: Any) -> Any:
 
 
 def _shows(view: Any, action: Action) -> str:
-    """The first field of the rows, as far as can be said without a caller."""
+    """Return the first field of the rows; empty if it is not known without a caller."""
     is_generic = issubclass(view.__class__, GenericAPIView)
     if not is_generic or action.method != "GET" or action.name not in _ACTIONS_WITH_ROWS:
         return ""

@@ -1,6 +1,7 @@
-"""drf-spectacular's settings as the gateway needs them, seen only where an action is described.
+"""drf-spectacular's settings with the values that the gateway needs, only while an action is
+described.
 
-There is one object of settings for the whole process, and the host's own schema view may read it in
+There is one settings object for the whole process, and the host's own schema view may read it in
 another thread at the same time.
 """
 
@@ -16,13 +17,14 @@ from drf_spectacular import settings as untyped_settings
 _spectacular: Any = untyped_settings
 
 _OWN: dict[str, Any] = {
+    # Without this, a component serves responses too, and has their read-only fields.
     "COMPONENT_SPLIT_REQUEST": True,
     "COMPONENT_NO_READ_ONLY_REQUIRED": True,
     "OAS_VERSION": "3.1.1",
     "ENUM_ADD_EXPLICIT_BLANK_NULL_CHOICE": False,
     "ENUM_GENERATE_CHOICE_DESCRIPTION": False,
     "SORT_OPERATION_PARAMETERS": False,
-    # The manager that every model has, and that needs neither a query nor a scope of the project.
+    # Every model has this manager. It needs neither a query nor a scope of the project.
     "DEFAULT_QUERY_MANAGER": "_base_manager",
 }
 
@@ -31,7 +33,9 @@ _is_own: ContextVar[bool] = ContextVar("_is_own", default=False)
 
 @contextmanager
 def own_settings() -> Generator[None]:
-    """Have drf-spectacular read our settings here. All other threads read the host's."""
+    """Let drf-spectacular read the gateway's settings in this context. All other threads read the
+    host's.
+    """
     token = _is_own.set(True)
     try:
         yield
@@ -40,11 +44,15 @@ def own_settings() -> Generator[None]:
 
 
 def _setting(name: str, own: Any) -> property:
-    """One setting: ours, or what the object of settings has stored under that name."""
+    """Return the property of one setting: the gateway's value, or the value that is stored in the
+    settings object.
+    """
 
     def read(host: Any) -> Any:
         if _is_own.get():
             return own
+        # drf-spectacular keeps a setting in `__dict__` after its first use. A property hides that
+        # entry, so it is read here.
         stored = host.__dict__
         return stored[name] if name in stored else host.__getattr__(name)
 
@@ -57,8 +65,8 @@ def _setting(name: str, own: Any) -> property:
     return property(read, write, forget)
 
 
-# Modules of drf-spectacular have imported the object, so it gets another class instead of being
-# replaced.
+# Modules of drf-spectacular have imported the object itself, so its class is replaced and not the
+# object.
 _of_host: Any = _spectacular.spectacular_settings
 _of_host.__class__ = type(
     "SpectacularSettings",

@@ -1,4 +1,4 @@
-"""A view's paginator: which values of its parameters it would clamp or ignore in silence."""
+"""The limits of a paginator's parameters. It would clamp or ignore other values unnoticed."""
 
 from __future__ import annotations
 
@@ -10,27 +10,26 @@ from rest_framework.pagination import CursorPagination, LimitOffsetPagination, P
 Role = Literal["page", "offset", "cursor", "size"]
 
 LARGEST = 2**31 - 1
-"""Rows in a page or before it: databases refuse larger numbers, each in its own way."""
+"""The most rows in a page or before it. Databases refuse larger numbers, each in its own way."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bound:
-    """What a paginator takes for one of its parameters. Anything else it reads as if nothing had
-    been sent.
-    """
+    """The values that a paginator accepts for a parameter. It clamps or ignores all others."""
 
     least: int | None = None
     most: int | None = None
     needs: str | None = None
-    """Another parameter, without which this one has no effect."""
+    """Another parameter. Without it, this one has no effect."""
     role: Role | None = None
-    """What the parameter says, if REST framework's own code reads it."""
+    """The meaning of the parameter, if REST framework's own code reads it."""
     rows: int | None = None
-    """Of the number of a page: the rows of a page whose size is not sent."""
+    """For the number of a page: the rows of a page whose size is not sent."""
 
     @property
     def schema(self) -> dict[str, int]:
-        """The same in JSON Schema."""
+        """The limits in JSON Schema."""
+        # LARGEST is not the author's limit, and is not worth its tokens in every schema.
         limits = {"minimum": self.least, "maximum": self.most}
         return {key: each for key, each in limits.items() if each not in (None, LARGEST)}
 
@@ -42,12 +41,12 @@ _OFFSETS: Any = LimitOffsetPagination
 _NUMBERS: Any = PageNumberPagination
 _CURSORS: Any = CursorPagination
 _NUMBERED: Any = (PageNumberPagination, CursorPagination)
-"""REST framework's own, whose types say little."""
+"""REST framework's own classes, whose types are incomplete."""
 
 
 def bounds(paginator: Any) -> dict[str, Bound]:
-    """The bounds of REST framework's own paginators, by parameter; what a project's own code reads
-    is its affair.
+    """Return the bounds of REST framework's own paginators, by parameter. Parameters that a
+    project's own code reads have none.
     """
     found: dict[str | None, Bound] = {}
     if isinstance(paginator, _OFFSETS):
@@ -56,6 +55,7 @@ def bounds(paginator: Any) -> dict[str, Bound]:
         found = _bounds_of_numbers(paginator)
     elif isinstance(paginator, _CURSORS):
         found = _bounds_of_cursors(paginator)
+    # A parameter that the paginator does not offer is None there.
     return {name: bound for name, bound in found.items() if name}
 
 
@@ -65,6 +65,7 @@ def _bounds_of_offsets(paginator: Any) -> dict[str | None, Bound]:
     offset, limit = paginator.offset_query_param, paginator.limit_query_param
     if not is_stock(paginator, "get_limit"):
         return {offset: Bound(role="offset")}
+    # Without a default size the list is whole unless a limit is sent, so an offset is ignored.
     needs = None if paginator.default_limit else limit
     return {
         offset: Bound(least=0, most=LARGEST, needs=needs, role="offset"),
@@ -77,6 +78,7 @@ def _bounds_of_numbers(paginator: Any) -> dict[str | None, Bound]:
     is_numbered = is_stock(paginator, "get_page_number")
     if not is_stock(paginator, "get_page_size"):
         return {page: Bound(role="page")} if is_numbered else {}
+    # Without a size, from its class or from the query, this paginator returns the whole list.
     needs = None if paginator.page_size else size
     number = Bound(needs=needs)
     if is_numbered:

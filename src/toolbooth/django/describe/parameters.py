@@ -1,4 +1,4 @@
-"""The parameters of one operation: what its URL, its query and its headers take."""
+"""The parameters of one operation: those of its URL, its query and its headers."""
 
 from __future__ import annotations
 
@@ -14,33 +14,33 @@ from toolbooth.django.describe.paging import Bound
 from toolbooth.jsonvalue import Json, is_array, is_object
 
 _BETWEEN_WORDS = ",'\""
-"""Characters between the words of a search, beside spaces."""
+"""Characters that separate the words of a search, besides spaces."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parameter:
-    """One parameter of a URL, or a header."""
+    """One parameter of a URL, or one header."""
 
     schema: Json
     required: bool = False
     comma_separated: bool = False
-    """Several values are one value of the query, with commas."""
+    """Whether several values are sent as one value of the query, with commas."""
     choices: tuple[str, ...] = ()
-    """All values that it takes. Views often ignore other values, so these are refused."""
+    """All values that it accepts. Views often ignore other values, so these are refused."""
     bound: Bound | None = None
-    """Of a parameter of the paginator: what it takes."""
+    """The limits of a parameter of the paginator; None for other parameters."""
     ignored_characters: str = ""
-    """Characters that have no meaning in it, as spaces have none."""
+    """Characters that have no meaning in the value, like spaces."""
     documented_as: str | None = None
-    """Of a part of the path: the other name that its author documents it under."""
+    """For a part of the path: the other name under which its author documents it."""
 
 
 _UNDOCUMENTED = Parameter(schema={"type": "string"}, required=True)
 
 
 def path_parameters(path: str, raw: list[Json], key: str) -> dict[str, Parameter]:
-    """The parameters in a path, all of them. Authors may document them under other names: `{pk}` as
-    `id`. Of a name that is not in the path, nothing is kept.
+    """Return all parameters in a path. Authors may document them under other names: `{pk}` as `id`.
+    A documented name that is not in the path is dropped.
     """
     documented = parameters_in("path", raw)
     names: list[str] = re.findall(r"{(\w+)}", path)
@@ -53,24 +53,28 @@ def path_parameters(path: str, raw: list[Json], key: str) -> dict[str, Parameter
 
 
 def _name_in_path(documented: str, names: list[str], key: str) -> str | None:
-    """The name in the path that a documented name stands for."""
+    """Return the name in the path that a documented name means; None if there is none."""
+    # With one value in the path, a documented name can mean no other.
     if len(names) == 1:
         return names[0]
     if documented in ("id", key) and "pk" in names:
         return "pk"
+    # Nested routers call the key of the row above `contact_pk`.
     parent = f"{documented.removesuffix('_id')}_pk"
     return parent if parent in names else None
 
 
 def parameters_in(part: str, raw: list[Json]) -> dict[str, Parameter]:
-    """The parameters of one part of a request: "path", "query" or "header"."""
+    """Return the parameters of one part of a request: "path", "query" or "header"."""
     return {each["name"]: _parameter(each) for each in raw if each["in"] == part}
 
 
 def query_parameters(
     view: Any, raw: list[Json], paging: Mapping[str, Bound]
 ) -> dict[str, Parameter]:
-    """The parameters of the query, with what filters and the paginator take for theirs."""
+    """Return the parameters of the query, with the facts that are known from filters and the
+    paginator.
+    """
     found = parameters_in("query", raw)
     found |= dict(_search_and_ordering(view, raw))
     for name, bound in paging.items():
@@ -85,17 +89,20 @@ def _parameter(raw: Json) -> Parameter:
     description = str(raw.get("description") or "").strip()
     if description and not messages.is_general_description(description):
         schema["description"] = description
+    # A list has its choices in the schema of its items.
     items: Json = schema.get("items", schema)
     return Parameter(
         schema=schema,
         required=bool(raw.get("required")),
+        # OpenAPI's `explode: false` means `?id=1,2` instead of `?id=1&id=2`.
         comma_separated=raw.get("explode") is False and schema.get("type") == "array",
+        # As text, because they are compared with the text in the URL.
         choices=tuple(map(str, items.get("enum", ()))),
     )
 
 
 def _without_null(schema: Json) -> Json:
-    """A URL has no null."""
+    """Return a schema without null, which a URL cannot express."""
     made = dict(schema)
     if is_array(made.get("type")):
         kinds = [kind for kind in made["type"] if kind != "null"]
@@ -111,7 +118,8 @@ def _without_null(schema: Json) -> Json:
 
 
 def _search_and_ordering(view: Any, raw: list[Json]) -> Iterator[tuple[str, Parameter]]:
-    """Both parameters, of which drf-spectacular says only that they are text."""
+    """Yield both parameters. drf-spectacular describes them as any text."""
+    # A parameter that its author documents in more detail is left alone.
     texts = [each for each in raw if each.get("schema") == {"type": "string"}]
     names = {each["name"] for each in texts if each["in"] == "query"}
     for backend in getattr(view, "filter_backends", None) or ():
@@ -124,6 +132,7 @@ def _search_and_ordering(view: Any, raw: list[Json]) -> Iterator[tuple[str, Para
 
 
 def _ordering_parameter(names: list[str]) -> Parameter:
+    # REST framework ignores names that it does not know, so the valid ones are listed.
     choices = tuple(each for name in names for each in (name, f"-{name}"))
     schema = {"type": "string", "enum": list(choices)}
     return Parameter(schema=schema, comma_separated=True, choices=choices)
@@ -133,13 +142,14 @@ def _search_parameter(filters: Any, view: Any) -> Parameter:
     fields: list[str] = filters.get_search_fields(view, view.request) or []
     schema = {"type": "string"}
     if fields:
+        # REST framework's prefixes choose the kind of search: `^name` finds beginnings.
         schema["description"] = f"in {', '.join(name.lstrip('^=@$') for name in fields)}"
     return Parameter(schema=schema, ignored_characters=_BETWEEN_WORDS)
 
 
 def _orderings(filters: Any, view: Any) -> list[str]:
-    """The fields that rows can be ordered by; none if only a real caller leads to the model, and
-    then any text is taken.
+    """Return the fields that rows can be ordered by; none if the model is known only in a call.
+    Then any text is accepted.
     """
     try:
         valid = filters.get_valid_fields(view.queryset, view, {"request": view.request})

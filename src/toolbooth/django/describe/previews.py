@@ -1,11 +1,12 @@
-"""Which writes can be previewed: those of which it is known that they do nothing outside the
-database, because all code that writes is Django's and REST framework's own. For any other, its
-author can promise it with `@mcp_preview`.
+"""Decides which writes can be previewed: those that are known to do nothing outside the database,
+because all code that writes is Django's and REST framework's own. For any other write, its author
+can promise the same with `@mcp_preview`.
 """
 
 from __future__ import annotations
 
 import functools
+import inspect
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
@@ -42,22 +43,30 @@ _OF_MANAGERS = (
 )
 
 _PACKAGES = ("django", "rest_framework", "toolbooth")
-"""Whose code does what it is known to do."""
+"""The packages whose code has known effects."""
 
 
 def obstacle(action: Action, serializer: Any, middleware: Iterable[str] = ()) -> str:
-    """Why a write cannot be previewed; empty if it can. `serializer` reads its body, `middleware`
-    runs around it and may do anything.
+    """Return why a write cannot be previewed; empty if it can. `serializer` reads its body,
+    `middleware` runs around it and may do anything.
     """
     if action.method == "GET":
         return messages.ONLY_WRITES_ARE_PREVIEWED
+    # A promise is about code. A database without transactions cannot roll back in any case.
     reasons = [_of_databases()] if is_promised(action) else _reasons(action, serializer, middleware)
     return _in_words(next(filter(None, reasons), ""))
 
 
 def obstacle_of_model(model: Any, action: str) -> str:
-    """The same for the model of the rows that an action writes."""
+    """Return the same for the model of the rows that an action writes."""
     return _in_words(_of_model(model, action))
+
+
+def obstacle_of_serializer(action: str, serializer: Any) -> str:
+    """Return the same for a serializer that validates in a preview, and may save then."""
+    if action == "destroy":
+        return ""
+    return _in_words(next(filter(None, _of_saves(action, serializer)), ""))
 
 
 def _in_words(reason: str) -> str:
@@ -82,18 +91,11 @@ def _of_view(action: Action) -> str:
     own = _first_own(action.view, (*_OF_EVERY_VIEW, *_OF_VIEWS[action.name]))
     if own:
         return messages.own_method("view", own)
-    return "" if all(map(_is_known, _wrappers(action.callback))) else messages.DECORATED_VIEW
-
-
-def _wrappers(callback: Any) -> Iterator[Any]:
-    """A view function, and what its decorators are wrapped around."""
-    while callback is not None:
-        yield callback
-        callback = getattr(callback, "__wrapped__", None)
+    return "" if _is_known_throughout(action.callback) else messages.DECORATED_VIEW
 
 
 def _of_serializer(action: Action, serializer: Any) -> Iterator[str]:
-    """What is wrong with the serializer and the model of a write."""
+    """Yield the obstacles in the serializer and the model of a write."""
     cls: Any = serializer.__class__
     if action.name == "destroy":
         model: Any = model_of(action)
@@ -101,27 +103,46 @@ def _of_serializer(action: Action, serializer: Any) -> Iterator[str]:
         yield messages.OWN_SERIALIZER
         return
     else:
-        own = _first_own(serializer.__class__, _OF_SERIALIZERS)
-        yield messages.own_method("serializer", own) if own else ""
-        model = serializer.Meta.model
-        yield messages.WRITES_FILES if any(_writes_files(serializer, model)) else ""
+        yield from _of_saves(action.name, serializer)
+        return
     yield messages.MODEL_NOT_KNOWN if model is None else _of_model(model, action.name)
 
 
+def _of_saves(action: str, serializer: Any) -> Iterator[str]:
+    """Yield the obstacles in a serializer of one row, or of a list of rows, that may save them."""
+    child = getattr(serializer, "child", serializer)
+    for each in (serializer, child):
+        own = _first_own(each.__class__, _OF_SERIALIZERS)
+        yield messages.own_method("serializer", own) if own else ""
+    if not isinstance(child, serializers.ModelSerializer):
+        return  # it saves nothing, or has its own create()
+    model: Any = child.Meta.model
+    yield messages.WRITES_FILES if any(_writes_files(child, model)) else ""
+    yield _of_model(model, action)
+    yield from _of_links(child, model)
+
+
 def _of_model(model: Any, action: str) -> str:
-    """What is wrong with the model of a write: methods, managers or receivers of signals that are
-    not Django's.
+    """Return the obstacle in the model of a write: methods, managers or receivers of signals that
+    are not Django's.
     """
     own = _first_own(model, _OF_MODELS)
     if own:
         return messages.own_method("model", own)
-    for manager in (model._default_manager, model._base_manager):
-        own = _own_in_manager(manager)
-        if own:
-            return messages.own_method("manager", own)
+    reason = _of_managers(model._default_manager, model._base_manager)
+    if reason:
+        return reason
     if action == "destroy":
         return _of_delete(model)
     return messages.HAS_RECEIVERS if any(_receivers_of_save(model)) else ""
+
+
+def _of_managers(*managers: Any) -> str:
+    for manager in managers:
+        own = _own_in_manager(manager)
+        if own:
+            return messages.own_method("manager", own)
+    return ""
 
 
 def _own_in_manager(manager: Any) -> str:
@@ -129,9 +150,10 @@ def _own_in_manager(manager: Any) -> str:
     if own:
         return own
     try:
-        queryset = manager.get_queryset()  # which asks no database
-    except Exception:  # it looks at the request, perhaps
+        queryset = manager.get_queryset()  # this runs no query
+    except Exception:  # it may need a request
         return "get_queryset"
+    # A manager of Django may return a queryset of the project's own class.
     return _first_own(queryset.__class__, _OF_MANAGERS)
 
 
@@ -142,17 +164,81 @@ def _of_delete(model: Any) -> str:
     for each in cascade.models:
         if _has_foreign(each, signals.pre_delete, signals.post_delete):
             return messages.HAS_RECEIVERS
-    return ""
+    # Django deletes and unlinks the rows of other models with these managers.
+    return _of_managers(*(each._base_manager for each in cascade.models | cascade.unlinked))
+
+
+def _of_links(serializer: Any, model: Any) -> Iterator[str]:
+    """Yield the obstacles in the models that link rows of this model to many others."""
+    links = dict(_links(model))
+    written = (each.source for each in serializer.fields.values() if not each.read_only)
+    for field in filter(None, map(links.get, written)):
+        # To set such a relation updates foreign keys in the other rows, by their managers.
+        if field.one_to_many:
+            other = field.related_model
+            yield _of_managers(other._default_manager, other._base_manager)
+            continue
+        through = (field.remote_field if field.concrete else field).through
+        if not through._meta.auto_created:  # its rows are deleted like those of any model
+            yield _of_managers(through._default_manager) or _of_delete(through)
+
+
+def _links(model: Any) -> Iterator[tuple[str, Any]]:
+    """Yield the relations of a model to many rows, by the names of their attributes."""
+    for field in model._meta.get_fields():
+        if field.many_to_many or field.one_to_many:
+            is_reverse = field.auto_created and not field.concrete
+            yield field.get_accessor_name() if is_reverse else field.name, field
 
 
 @functools.lru_cache(maxsize=1024)  # many models have the same managers
 def _first_own(cls: Any, names: tuple[str, ...]) -> str:
-    """The first of these methods that is not Django's or REST framework's; empty if all are."""
+    """Return the first method that is not Django's or REST framework's; empty if all are."""
     for name in names:
+        # The class that defines the method, which may be a mixin of the project.
         owner = next((each for each in cls.__mro__ if name in vars(each)), None)
-        if owner is not None and not _is_of_packages(owner.__module__):
+        if owner is not None and not _is_packages_own(owner, name):
             return name
     return ""
+
+
+def _is_packages_own(owner: Any, name: str) -> bool:
+    """Whether a method is defined in one of the known packages, and was not replaced there.
+    Monitoring tools replace methods that run for every request, so these methods are accepted
+    anyway.
+    """
+    if not _is_of_packages(owner.__module__):
+        return False
+    return name in _OF_EVERY_VIEW or _is_known(vars(owner)[name])
+
+
+def _is_known_throughout(function: Any) -> bool:
+    """Whether a function and all that it wraps or holds is of the known packages."""
+    return all(map(_is_known, _with_held(function, set())))
+
+
+def _with_held(function: Any, seen: set[int]) -> Iterator[Any]:
+    """Yield a function and, if it is a decorator's, the functions and objects that it holds."""
+    if id(function) in seen:
+        return
+    seen.add(id(function))
+    yield function
+    # A decorator keeps the function below it in `__wrapped__` or in its closure, and its own
+    # arguments in the closure.
+    held: list[Any] = [getattr(function, "__wrapped__", None), *_in_closure(function)]
+    for each in held:
+        # A class or a plain value does nothing by itself.
+        is_plain = isinstance(each, type) or each.__class__.__module__ == "builtins"
+        if inspect.isroutine(each) or not is_plain:
+            yield from _with_held(each, seen)
+
+
+def _in_closure(function: Any) -> Iterator[Any]:
+    for cell in getattr(function, "__closure__", None) or ():
+        try:
+            yield cell.cell_contents
+        except ValueError:  # not set yet
+            continue
 
 
 def _is_known(function: Any) -> bool:
@@ -176,11 +262,15 @@ def _is_of_packages(module: str) -> bool:
 
 
 def _receivers_of_save(model: Any) -> Iterator[bool]:
-    """Whether somebody else is told of the save of a row, or of its links to many rows."""
+    """Yield whether the saving of a row, or of its links to many rows, has receivers of the
+    project.
+    """
     for each in {model, model._meta.concrete_model}:
         yield _has_foreign(each, signals.pre_save, signals.post_save)
     for field in model._meta.get_fields(include_hidden=True):
-        link: Any = getattr(field, "remote_field", None) if field.concrete else field
+        # A field has the model of the links in its relation; a relation of another model has it
+        # itself.
+        link: Any = field if hasattr(field, "through") else getattr(field, "remote_field", None)
         through: Any = getattr(link, "through", None) if field.many_to_many else None
         if through is not None:
             yield _has_foreign(through, signals.m2m_changed)
@@ -188,12 +278,13 @@ def _receivers_of_save(model: Any) -> Iterator[bool]:
 
 def _has_foreign(sender: Any, *of: Any) -> bool:
     """Whether a signal of a model has a receiver that is not Django's."""
-    return any(not _is_known(each) for signal in of for each in _receivers(signal, sender))
+    receivers = (each for signal in of for each in _receivers(signal, sender))
+    return not all(map(_is_known_throughout, receivers))
 
 
 def _receivers(signal: Any, sender: Any) -> Iterator[Callable[..., Any]]:
     live: Any = signal._live_receivers(sender)
-    # Sync and async ones, since Django 5.0.
+    # Since Django 5.0 these are two lists: the sync receivers and the async ones.
     for each in live:
         yield from each if isinstance(each, list) else [each]
 
@@ -205,6 +296,7 @@ def _writes_files(serializer: Any, model: Any) -> Iterator[bool]:
     columns = {each.name: each for each in model._meta.get_fields()}
     for field in serializer.fields.values():
         is_file = isinstance(field, serializers.FileField)
+        # A field of another kind may fill the column too, such as an image as base64 text.
         is_file = is_file or isinstance(columns.get(field.source), models.FileField)
         yield is_file and not field.read_only
 
@@ -214,11 +306,11 @@ def _of_databases() -> str:
 
 
 def has_transactions(connection: Any) -> bool:
-    """Whether what is written to a database can be rolled back. One that cannot be reached counts
-    as such here; a call finds out.
+    """Whether writes to a database can be rolled back. True for one that cannot be reached: a call
+    finds out.
     """
     if is_dummy(connection):
-        return True  # there is none
+        return True  # there is no database
     kinds: tuple[type, ...] = connection.features.__class__.__mro__
     owner = next(each for each in kinds if "supports_transactions" in vars(each))
     if owner is BaseDatabaseFeatures:

@@ -1,5 +1,5 @@
-"""Which models the API shows: those of the views that list rows, and those whose rows are nested in
-such a list.
+"""The models that the API shows: those of the views that list rows, and those whose rows are nested
+in such a list.
 """
 
 from __future__ import annotations
@@ -13,7 +13,12 @@ from django.db.models import ForeignKey, Model
 from rest_framework import serializers
 
 from toolbooth.django.describe.discovery import Action
-from toolbooth.django.describe.model_words import model_of_view, plural, singular
+from toolbooth.django.describe.model_words import (
+    model_of_view,
+    plural,
+    shown_model,
+    singular,
+)
 
 ModelClass = type[Model]
 
@@ -24,7 +29,7 @@ def _nothing(tool: str) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PublishedModels:
-    """What is known of them without a caller."""
+    """The published models, as far as they are known without a caller."""
 
     lists: dict[ModelClass, tuple[Action, ...]]
     """The actions that list the rows of a model."""
@@ -32,13 +37,20 @@ class PublishedModels:
     """The actions that create rows of a model."""
     nested: dict[ModelClass, tuple[str, ...]]
     """The foreign keys from a model to those in whose lists its rows are nested."""
+    words: dict[ModelClass, ModelClass]
+    """The proxy whose names the rows of a model have, if no view lists them under the model
+    itself.
+    """
     tools: dict[Action, str]
-    """How a client calls an action, once its tool is described."""
+    """The form in which a client calls each action, once its tool is described."""
     needs: Callable[[str], None] = _nothing
-    """Describes a tool."""
+    """A function that describes a tool."""
 
     def tool(self, action: Action) -> str:
-        """How a client calls an action; empty if it is not published after all."""
+        """Return the form in which a client calls an action; empty if it is not published after
+        all.
+        """
+        # Describing the tool may remove it from `tools`, because it cannot be published.
         if action in self.tools:
             self.needs(self.tools[action])
         return self.tools.get(action, "")
@@ -47,19 +59,23 @@ class PublishedModels:
         return model in self.lists or model in self.nested
 
     def plural(self, model: Any) -> str:
-        """What the rows of a model are called: `deal lines` if they are only shown in deals."""
-        own = plural(model)
+        """Return the noun for the rows of a model: `deal lines` if they are only shown in deals."""
+        own = plural(self.words.get(model, model))
         if model in self.lists or model not in self.nested:
             return own
         parent: Any = model._meta.get_field(self.nested[model][0]).related_model
-        return f"{singular(parent)} {own}"
+        return f"{self.singular(parent)} {own}"
+
+    def singular(self, model: Any) -> str:
+        """Return the noun for one row of a model."""
+        return singular(self.words.get(model, model))
 
 
-NO_MODELS = PublishedModels(lists={}, creates={}, nested={}, tools={})
+NO_MODELS = PublishedModels(lists={}, creates={}, nested={}, words={}, tools={})
 
 
 def published_models(actions: Iterable[Action]) -> PublishedModels:
-    """The models that these actions show, as far as the classes of their views tell."""
+    """Return the models that these actions show, as far as the classes of their views name them."""
     lists: dict[ModelClass, tuple[Action, ...]] = {}
     creates: dict[ModelClass, tuple[Action, ...]] = {}
     nested: dict[ModelClass, tuple[str, ...]] = {}
@@ -73,21 +89,30 @@ def published_models(actions: Iterable[Action]) -> PublishedModels:
             lists[model] = (*lists.get(model, ()), action)
             for child, key in _nested_in(action.view, model):
                 nested[child] = (*nested.get(child, ()), key)
-    return PublishedModels(lists=lists, creates=creates, nested=nested, tools={})
+    words = {model: _named_as(model, views) for model, views in lists.items()}
+    return PublishedModels(lists=lists, creates=creates, nested=nested, words=words, tools={})
 
 
 def model_of(action: Action) -> ModelClass | None:
-    """The model of an action's view, as its class names it."""
+    """Return the model of an action's view, as its class names it."""
     return model_of_view(action.view)
 
 
+def _named_as(model: Any, lists: Iterable[Action]) -> ModelClass:
+    """Return the model whose names the views use for the rows of a model."""
+    named: list[Any] = [shown_model(each.view) for each in lists]
+    # If only proxies of the model are listed, its rows have the names of the first one.
+    return model if model in named else named[0]
+
+
 def path_names(action: Action) -> set[str]:
-    """The names of the values in an action's URL."""
+    """Return the names of the values in an action's URL."""
     return set(re.findall(r"{(\w+)}", action.path))
 
 
 def _nested_in(view: Any, parent: ModelClass) -> Iterator[tuple[ModelClass, str]]:
-    """The models nested in a view's rows, each with its foreign key to the model of the view."""
+    """Yield the models nested in a view's rows, each with its foreign key to the parent."""
+    # These fields are known without an instance, which may need a request.
     declared: dict[str, Any] = getattr(view.serializer_class, "_declared_fields", {})
     for field in declared.values():
         child = getattr(field, "child", field)
@@ -96,5 +121,6 @@ def _nested_in(view: Any, parent: ModelClass) -> Iterator[tuple[ModelClass, str]
         if not isinstance(child, serializers.BaseSerializer) or model is None:
             continue
         for each in model._meta.concrete_fields:
+            # The foreign key shows to which row of the list a nested row belongs.
             if isinstance(each, ForeignKey) and each.related_model is parent:
                 yield model, each.name

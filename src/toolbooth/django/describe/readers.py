@@ -1,7 +1,7 @@
-"""Which serializer an action declares for its body, if it declares one.
+"""Finds the serializer that an action declares for its body, if it declares one.
 
-The standard actions of REST framework read their body with the serializer of their view. An action
-beside them may do anything with its body, so the view's serializer says nothing about it. It has a
+The standard actions of REST framework read their body with the serializer of their view. Any other
+action may do anything with its body, so the view's serializer is not a declaration for it. It has a
 serializer of its own if `@action(serializer_class=...)` names one, if `get_serializer_class`
 returns another class for it than for all other actions, or if its view has no other action.
 """
@@ -20,7 +20,7 @@ from rest_framework.viewsets import ViewSetMixin
 from toolbooth.django.describe.discovery import ACTIONS, STANDARD_ACTIONS
 
 _NO_ACTION = "toolbooth_no_action"
-"""An action that no view has."""
+"""The name of an action that no view has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,20 +28,22 @@ class Reader:
     """The reader of an action's body."""
 
     declared: Any = None
-    """The serializer class that the action declares; None: it has that of its view."""
+    """The serializer class that the action declares; None if it uses that of its view."""
 
 
 _OF_THE_VIEW = Reader()
 
 
 def own_reader(view: Any, method: str) -> Reader | None:
-    """The reader of the body of a view's action; None if it declares nothing."""
+    """Return the reader of the body of a view's action; None if it declares nothing."""
     if not isinstance(view, ViewSetMixin):
         return None if _is_beside_standard_actions(view, method) else _OF_THE_VIEW
     action: str | None = getattr(view, "action", None)
     if action in STANDARD_ACTIONS or _is_only_action(view, action):
         return _OF_THE_VIEW
     chosen = _chosen(view, action)
+    # `get_serializer_class` usually ends with a default for all actions that it does not name. The
+    # action that no view has gets this default.
     others = [_chosen(view, each) for each in (*STANDARD_ACTIONS, _NO_ACTION)]
     others.append(getattr(view.__class__, "serializer_class", None))
     if chosen is not None and not any(is_same_class(chosen, each) for each in others):
@@ -62,7 +64,7 @@ def has_reader(view: Any, method: str) -> bool:
 
 @contextmanager
 def without_action(view: Any) -> Generator[None]:
-    """While this is open, a view set runs an action that it does not have."""
+    """Give a view set the name of an action that it does not have, until the block ends."""
     action = view.action
     view.action = _NO_ACTION
     try:
@@ -77,6 +79,8 @@ def _is_beside_standard_actions(view: Any, method: str) -> bool:
     """
     if not issubclass(view.__class__, GenericAPIView) or _is_standard(view, method):
         return False
+    # A `post` beside the list of a `ListAPIView` is the project's own code. The view's serializer
+    # is for the list.
     return any(hasattr(view, name) for name in STANDARD_ACTIONS)
 
 
@@ -90,18 +94,24 @@ def _is_standard(view: Any, method: str) -> bool:
 
 
 def _is_only_action(view: Any, action: str | None) -> bool:
-    """Whether a view set has one action and no other: its serializer can only be for that one."""
+    """Whether a view set has one action and no other, so that its serializer can only be for that
+    one.
+    """
     if getattr(view, "serializer_class", None) is None:
         return False
+    # The methods with `@action`. REST framework does not count the standard actions among them.
     extra = {each.__name__ for each in view.get_extra_actions()}
     return extra <= {action} and not any(hasattr(view, name) for name in STANDARD_ACTIONS)
 
 
 def _chosen(view: Any, action: str | None) -> Any:
-    """The serializer class that a view set takes for an action; None if that cannot be said."""
+    """Return the serializer class that a view set uses for an action; None if only a call can find
+    it.
+    """
     before = view.action
     view.action = action
     try:
+        # Its own `get_serializer` need not ask `get_serializer_class`.
         if has_own_code(view.__class__, "get_serializer"):
             return view.get_serializer().__class__
         return view.get_serializer_class()
@@ -112,35 +122,40 @@ def _chosen(view: Any, action: str | None) -> Any:
 
 
 def is_same_class(one: Any, other: Any) -> bool:
-    """Whether two serializers, or their classes, are of one class. A class that a function makes
-    anew each time stays the same.
+    """Whether two serializers, or their classes, are of one class. A class that a function creates
+    anew each time counts as the same.
     """
     return import_path(class_of(one)) == import_path(class_of(other))
 
 
 def is_made_from(cls: type, other: type) -> bool:
-    """Whether code made a subclass of a serializer's class that no view can name: only a project's
-    schema class does that, to document the former.
+    """Whether code created a subclass of a serializer's class that cannot be imported by name. Only
+    a project's schema class does that, to document the serializer.
     """
     module = sys.modules.get(other.__module__)
+    # A class inside a class or a function is written in the project's code, although its module
+    # does not have it by its name.
     is_named = "." in other.__qualname__ or getattr(module, other.__name__, None) is other
     return issubclass(other, cls) and not is_same_class(cls, other) and not is_named
 
 
 def class_of(found: Any) -> Any:
-    """The class of a serializer, or of the items of a list of them; a class stays as it is."""
+    """Return the class of a serializer, or of the items of a list of them; a class is returned
+    unchanged.
+    """
     found = getattr(found, "child", found)  # of a list
     return found if found is None or isinstance(found, type) else found.__class__
 
 
 def import_path(cls: Any) -> tuple[str, str] | None:
-    """Where a class is defined."""
+    """Return the module and the name of a class."""
     return None if cls is None else (cls.__module__, cls.__qualname__)
 
 
 def has_own_code(cls: type, *names: str) -> bool:
     """Whether a project's own code replaces one of REST framework's methods."""
     for name in names:
+        # A method that the class does not have is not the project's own code either.
         module: str = getattr(getattr(cls, name, None), "__module__", None) or "rest_framework"
         if module.partition(".")[0] != "rest_framework":
             return True

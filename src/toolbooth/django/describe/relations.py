@@ -1,5 +1,5 @@
-"""Relations by key, and by object: `{"site": {"name": "hq-1"}}` is the one site of that name, or a
-clear refusal. Both forms are published.
+"""Relations by key, and by object: `{"site": {"name": "hq-1"}}` means the one site of that name, or
+is refused with the reason. Both forms are published.
 """
 
 from __future__ import annotations
@@ -41,27 +41,27 @@ NO_SUCH_ROW = "does_not_exist"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Relation:
-    """One relation: by which fields of theirs its rows can be found."""
+    """One relation, with the fields by which its rows can be found."""
 
     path: tuple[str, ...]
-    """The names that lead to it from the body's serializer."""
+    """The path to it from the body's serializer."""
     model: Any
     key: str
     lookups: dict[str, Json]
     """The fields that an object may have, with their types."""
     names: tuple[str, ...]
-    """The fields that a text can be meant for which cannot be the key."""
+    """The fields whose value a text may be, because it cannot be the key."""
     has_one_name: bool
-    """There is only one of them, and no two rows have it in common."""
+    """Whether there is only one of them, and its values are unique."""
 
     @property
     def kind(self) -> str:
-        """What one of its rows is called."""
+        """The noun for one of its rows."""
         return singular(self.model)
 
     @property
     def by_object(self) -> Json:
-        """The object that names a row."""
+        """The schema of an object that names a row."""
         return {
             "type": "object",
             "properties": self.lookups,
@@ -71,17 +71,19 @@ class Relation:
 
     @property
     def by_object_in_brief(self) -> Json:
-        """The same for listings: with the one field that the words name. Help has all of them."""
+        """The same schema for listings, with only the field that the description names. Help has
+        all of them.
+        """
         return {"type": "object", "properties": {self.lookup: self.lookups[self.lookup]}}
 
     @property
     def lookup(self) -> str:
-        """The field by which a row is best found, which is not its key if there are others."""
+        """The best field to find a row by, which is not its key if there are others."""
         others = (name for name in self.lookups if name not in ("pk", self.key))
         return next(others, next(iter(self.lookups)))
 
     def both_forms(self, by_key: Json) -> Json:
-        """The schema of the relation, given that of its key."""
+        """Return the schema of the relation, made from that of its key."""
         annotations = {name: by_key[name] for name in _ANNOTATIONS if name in by_key}
         key = {name: each for name, each in by_key.items() if name not in _ANNOTATIONS}
         by = "URL" if by_key.get("format") == "uri" else self.key
@@ -90,8 +92,9 @@ class Relation:
 
 
 def key_schema(found: Any, documented: Json) -> Json:
-    """The schema of a relation's key. drf-spectacular calls every slug text; a column of another
-    type takes its own. Authors document the whole row, where only its key is taken.
+    """Return the schema of a relation's key. drf-spectacular describes every slug as text; a column
+    of another type has its own schema. Authors document the whole row, but only its key is
+    accepted.
     """
     is_slug = isinstance(found, _slug_field)
     is_row = "properties" in documented or documented.get("type") == "object"
@@ -103,7 +106,7 @@ def key_schema(found: Any, documented: Json) -> Json:
     try:
         name = str(found.slug_field) if is_slug else "pk"
         own = _type(_model_field(found.get_queryset().model, name))
-    except Exception:  # no column, or whose rows they are, only a real caller can tell
+    except Exception:  # there is no column, or only a call can find the model
         return kept if is_row else documented
     if is_row:
         return {**kept, **own}
@@ -111,16 +114,18 @@ def key_schema(found: Any, documented: Json) -> Json:
 
 
 def relation_of(found: Any, path: tuple[str, ...], by_key: Json) -> Relation | None:
-    """The relation behind a serializer's field; None where only the field knows what it takes.
-    `by_key` is the schema of its key.
+    """Return the relation behind a serializer's field; None if only the field itself can find its
+    rows. `by_key` is the schema of its key.
     """
     try:
+        # The attribute comes first, because `get_queryset` may need a request.
         model = (found.queryset if found.queryset is not None else found.get_queryset()).model
-    except Exception:  # whose rows they are, only a real caller can tell
+    except Exception:  # only a call can find the model
         return None
     is_slug = isinstance(found, serializers.SlugRelatedField)
     key = str(found.slug_field) if is_slug else model._meta.pk.name
     lookups = {name: _type(_model_field(model, name)) for name in _lookups(model)}
+    # If any text may be a key, a name cannot be distinguished from one.
     texts = [] if _is_any_text(by_key) else _texts(model, lookups)
     unique = [name for name in texts if name in _unique_fields(model)]
     return Relation(
@@ -128,13 +133,14 @@ def relation_of(found: Any, path: tuple[str, ...], by_key: Json) -> Relation | N
         model=model,
         key=key,
         lookups=lookups,
+        # The value of a unique field finds one row at most. The others count only if there is none.
         names=tuple(unique or texts),
         has_one_name=len(unique) == 1,
     )
 
 
 def _is_any_text(by_key: Json) -> bool:
-    """Whether any text may be a key, as far as its schema says."""
+    """Whether any text may be a key, according to its schema."""
     declared = by_key.get("type", "string")
     kinds = declared if is_array(declared) else [declared]
     return "string" in kinds and by_key.get("format") != "uuid"
@@ -150,20 +156,22 @@ def _model_field(model: Any, name: str) -> Any:
 
 
 def _lookups(model: type[models.Model]) -> list[str]:
-    """The fields that can name a row: unique ones, its name, and its key. None is a secret."""
+    """Return the fields that can name a row: unique ones, its name, and its key. Secrets are left
+    out.
+    """
     called = [each.name for each in model._meta.concrete_fields if each.name in ("name", "slug")]
     names = dict.fromkeys([*_unique_fields(model), *called, "pk"])
     return [name for name in names if not is_secret_name(name)]
 
 
 def _unique_fields(model: type[models.Model]) -> list[str]:
-    """The fields that no two rows have in common."""
+    """Return the fields whose values are unique."""
     alone = [each.fields[0] for each in _total_constraints(model) if len(each.fields) == 1]
     return [each.name for each in model._meta.concrete_fields if each.unique or each.name in alone]
 
 
 def _total_constraints(model: Any) -> list[models.UniqueConstraint]:
-    """The constraints that hold for all rows."""
+    """Return the unique constraints that apply to all rows."""
     return model._meta.total_unique_constraints
 
 
@@ -182,8 +190,9 @@ def _type(field: Any) -> Json:
 
 
 def in_brief(schema: Json, relations: Any) -> Json:
-    """The schema of a value for listings: the objects of its relations in brief."""
+    """Return the schema of a value for listings: the objects of its relations in brief."""
     if isinstance(relations, Relation):
+        # As `both_forms` writes it: the key, the object, and null if the field accepts that.
         by_key, _, *null = schema["anyOf"]
         key = without_loose_limits(by_key)
         return {**schema, "anyOf": [key, relations.by_object_in_brief, *null]}
@@ -198,10 +207,12 @@ def in_brief(schema: Json, relations: Any) -> Json:
 
 
 def mark_names(shape: Shape, relations: Any) -> None:
-    """Tell the shape of a value which texts in it name rows."""
+    """Mark the texts in a value that name rows, in its shape."""
     if isinstance(relations, Relation):
         shape.named_by, shape.has_one_name = relations.names, relations.has_one_name
         shape.is_row_key = True
+        # A key that is a number is not a secret, whatever the relation is called.
+        shape.secret = shape.secret and "string" in shape.types
     elif is_array(relations):
         for form in shape.arrays:
             mark_names(form.items or Shape(), relations[0])
@@ -214,11 +225,11 @@ def mark_names(shape: Shape, relations: Any) -> None:
 # --- in a call ---
 
 FieldOf = Callable[[Relation], Any]
-"""Finds the serializer's field of a relation, as it is for this caller."""
+"""Finds the serializer's field of a relation for this caller."""
 
 
 def names_rows(value: Any, relations: Any) -> bool:
-    """Whether some relation is named by object."""
+    """Whether an object names the row of some relation."""
     if isinstance(relations, Relation):
         return is_object(value)
     if is_array(relations) and is_array(value):
@@ -231,8 +242,8 @@ def names_rows(value: Any, relations: Any) -> bool:
 def with_keys(
     value: Any, relations: Any, field_of: FieldOf, path: JsonPath, problems: list[Problem]
 ) -> Any:
-    """`value` with every object that names a row replaced by that row's key; what names none adds
-    to `problems`.
+    """Return `value` with every object that names a row replaced by that row's key. Add a problem
+    to `problems` for each object that names none.
     """
     if isinstance(relations, Relation) and is_object(value):
         return _key(relations, field_of(relations), value, path, problems)
@@ -250,7 +261,7 @@ def with_keys(
 
 
 def field_at(serializer: Any, path: tuple[str, ...]) -> Any:
-    """The field at a path of names, through lists; None if only a view that runs can make it."""
+    """Return the field at a path of names, through lists; None if only a call can find it."""
     found = _one(serializer)
     try:
         for name in path:
@@ -261,7 +272,7 @@ def field_at(serializer: Any, path: tuple[str, ...]) -> Any:
 
 
 def _one(field: Any) -> Any:
-    """A list's items, or the field itself."""
+    """Return the field of a list's items, or the field itself."""
     while (child := _child(field)) is not None:
         field = child
     return field
@@ -274,8 +285,8 @@ def _child(field: Any) -> Any:
 def _key(
     relation: Relation, field: Any, sent: Mapping[str, Any], path: JsonPath, problems: list[Problem]
 ) -> Any:
-    """The key of the one row that an object names."""
-    # For this caller it may be another field, which takes objects of its own.
+    """Return the key of the one row that an object names."""
+    # For this caller it may be another field, which accepts objects itself.
     is_relation = isinstance(field, _related_field)
     if not is_relation or has_own_code(field.__class__, "to_internal_value", "run_validation"):
         return sent
@@ -283,7 +294,9 @@ def _key(
         message = messages.names_no_row(tuple(relation.lookups))
         problems.append(Problem(code="invalid", path=path, message=message))
         return None
+    # The field's own rows: a caller must not find a row that the field would refuse.
     queryset: Any = field.get_queryset()
+    # The second row only shows that the object is ambiguous.
     try:
         rows = list(queryset.filter(**sent)[:2])
     except (ValueError, TypeError, ValidationError):  # no such value could be stored
@@ -298,10 +311,11 @@ def _key(
 
 
 def _key_of_row(field: Any, row: Any) -> Any:
-    """A row's key, as the field takes it: its primary key, its slug or its URL."""
+    """Return a row's key as the field accepts it: its primary key, slug or URL."""
     if isinstance(field, serializers.HyperlinkedRelatedField):
         return _url_of_row(field, row)
     made: Any = field.to_representation(row)
+    # The body is JSON, so a UUID becomes text.
     return made if isinstance(made, str | int | float) else str(made)
 
 

@@ -1,4 +1,4 @@
-"""Which writes have the same effect if they are made twice: what `idempotentHint` says."""
+"""Decides which writes have the same effect if they are repeated, for `idempotentHint`."""
 
 from __future__ import annotations
 
@@ -13,15 +13,17 @@ _OWN = "rest_framework."
 
 
 def is_idempotent(action: Action, body: BodySerializer) -> bool:
-    """Whether an action can be made twice: a delete can, an update only if it is REST framework's
-    own, and others if their author says so.
+    """Whether an action can be repeated: a delete can, an update only if it is REST framework's
+    own, and any other action if its author marks it.
     """
     if is_called_idempotent(action):
         return True
+    # A second delete is answered with 404, but it changes nothing more.
     if action.name == "destroy":
         return action.method == "DELETE"
     if action.name not in ("update", "partial_update") or action.method not in ("PUT", "PATCH"):
         return False
+    # The serializer of a kind writes the row of that kind.
     serializers = body.kinds or (body.cls,)
     return _has_own(action.view, (*_OF_VIEW, action.method.lower())) and all(
         each is not None and _has_own(each, _OF_SERIALIZER) for each in serializers
@@ -29,6 +31,6 @@ def is_idempotent(action: Action, body: BodySerializer) -> bool:
 
 
 def _has_own(cls: Any, names: tuple[str, ...]) -> bool:
-    """Whether the methods of a class that it has of these are REST framework's."""
+    """Whether those of these methods that a class has are REST framework's own."""
     methods = (getattr(cls, name, None) for name in names)
     return all(each is None or each.__module__.startswith(_OWN) for each in methods)

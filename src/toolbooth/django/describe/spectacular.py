@@ -1,16 +1,15 @@
-"""drf-spectacular's schema of a view, whichever schema class the project uses, asked only for what
-can be sent.
+"""drf-spectacular's schema of a view, for its input only, whichever schema class the project uses.
 
-drf-spectacular knows serializers, filters and paginators, and `@extend_schema` is how authors
-correct it. It is asked for one action at a time, with a registry of its own: in a shared one, two
-serializers of one name become one.
+drf-spectacular knows serializers, filters and paginators, and authors correct it with
+`@extend_schema`. It describes one action at a time, with a registry of its own: in a shared one,
+two serializers of one name would become one.
 """
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Generator, Mapping
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar
 from copy import deepcopy
 from functools import cache, lru_cache
@@ -25,11 +24,11 @@ from drf_spectacular.openapi import AutoSchema
 from rest_framework.schemas import DefaultSchema
 from rest_framework.serializers import BaseSerializer
 from rest_framework.settings import api_settings
-from rest_framework.test import APIRequestFactory
 from rest_framework.viewsets import ViewSetMixin
 
 from toolbooth.django.describe import messages
 from toolbooth.django.describe.declared_bodies import LEFT_TO_THE_VIEW, DeclaredBody
+from toolbooth.django.describe.described_requests import give_request
 from toolbooth.django.describe.discovery import Action
 from toolbooth.django.describe.extra_context import NO_CONTEXT, ExtraContext
 from toolbooth.django.describe.lenient_schema import LenientSchema, bare_of_class
@@ -43,7 +42,6 @@ from toolbooth.django.describe.readers import (
 )
 from toolbooth.django.describe.two_users import anonymous_user
 from toolbooth.django.describe.view_models import provide_queryset
-from toolbooth.django.describe.view_requests import ACCEPT, negotiate, plausible_kwargs
 from toolbooth.jsonvalue import Json
 
 plumbing: Any = untyped_plumbing
@@ -51,7 +49,7 @@ UntypedSchema: Any = AutoSchema
 _serializer: Any = BaseSerializer
 
 _ANY_OBJECT: Json = {"type": "object"}
-"""In the place of a body that drf-spectacular does not need to know."""
+"""Replaces a body that drf-spectacular does not need to know."""
 
 _lock = threading.RLock()
 _is_describing: ContextVar[bool] = ContextVar("_is_describing", default=False)
@@ -59,15 +57,17 @@ _is_describing: ContextVar[bool] = ContextVar("_is_describing", default=False)
 
 @contextmanager
 def describing() -> Generator[None]:
-    """One thread at a time: drf-spectacular counts its complaints for the whole process. Queries
-    fail meanwhile: what tools there are must not depend on the rows.
+    """Describe views in this block, one thread at a time: drf-spectacular counts its complaints for
+    the whole process. Queries fail in it, because the list of tools must not depend on the rows.
     """
+    # The description of one tool may need that of another.
     if _is_describing.get():
         yield
         return
     with ExitStack() as stack:
         stack.enter_context(_lock)
         stack.enter_context(own_settings())
+        # drf-spectacular would print each complaint on stderr.
         stack.enter_context(GENERATOR_STATS.silence())
         for each in connections.all():
             stack.enter_context(_without_queries(each))
@@ -80,12 +80,13 @@ def describing() -> Generator[None]:
 
 @contextmanager
 def _without_queries(connection: Any) -> Generator[None]:
-    """Refuse queries, and refuse to connect: what a project does with a new connection needs
-    queries, and a connection without it would stay open.
+    """Refuse queries, and refuse to connect. The project's code for a new connection needs queries,
+    and a connection without it would stay open.
     """
     operations = connection.ops
     with connection.execute_wrapper(_refuse_query):
-        # A query is refused before its SQL is written: a large project tries ten for each action.
+        # A query is refused before its SQL is written, because a large project tries ten for each
+        # action.
         operations.compiler = _refusing_compilers(operations.compiler)
         is_closed = connection.connection is None
         if is_closed:
@@ -99,7 +100,7 @@ def _without_queries(connection: Any) -> Generator[None]:
 
 
 def _refusing_compilers(compiler_of: Any) -> Any:
-    """Gives the compiler of a kind of query, which runs none."""
+    """Return a function that finds the compiler of a kind of query, which runs none."""
 
     def refusing(kind: str) -> Any:
         return _refusing(compiler_of(kind))
@@ -122,22 +123,13 @@ def schema_of(
     context: ExtraContext = NO_CONTEXT,
     user: Any = None,
 ) -> Any:
-    """The schema of an action's view: a `RequestSchema`. Its view has a request of `user`, or of an
-    anonymous one. `declared` is its body in the settings, `context` what the project adds to its
-    serializers' context.
+    """Return the schema of an action's view: a `RequestSchema`. Its view has a request of `user`,
+    or of an anonymous user. `declared` is its body in the settings, `context` adds objects of the
+    project to its serializers' context.
     """
     generator: Any = SchemaGenerator()
     view = generator.create_view(action.callback, action.method)
-    view.kwargs = plausible_kwargs(action.path, action.regex)
-    # Building the mock request may already run code of the view that looks at its request.
-    view.request = APIRequestFactory().generic(action.method, action.path)
-    view.request = plumbing.build_mock_request(action.method, action.path, view, None)
-    view.request.META["HTTP_ACCEPT"] = ACCEPT
-    request = view.request
-    request.user = anonymous_user() if user is None else user
-    request.auth = request._authenticator = None  # nobody is asked who this is
-    with suppress(Exception):  # a version in the path, or a negotiator, that needs a real request
-        negotiate(view, force=True)
+    give_request(view, action, anonymous_user() if user is None else user)
     context.add(view, action)
     provide_queryset(view)
     schema = _rearranged(view.schema.__class__, _schema_of_class(view.__class__))()
@@ -148,17 +140,17 @@ def schema_of(
     return schema
 
 
-# --- what drf-spectacular complains of ---
+# --- the complaints of drf-spectacular ---
 
 
 def complaints() -> dict[str, int]:
-    """Everything that drf-spectacular has complained of so far, and how often."""
+    """Return all complaints of drf-spectacular so far, each with its count."""
     stats: Any = GENERATOR_STATS
     return {**stats._warn_cache, **stats._error_cache}
 
 
 def complaints_since(before: Mapping[str, int]) -> list[str]:
-    """What drf-spectacular has complained of since."""
+    """Return the complaints of drf-spectacular since `before`."""
     return [text for text, count in complaints().items() if count > before.get(text, 0)]
 
 
@@ -166,19 +158,19 @@ def complaints_since(before: Mapping[str, int]) -> list[str]:
 
 
 class RequestSchema(UntypedSchema):
-    """Asked only for what can be sent."""
+    """Describes only the input of an action."""
 
     paging: Mapping[str, Bound] = {}
     """The paginator's parameters."""
     declared_body: DeclaredBody = LEFT_TO_THE_VIEW
     """The body in the settings."""
     declared_request: Any = None
-    """What reads the body of a DELETE, as its author declares it."""
+    """The reader of the body of a DELETE, as its author declares it."""
     generator: Any = None
     """Kept because the view refers to its own schema only weakly, and the generator holds it."""
 
     def _next_class(self) -> Any:
-        """`super()`, which has no types here."""
+        """Return `super()`, which has no types here."""
         return super()
 
     def _get_response_bodies(self, direction: Any = "response") -> Json:
@@ -194,12 +186,12 @@ class RequestSchema(UntypedSchema):
         return found
 
     def _converted(self, name: str) -> list[Json]:
-        """What `<int:pk>` says. drf-spectacular would look for it under the name that its documents
-        give to `pk`.
+        """Return the parameter of a converter such as `<int:pk>`. drf-spectacular would look for it
+        under the name that its documents give to `pk`.
         """
         regex = self.path_regex.replace(f":{name}>", ":found>")
         found = plumbing.resolve_django_path_parameter(regex, "found", [])
-        # Every part of a URL is text, so that type says nothing.
+        # Every part of a URL is text, so this type adds nothing.
         if not found or found["schema"] == {"type": "string"}:
             return []
         return [{**found, "name": name}]
@@ -218,14 +210,15 @@ class RequestSchema(UntypedSchema):
     def get_auth(self) -> list[Json]:
         return []
 
-    # What overrides a private method of drf-spectacular may take fewer arguments than it does now.
+    # A project's override of this private method may have fewer parameters than drf-spectacular's
+    # own.
     def _get_request_body(self, *given: Any) -> Any:
         if self.method != "DELETE":
             return self._next_class()._get_request_body(*given)
         self.declared_request = self.get_request_serializer()
         if self.declared_request is None:
             return None
-        self.method = "POST"  # drf-spectacular knows of no body for a DELETE
+        self.method = "POST"  # drf-spectacular describes no body for a DELETE
         try:
             return self._next_class()._get_request_body(*given)
         finally:
@@ -242,8 +235,8 @@ class RequestSchema(UntypedSchema):
         return self._in_context(self._next_class().get_request_serializer())
 
     def _in_context(self, found: Any) -> Any:
-        """A serializer that is declared, as its class or without a context, made as the view would
-        make it: its fields may depend on the request.
+        """Return a declared serializer as the view would make it, because its fields may depend on
+        the request. It may be declared as a class, or without a context.
         """
         is_class = isinstance(found, type) and issubclass(found, _serializer)
         is_made = isinstance(found, _serializer)
@@ -252,28 +245,30 @@ class RequestSchema(UntypedSchema):
         context = plumbing.build_serializer_context(self.view)
         try:
             made: Any = found(context=context) if is_class else deepcopy(found)
-        except Exception:  # it needs more than describing has
+        except Exception:  # it needs more than is known here
             return bare_of_class(found) if is_class else found
         made._context = context
         return made
 
     def _get_serializer_name(self, serializer: Any, *given: Any, **named: Any) -> str:
-        """Two serializers of one name, one perhaps within the other, are two."""
+        """Return different names for serializers of one name. One may be nested in the other."""
         name = self._next_class()._get_serializer_name(serializer, *given, **named)
         classes: dict[Any, str] = self.__dict__.setdefault("classes", {})
         return name + classes.setdefault(serializer.__class__, str(len(classes) or ""))
 
 
 class UndeclaredRequest(UntypedSchema):
-    """Comes after what authors declare: what is asked of this, they left open."""
+    """Comes after the declarations of authors, so it is only asked if they left the body open."""
 
     leaves_body_open: bool = False
-    """The author declares neither a body nor that there is none."""
+    """Whether the author declares neither a body nor that there is none."""
     offers_view_serializer: bool = False
-    """Whether to answer with the view's serializer for any action, to see what is made of it."""
+    """Whether to return the view's serializer for any action, so that the changes made by the
+    project's classes can be seen.
+    """
 
     def get_request_serializer(self) -> Any:
-        """The view's own serializer, for handlers that are known to use it."""
+        """Return the view's own serializer, for handlers that are known to use it."""
         if self.offers_view_serializer:
             with without_action(self.view):
                 return UntypedSchema.get_request_serializer(self)
@@ -291,11 +286,11 @@ class UndeclaredRequest(UntypedSchema):
 
 
 class WholeViewRequest(UntypedSchema):
-    """Comes between what authors declare for one handler and what they declare for a whole view.
+    """Comes between the declarations of authors for one handler and those for a whole view.
 
-    `@extend_schema(request=...)` on a view is about the methods that have a body in any API. It is
-    no declaration for its DELETE, unless it names that method or the view has no other. It is no
-    declaration for an action beside the standard ones either, as the view's serializer is none.
+    `@extend_schema(request=...)` on a view applies to the methods that have a body in any API. It
+    does not apply to its DELETE, unless it names that method or the view has no other. Nor does it
+    apply to an action beside the standard ones, because the view's serializer does not either.
     """
 
     def _declared_for_view(self) -> Any:
@@ -317,13 +312,13 @@ class WholeViewRequest(UntypedSchema):
         return None
 
     def _is_extended(self) -> bool:
-        """Whether a class of the project says anything about bodies."""
+        """Whether a class of the project declares anything about bodies."""
         declared: Any = super()
         below = declared.get_request_serializer.__func__
         return below is not UndeclaredRequest.get_request_serializer
 
     def _is_declared_for_all_methods(self) -> bool:
-        self.method = "OPTIONS"  # a method that nobody declares a body for
+        self.method = "OPTIONS"  # a method for which no author declares a body
         try:
             self._declared_for_view()
             return not self.leaves_body_open
@@ -331,8 +326,8 @@ class WholeViewRequest(UntypedSchema):
             self.method, self.leaves_body_open = "DELETE", False
 
     def _declared_for_action(self) -> Any:
-        """What the view's schema class says of this action; None if it says the same of an action
-        that does not exist.
+        """Return the serializer that the view's schema class declares for this action; None if it
+        declares the same for an action that does not exist.
         """
         self.offers_view_serializer = True
         try:
@@ -352,19 +347,19 @@ def _takes_other_bodies(view: Any) -> bool:
 
 
 class _Rearranged(type):
-    """A class that is `@extend_schema`'s first and drf-spectacular's next, whatever else it was
-    derived from.
+    """A class that derives from those of `@extend_schema` first and from drf-spectacular's next, in
+    this order, whatever other bases it has.
 
     `@extend_schema` derives from the class in DEFAULT_SCHEMA_CLASS, which need not be
     drf-spectacular's.
     """
 
     of_view: type
-    """The schema class of the view, without what is declared for one handler."""
+    """The schema class of the view, without the declarations for one handler."""
 
     def mro(cls) -> list[type]:
         extensions = [each for each in super().mro()[1:] if _is_extension(each)]
-        # What is declared for one handler comes before the first class that the view has, too.
+        # Declarations for one handler also come before the first class of the view.
         first = 0
         while first < len(extensions) and not issubclass(vars(cls)["of_view"], extensions[first]):
             first += 1

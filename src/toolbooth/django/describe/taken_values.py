@@ -1,7 +1,7 @@
-"""What a serializer's field takes, whatever its documentation says.
+"""The values that a serializer's field accepts, whatever its documentation contains.
 
 A documented object is closed only if its serializer is: REST framework's own `Serializer` drops
-keys that it does not know. Other fields take any key, or decide themselves.
+unknown keys. Other fields accept any key, or decide themselves.
 """
 
 from __future__ import annotations
@@ -28,17 +28,19 @@ _LOOKUP = "__"
 
 
 def reads_by_own_code(found: Any) -> bool:
-    """Whether a project's own code reads what is sent for a field or a serializer."""
+    """Whether a project's own code reads the value of a field or a serializer."""
     return has_own_code(found.__class__, *_READING)
 
 
 def item_of(found: Any) -> Any:
-    """The field that reads one item of a list."""
+    """Return the field that reads one item of a list."""
     return getattr(found, "child_relation", None) or found.child
 
 
 def taken_by(found: Any, documented: Json, above: tuple[type, ...] = ()) -> Json:
-    """What a field takes that is documented otherwise than REST framework would."""
+    """Return the schema of all values that a field accepts, if its author documents it in another
+    way than REST framework would.
+    """
     made = _taken_by(found, documented, above)
     if not made or not found.allow_null:
         return made
@@ -48,6 +50,7 @@ def taken_by(found: Any, documented: Json, above: tuple[type, ...] = ()) -> Json
 
 def _taken_by(found: Any, documented: Json, above: tuple[type, ...]) -> Json:
     cls: type = found.__class__
+    # A serializer within itself is not followed again.
     if reads_by_own_code(found) or cls in above:
         return {}
     if isinstance(found, LISTS):
@@ -58,6 +61,7 @@ def _taken_by(found: Any, documented: Json, above: tuple[type, ...]) -> Json:
     if isinstance(found, serializers.DictField):
         values = taken_by(item_of(found), {}, above)
         return {"type": "object", "additionalProperties": values or True}
+    # A document that is sent as JSON text is parsed, unless its author documents text.
     if isinstance(found, serializers.JSONField) and "string" not in _types(documented):
         return {"type": JSON_TYPES, "additionalProperties": True, "items": {}}
     return {}
@@ -71,11 +75,12 @@ def _object(found: Any, documented: Json, above: tuple[type, ...]) -> Json:
         for name, each in fields.items()
         if not each.read_only
     }
+    # Nothing is required here: the serializer itself reports missing fields.
     return {"type": "object", "properties": properties, "additionalProperties": False}
 
 
 def _types(schema: Json) -> set[str]:
-    """The types that a documented value may have."""
+    """Return the types that a documented value may have."""
     kind = schema.get("type", ())
     found = set(kind) if is_array(kind) else {str(kind)}
     for key in ("anyOf", "oneOf"):
@@ -85,7 +90,9 @@ def _types(schema: Json) -> set[str]:
 
 
 def opened(schema: Any) -> Any:
-    """A documented value that no serializer reads: its objects are open, unless they say so."""
+    """Return a documented value that no serializer reads. Its objects are open, unless they are
+    closed explicitly.
+    """
     if is_array(schema):
         return [opened(each) for each in schema]
     if not is_object(schema):
@@ -102,8 +109,8 @@ _BRANCHES = ("anyOf", "oneOf", "allOf")
 
 
 def taken_as_documented(schema: Json, *, is_inner: bool = False) -> Json:
-    """What is taken for a documented value that no serializer reads. Inside it, authors write
-    `{"type": "object"}` and nothing more for values of any type: the view decides.
+    """Return the accepted values for a documented value that no serializer reads. Inside it,
+    authors write `{"type": "object"}` and nothing more for values of any type: the view decides.
     """
     if is_inner and schema.get("type") == "object" and not schema.keys() & _OF_OBJECTS:
         return {}
@@ -122,12 +129,12 @@ def taken_as_documented(schema: Json, *, is_inner: bool = False) -> Json:
 
 
 def taken_by_own_serializer(found: Any, closed: Json) -> Json:
-    """What a nested serializer takes that reads its values by its own code: perhaps a key instead
-    of an object. `closed` is the object of its fields.
+    """Return the accepted values of a nested serializer that reads them with its own code: perhaps
+    a key instead of an object. `closed` is the object of its fields.
 
-    Most of such code hands objects on to REST framework, which drops unknown keys. So an object may
-    have the fields of the serializer and of its model, and lookups through relations. Other keys
-    are refused.
+    Most of such code passes objects on to REST framework, which drops unknown keys. So an object
+    may have the fields of the serializer and of its model, and lookups through relations. Other
+    keys are refused.
     """
     model: Any = getattr(getattr(found, "Meta", None), "model", None)
     anything: dict[str, Json] = {name: {} for name in (*fields_of(found), "pk")}
@@ -137,6 +144,7 @@ def taken_by_own_serializer(found: Any, closed: Json) -> Json:
         **closed,
         "properties": {**anything, **closed["properties"]},
         "patternProperties": {_LOOKUP: {}},
+        # The code may find a row by any of its fields, and need no others.
         "required": [],
     }
     return {"anyOf": [by_fields, {"type": _NOT_OBJECTS}]}

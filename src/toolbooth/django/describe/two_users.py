@@ -1,8 +1,8 @@
-"""A serializer that has other fields for other users -> one description of its body.
+"""A serializer whose fields differ between users -> one description of its body.
 
 Such a serializer is described for an anonymous user and for a superuser. The tool lists the fields
-that both have, and takes the fields of either. Which fields a caller may send is decided in the
-call, by the serializer of that caller.
+that both have, and accepts the fields of either. In a call, the serializer of that caller decides
+which fields may be sent.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _CHOOSING = (
     "get_extra_kwargs",
     "include_extra_kwargs",
 )
-"""The methods of a serializer that decide which fields it has."""
+"""The methods of a serializer that choose its fields."""
 
 _RIGHTS = ("is_active", "is_staff", "is_superuser")
 _ANNOTATIONS = ("description", "default")
@@ -42,40 +42,44 @@ _serializer: Any = serializers.Serializer
 
 
 def anonymous_user() -> Any:
-    """The user of a request without credentials, as REST framework has it."""
+    """Return the user of a request without credentials, as REST framework creates it."""
     make: Any = api_settings.UNAUTHENTICATED_USER
     return make() if make else None
 
 
 def superuser() -> Any:
-    """A superuser of the project's own user model who is in no database; None if the model cannot
-    make one.
+    """Return a superuser of the project's own user model that is not in the database; None if the
+    model cannot make one.
     """
     try:
+        # Not read from the database: no query is possible while views are described.
         user: Any = get_user_model()()
     except Exception:  # no model, or one that needs more
         return None
     for name in _RIGHTS:
-        with suppress(Exception):  # the model works them out itself
+        with suppress(Exception):  # the model computes them
             setattr(user, name, True)
     return user
 
 
-# --- whether a serializer may be another for another user ---
+# --- whether a serializer may differ for another user ---
 
 
 def chooses_fields(serializer: Any) -> bool:
-    """Whether a project's own code decides which fields a serializer, or one in it, has."""
+    """Whether a project's own code chooses the fields of a serializer, or of one nested in it."""
     return any(_has_own_choice(each.__class__) for each in _serializers_in(serializer))
 
 
 def _has_own_choice(cls: type) -> bool:
+    # `fields` is a property, so the module of its function cannot be compared.
     stock = getattr_static(_serializer, "fields")
     return has_own_code(cls, *_CHOOSING) or getattr_static(cls, "fields") is not stock
 
 
 def _serializers_in(serializer: Any, above: tuple[type, ...] = ()) -> Iterator[Any]:
-    """A serializer and those in it; one that is within itself is not followed again."""
+    """Yield a serializer and those nested in it. One that is nested in itself is not followed
+    again.
+    """
     item = _item(serializer)
     if not isinstance(item, _serializer) or item.__class__ in above:
         return
@@ -86,7 +90,7 @@ def _serializers_in(serializer: Any, above: tuple[type, ...] = ()) -> Iterator[A
 
 
 def have_same_fields(one: Any, other: Any, above: tuple[type, ...] = ()) -> bool:
-    """Whether two serializers, or fields of serializers, take the same."""
+    """Whether two serializers, or fields of serializers, accept the same values."""
     if _kind(one) != _kind(other):
         return False
     one, other = _item(one), _item(other)
@@ -100,12 +104,13 @@ def have_same_fields(one: Any, other: Any, above: tuple[type, ...] = ()) -> bool
 
 
 def _kind(field: Any) -> tuple[Any, ...]:
+    # A serializer may offer other choices to administrators.
     choices: Any = field.choices if isinstance(field, serializers.ChoiceField) else ()
     return (import_path(field.__class__), field.required, field.allow_null, tuple(choices))
 
 
 def _item(field: Any) -> Any:
-    """What a list has as its items, or the field itself."""
+    """Return the field of a list's items, or the field itself."""
     while (child := getattr(field, "child", None)) is not None:
         field = child
     return field
@@ -120,13 +125,17 @@ def _writable(serializer: Any) -> dict[str, Any]:
 
 
 def merged(one: Fields, other: Fields) -> Fields:
-    """The fields that both have are published; those of either are taken."""
+    """Return one description: the fields that both have are published, those of either are
+    accepted.
+    """
     return Fields(
         properties=_shared(one.properties, other.properties),
         wide=united(one.wide, other.wide),
+        # The boundary must not ask a caller for a field that the caller may not send.
         required=[name for name in one.required if name in other.required],
         relations=_relations(one.relations, other.relations, one.wide, other.wide),
         left_out=list(dict.fromkeys([*one.left_out, *other.left_out])),
+        # `schema_for` narrows these to the fields of one caller, for the help.
         offered=united(one.properties, other.properties),
     )
 
@@ -136,13 +145,15 @@ def _shared(one: dict[str, Json], other: dict[str, Json]) -> dict[str, Json]:
 
 
 def united(one: dict[str, Json], other: dict[str, Json]) -> dict[str, Json]:
-    """The schemas of two descriptions, by name."""
+    """Return the schemas of two descriptions, by name. If both have a name, either schema is
+    accepted.
+    """
     both = {name: _either(one[name], other[name]) for name in one if name in other}
     return {**one, **other, **both}
 
 
 def _common(one: Json, other: Json) -> Json:
-    """What both users may send, as it is published."""
+    """Return the schema to publish for a value that both users may send."""
     match _parts_in_common(one, other):
         case "items":
             return {**one, "items": _common(one["items"], other["items"])}
@@ -154,7 +165,7 @@ def _common(one: Json, other: Json) -> Json:
 
 
 def _either(one: Json, other: Json) -> Json:
-    """What one of the users may send."""
+    """Return the schema of all values that at least one of the users may send."""
     if _without_annotations(one) == _without_annotations(other):
         return one
     match _parts_in_common(one, other):
@@ -164,11 +175,14 @@ def _either(one: Json, other: Json) -> Json:
             properties = united(one["properties"], other["properties"])
             return {**one, "properties": properties, "required": _required(one, other)}
         case _:
+            # An empty schema accepts any value already.
             return {"anyOf": [one, other]} if one and other else {}
 
 
 def _parts_in_common(one: Json, other: Json) -> str | None:
-    """The keyword under which two lists, or two objects with known fields, have their parts."""
+    """Return the keyword under which two lists, or two objects with known fields, have their parts;
+    None if they are of different kinds.
+    """
     if one.get("type") != other.get("type"):
         return None
     for key in ("properties", "items"):
@@ -186,7 +200,7 @@ def _without_annotations(schema: Json) -> Json:
 
 
 def _relations(one: Json, other: Json, mine: Json, theirs: Json) -> Json:
-    """Where relations are: those that both users have, and those in fields that only one has.
+    """Return the relations that both users have, and those in fields that only one of them has.
     `mine` and `theirs` are the schemas of the fields.
     """
     found: Json = {}
@@ -201,7 +215,7 @@ def _relations(one: Json, other: Json, mine: Json, theirs: Json) -> Json:
 
 
 def _relation(one: Any, other: Any, mine: Json, theirs: Json) -> Any:
-    """Where relations are in a field that both have; None: nowhere."""
+    """Return the relations in a field that both users have; None if there are none."""
     match _parts_in_common(mine, theirs):
         case "items":
             inner = _relation(_first(one), _first(other), mine["items"], theirs["items"])
@@ -210,6 +224,8 @@ def _relation(one: Any, other: Any, mine: Json, theirs: Json) -> Any:
             inside = (mine["properties"], theirs["properties"])
             return _relations(one or {}, other or {}, *inside) or None
         case _:
+            # If the field finds its rows in different ways for the two users, neither way can be
+            # offered.
             return one if one == other else None
 
 

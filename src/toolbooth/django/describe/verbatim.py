@@ -1,4 +1,4 @@
-"""`TOOLBOOTH["VERBATIM"]`: the arguments, as `tool.argument`, that a project wants taken exactly as
+"""`TOOLBOOTH["VERBATIM"]`: the arguments, as `tool.argument`, whose values are accepted exactly as
 sent.
 """
 
@@ -17,7 +17,7 @@ from toolbooth.shape import Field, ObjectShape
 
 
 def with_verbatim(contract: Contract, chosen: Iterable[str]) -> Contract:
-    """The contract, with those of its fields marked that the setting names."""
+    """Return the contract with those of its fields marked that the setting names."""
     start = f"{contract.name}."
     names = {each.removeprefix(start) for each in chosen if each.startswith(start)}
     if not names:
@@ -27,7 +27,7 @@ def with_verbatim(contract: Contract, chosen: Iterable[str]) -> Contract:
 
 
 def _marked(form: ObjectShape, names: set[str]) -> ObjectShape:
-    # A field with several keys stays one field.
+    # A field with several keys must stay one field, so it is replaced only once.
     marked: dict[int, Field] = {}
     for key, field in form.fields.items():
         if key in names:
@@ -39,8 +39,8 @@ def _marked(form: ObjectShape, names: set[str]) -> ObjectShape:
 def verbatim_mistakes(
     chosen: Configuration, names: Iterable[Name], contracts: Mapping[str, Contract]
 ) -> Iterator[tuple[str, str]]:
-    """The entries of `VERBATIM` that name nothing, each with the reason. `names`: of every tool
-    there could be; `contracts`: those that are published.
+    """Yield the entries of `VERBATIM` that name no argument, each with the reason. `names` are
+    those of all possible tools, `contracts` those of the published ones.
     """
     every = list(names)
     for each in chosen.verbatim:
@@ -53,11 +53,13 @@ def _mistake(entry: str, every: list[Name], contracts: Mapping[str, Contract]) -
     known = list(tools(every))
     if entry in known:
         return messages.name_an_argument(entry)
+    # The longest name, because the name of a tool may contain dots too.
     tool = max((name for name in known if entry.startswith(f"{name}.")), key=len, default=None)
     if tool is None:
         given = entry.rpartition(".")[0] or entry
         shared = [each.tool for each in every if entry.startswith(f"{each.short}.")]
         return messages.no_tool_named(given, near_name(given, known), shared)
+    # The arguments of a tool that is not published are not known.
     if tool not in contracts:
         return None
     name = entry.removeprefix(f"{tool}.")

@@ -1,4 +1,4 @@
-"""The model of a view that is described, also if its queryset needs a real caller."""
+"""Finds the model of a view that is described, even if its queryset needs a real caller."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def provide_queryset(view: Any) -> None:
         return
     model = _model_for_superuser(view) or _named_model(view)
     if model is not None:
-        # Not a manager of the project: that may need a request, even for no rows.
+        # Managers of the project are not used: they may need a request, even for no rows.
         view.queryset = model._base_manager.none()
 
 
@@ -33,6 +33,7 @@ def _model_of_rows(view: Any) -> Any:
 
 
 def _model_for_superuser(view: Any) -> Any:
+    # A `get_queryset` that filters by the user often fails for an anonymous one.
     user = view.request.user
     view.request.user = superuser()
     try:
@@ -42,7 +43,7 @@ def _model_for_superuser(view: Any) -> Any:
 
 
 def _named_model(view: Any) -> Any:
-    """The model that a view's filters or its serializer name; None if neither does."""
+    """Return the model that a view's filters or its serializer name; None if neither does."""
     for each in (getattr(view, "filterset_class", None), class_of_view(view)):
         model: Any = getattr(getattr(each, "Meta", None), "model", None)
         if model is not None:

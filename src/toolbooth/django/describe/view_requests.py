@@ -1,18 +1,16 @@
-"""What REST framework finds out about a request before it asks who calls: the media type of the
-answer, and the version.
+"""Negotiates the media type of the answer and the version, as REST framework does before it
+authenticates.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
-from uuid import UUID
 
 from django.http import HttpRequest
 from rest_framework.negotiation import DefaultContentNegotiation
 from rest_framework.request import Request
+from rest_framework.versioning import URLPathVersioning
 from rest_framework.views import APIView
 
 ACCEPT = "application/json, */*"
@@ -20,28 +18,28 @@ ACCEPT = "application/json, */*"
 
 _NEGOTIATING = ("perform_content_negotiation", "get_content_negotiator", "get_renderers")
 
-_CONVERTERS = re.compile(r"<(?:(\w+):)?(\w+)>")
-_PLAUSIBLE: Mapping[str, Any] = {"int": 1, "uuid": UUID(int=1)}
-
 
 def negotiate(view: Any, *, force: bool = False) -> None:
-    """Do what a view does in `initial` before it authenticates. Raises what it says to requests
-    that it does not take, except for the media type if `force` is set.
+    """Negotiate as a view does in `initial` before it authenticates. Raises the exceptions of the
+    view for requests that it refuses, except for the media type if `force` is set.
     """
     request = view.request
+    # A query may contain `format`, which chooses the renderer.
     if _negotiates_as_usual(view) and not request.META.get("QUERY_STRING"):
         chosen = _usual_choice(tuple(view.renderer_classes))
     else:
         chosen = view.perform_content_negotiation(request, force=force)
     request.accepted_renderer, request.accepted_media_type = chosen
-    version = view.determine_version(request, *view.args, **view.kwargs)
+    # A view may be asked without the URL kwargs of a call.
+    kwargs = {**plausible_version(view.versioning_class), **view.kwargs}
+    version = view.determine_version(request, *view.args, **kwargs)
     request.version, request.versioning_scheme = version
 
 
 @lru_cache(4096)
 def _usual_choice(renderers: tuple[type, ...]) -> tuple[Any, str]:
-    """What every request with our header gets of a view that has these renderers. Kept, because a
-    list asks a thousand views.
+    """Return the choice for every request with our header, by the renderers of a view. It is
+    cached, because a list asks a thousand views.
     """
     view: Any = APIView(renderer_classes=renderers)
     view.format_kwarg = None
@@ -57,8 +55,14 @@ def _negotiates_as_usual(view: Any) -> bool:
     return is_stock and view.content_negotiation_class is DefaultContentNegotiation
 
 
-def plausible_kwargs(path: str, regex: str) -> dict[str, Any]:
-    """URL kwargs of a view that is described: no call has given them."""
-    kinds = {name: kind for kind, name in _CONVERTERS.findall(regex)}
-    names: list[str] = re.findall(r"{(\w+)}", path)
-    return {name: _PLAUSIBLE.get(kinds.get(name, ""), "1") for name in names}
+def plausible_version(versioning_class: Any) -> dict[str, str]:
+    """Return the URL kwarg of a version that the API has; nothing if it has none in its paths, or
+    if its versions are not known.
+    """
+    if not (isinstance(versioning_class, type) and issubclass(versioning_class, URLPathVersioning)):
+        return {}
+    scheme: Any = versioning_class()
+    known = (scheme.default_version, *(scheme.allowed_versions or ()))
+    # REST framework's `default_version` is None unless the project sets one.
+    versions = [each for each in known if isinstance(each, str)]
+    return {scheme.version_param: versions[0]} if versions else {}

@@ -1,4 +1,4 @@
-"""What the resource and the action of a view without a router are called: `TreatmentList` at
+"""Finds words for the resource and the action of a view without a router: `TreatmentList` at
 `/treatments/` lists `treatments`.
 """
 
@@ -19,12 +19,14 @@ from toolbooth.django.describe.model_words import (
 from toolbooth.jsonvalue import recased
 
 TECHNICAL = frozenset(("api", "apiview", "view", "viewset"))
-"""Words at the end of a view's name that say only that it is a view."""
+"""Words at the end of a view's name that only mean that it is a view."""
 
 _OF_MANY = frozenset(("list", "create"))
 _OF_ONE = frozenset(("detail", "details", "retrieve", "update", "destroy", "delete"))
 DOING = _OF_MANY | _OF_ONE
-"""Words at the end of a view's name that say what it does. Its action says that already."""
+"""Words at the end of a view's name that describe its action. The tool's name contains the action
+already.
+"""
 
 _MEANING = {
     "GET": {"list": "list", "detail": "retrieve", "details": "retrieve", "retrieve": "retrieve"},
@@ -38,7 +40,7 @@ _MEANING = {
         "delete": "destroy",
     },
 }
-"""What a method does in a view whose name ends in this word."""
+"""The action of a method in a view whose name ends in this word."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,17 +52,19 @@ class ViewWords:
 
 
 def view_words(view: type, *, method: str, does: str | None, path: str, route: str) -> ViewWords:
-    """The words for one method of a view that has no router.
+    """Return the words for one method of a view that has no router.
 
-    `does`: the action of a view set or of a generic view; None for a plain view, which has only its
-    methods. `route`: the name of its URL pattern, if it has one.
+    `does` is the action of a view set or of a generic view; None for a plain view, which has only
+    its methods. `route` is the name of its URL pattern, if it has one.
     """
     start, separator, name = (route if _split(route) else view.__name__).rpartition("__")
     words, ending = _parted(_split(name), model_of_view(view))
+    # By the convention of REST framework, routes end in these words.
     is_named_by_route = ending != [] and route.endswith(("-list", "-detail"))
     meant = does or next(filter(None, map(_MEANING[method].get, ending)), None)
     is_meant = does or is_named_by_route or (meant and _is_of_path(words, path))
     if ending and not is_meant:
+        # The ending belongs to the thing, as in `price_list`.
         words, ending, meant = [*words, *ending], [], None
     resource = "_".join(words)
     if _is_of_rows(ending, path, does=None if route else does):
@@ -69,24 +73,28 @@ def view_words(view: type, *, method: str, does: str | None, path: str, route: s
 
 
 def words_of_segment(segment: str) -> str:
-    """A segment of a path as a word in a name, in the singular."""
+    """Return a segment of a path as a word in a name, in the singular."""
     return english_singular("_".join(_split(segment)))
 
 
 def is_argument(segment: str) -> bool:
-    """Whether a segment of a path has a URL kwarg in it."""
+    """Whether a segment of a path contains a URL kwarg."""
     return "{" in segment
 
 
 def _split(name: str) -> list[str]:
-    """`OwnerPetList` and `owner-pet-list` in small letters: `owner`, `pet`, `list`."""
+    """Return the words of a name in lower case: `owner`, `pet`, `list` for `OwnerPetList` and for
+    `owner-pet-list`.
+    """
+    # The second part of the pattern ends an abbreviation: `APIKeyList` is `api`, `key`, `list`.
     spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z]{2})(?=[A-Z][a-z])", "_", name)
     return [word.lower() for word in re.split(r"[\W_]+", spaced) if word]
 
 
 def _parted(words: list[str], model: Any) -> tuple[list[str], list[str]]:
-    """The words that name a thing, and those behind them that say what is done to it."""
+    """Return the words that name a thing, and the words behind them that name its action."""
     left = list(words)
+    # One word always stays: the view may be called `ListView`, or only `View`.
     while len(left) > 1 and left[-1] in TECHNICAL:
         left.pop()
     things = () if model is None else tuple(map(recased, names_of_rows(model)))
@@ -98,8 +106,8 @@ def _parted(words: list[str], model: Any) -> tuple[list[str], list[str]]:
 
 
 def _is_of_path(words: list[str], path: str) -> bool:
-    """Whether the path has the same thing: `clinic_list` at `/clinics/` is a list of clinics, but
-    `price_list` at `/price-lists/` is a thing.
+    """Whether the path names the same thing: `clinic_list` at `/clinics/` is a list of clinics, but
+    `price_list` at `/price-lists/` is itself a thing.
     """
     noun = _noun_of_path(path)
     thing = recased(english_singular("_".join(words)))
@@ -107,7 +115,7 @@ def _is_of_path(words: list[str], path: str) -> bool:
 
 
 def _noun_of_path(path: str) -> str:
-    """The last segment of a path that names a thing; empty if there is none."""
+    """Return the last segment of a path that names a thing; empty if there is none."""
     nouns = [each for each in path.split("/") if each and not is_argument(each)]
     while nouns and nouns[-1].lower() in DOING:
         nouns.pop()
@@ -117,6 +125,7 @@ def _noun_of_path(path: str) -> str:
 def _is_of_rows(ending: list[str], path: str, *, does: str | None) -> bool:
     """Whether a view is about rows of which there are many. `/profile/` is about one thing."""
     segments = path.strip("/").split("/")
+    # In `/contacts/{pk}/delete/` the key is before the last segment.
     takes_key = any(map(is_argument, segments[-2:])) if ending else is_argument(segments[-1])
     if _OF_MANY.intersection(ending) or does == "list":
         return True
@@ -124,8 +133,8 @@ def _is_of_rows(ending: list[str], path: str, *, does: str | None) -> bool:
 
 
 def _of_many(resource: str, path: str, model: Any) -> str:
-    """A resource as the path has it, or else in the plural. The model may have a plural that no
-    rule gives: `people`.
+    """Return a resource as the path spells it, or else in the plural. The model may have an
+    irregular plural: `people`.
     """
     noun = "_".join(_split(_noun_of_path(path)))
     start, same, end = f"_{english_singular(resource)}".rpartition(f"_{english_singular(noun)}")

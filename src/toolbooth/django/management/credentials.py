@@ -1,4 +1,6 @@
-"""Credentials for an agent: a token of a user, and which credentials the project's views take."""
+"""Credentials for an agent: a token of a user, and the kinds of credentials that the project's
+views accept.
+"""
 
 from __future__ import annotations
 
@@ -31,11 +33,16 @@ class Issued:
     authorization: str
     """The whole header."""
     note: str
-    """What the person who asked for it should know."""
+    """A note for the person who asked for it."""
 
 
 def token_of(user: Any) -> Issued:
-    """A token that the project's views take for this user. Raises CommandError."""
+    """Return a token that the project's views accept for this user.
+
+    Raises:
+        CommandError: the user is not active, or no token can be made.
+    """
+    # A token of this user would be created, but no view would accept it.
     if not user.is_active:
         raise CommandError(messages.inactive_user(user.get_username()), returncode=2)
     for authenticator in _authenticators():
@@ -50,17 +57,21 @@ def token_of(user: Any) -> Issued:
 
 
 def header_of(token: str) -> str:
-    """The whole header for a token, with the word before it that the project's views want."""
+    """Return the whole header for a token, with the prefix that the project's views expect."""
+    # Only a JWT can be recognised by its beginning.
     kinds = (_JWT,) if token.startswith(_JWT_START) else (_DRF_TOKEN, _KNOX, _JWT)
     for authenticator in _authenticators():
         if any(_is_a(authenticator, kind) for kind in kinds):
+            # The value of WWW-Authenticate, such as `Bearer realm="api"`: its first word is the
+            # prefix of tokens. These classes do not use the request.
             challenge: str = authenticator.authenticate_header(None)
             return f"{challenge.split()[0]} {token}"
+    # The usual prefix, for a class of authentication that is not known here.
     return f"Bearer {token}"
 
 
 def how_to_add() -> str:
-    """What to add to the command, so that its output has credentials."""
+    """Return advice on the option that adds credentials to the output."""
     if any(_issuer(each) is not None for each in _authenticators()):
         return messages.ADD_USER_OR_TOKEN
     return f"{messages.ADD_TOKEN}: {messages.what_views_take(_kinds())}"
@@ -73,8 +84,8 @@ _Issue = Callable[[Any, Any], Issued]
 
 
 def _issuer(authenticator: Any) -> _Issue | None:
-    """What makes the tokens of an authenticator; None if it is not known, or its app is not
-    installed.
+    """Return the function that makes the tokens of an authenticator; None if it is not known, or
+    its app is not installed.
     """
     if _is_a(authenticator, _KNOX) and apps.is_installed("knox"):
         return _new_knox_token
@@ -95,13 +106,14 @@ def _drf_token(authenticator: Any, user: Any) -> Issued:
 
 def _new_knox_token(authenticator: Any, user: Any) -> Issued:
     model: Any = apps.get_model(getattr(settings, "KNOX_TOKEN_MODEL", "knox.AuthToken"))
+    # The row has only a hash of the token, so this is the only chance to show it.
     row, token = model.objects.create(user=user)
     note = messages.knox_token(user.get_username(), row.expiry)
     return Issued(f"{authenticator.authenticate_header(None)} {token}", note)
 
 
 def _no_token() -> str:
-    """Why no token can be made."""
+    """Return the reason why no token can be made."""
     takes = messages.what_views_take(_kinds())
     authenticators = _authenticators()
     for app, path in (("rest_framework.authtoken", _DRF_TOKEN), ("knox", _KNOX)):
@@ -110,14 +122,14 @@ def _no_token() -> str:
             return messages.token_app_missing(app)
         if apps.is_installed(app) and not is_taken:
             return f"{messages.tokens_not_taken(app, path)}; {takes}"
-    return f"{messages.NO_TOKEN_APP}; {takes}"
+    return f"{messages.NO_TOKEN_APP} {messages.ADD_TOKEN} instead: {takes}"
 
 
-# --- what the views take ---
+# --- the credentials that views accept ---
 
 
 def _authenticators() -> list[Any]:
-    """One of each kind, of all views."""
+    """Return one authenticator of each kind, from all views."""
     found: dict[type, Any] = {}
     for action in catalogue().authenticating_actions:
         for authenticator in action.view().get_authenticators():
@@ -140,6 +152,8 @@ def _kinds() -> Iterator[str]:
 
 
 def _is_a(authenticator: Any, path: str) -> bool:
-    """Whether an authenticator is of a class, by its import path, or of one derived from it."""
+    """Whether an authenticator is of the class at this import path, or of a subclass."""
+    # Compared by import path, because packages such as knox may not be installed, and then cannot
+    # be imported.
     classes = type(authenticator).__mro__
     return any(f"{each.__module__}.{each.__qualname__}" == path for each in classes)

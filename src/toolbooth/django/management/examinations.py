@@ -1,4 +1,4 @@
-"""What `mcp_doctor` looks at: each examination gives findings, each with what to do about it."""
+"""The examinations of `mcp_doctor`. Each yields findings, with their remedies."""
 
 from __future__ import annotations
 
@@ -18,22 +18,28 @@ from toolbooth.django.checks import check_configuration, check_entries, check_to
 from toolbooth.django.conf import configuration
 from toolbooth.django.describe.catalogue import catalogue
 from toolbooth.django.describe.discovery import Action
+from toolbooth.django.describe.warm_file import NotUsable, read, warm_path
 from toolbooth.django.management import messages
 from toolbooth.django.management.doctor.callers import open_tools
 from toolbooth.django.management.doctor.described import bodies, left_out, schemas
 from toolbooth.django.management.doctor.findings import Cause, Examination, Finding
 from toolbooth.django.management.doctor.uncovered import uncovered_views
 from toolbooth.django.management.users import unlogged
-from toolbooth.django.messages import CORRECT_THE_LINE, own_tools_left_out
+from toolbooth.django.messages import (
+    CORRECT_THE_LINE,
+    SEND_CREDENTIALS,
+    listed_otherwise,
+    own_tools_left_out,
+)
 from toolbooth.django.testing import acting_as, endpoint_path, path_info
 from toolbooth.lint.check import lint
 from toolbooth.server.controls import control_names
 
 MANY_TOKENS = 25_000
-"""What tools may cost an agent before it has done anything."""
+"""The most tokens that tools may cost an agent before its first call."""
 
 MOST_NAMES = 8
-"""Names of tools in one finding."""
+"""The most names of tools in one finding."""
 
 WRONG_ENTRIES = Cause("toolbooth.E004", messages.WRONG_ENTRIES, messages.CORRECT_ENTRIES)
 BROKEN = Cause("toolbooth.E006", messages.BROKEN_TOOLS, CORRECT_THE_LINE)
@@ -42,6 +48,7 @@ CLASHES = Cause("toolbooth.W001", messages.CLASHES, messages.RENAME_ARGUMENTS)
 
 
 def _configuration() -> Iterator[Finding]:
+    # E006 is left to `_own_tools`, which shows files relative to the current folder.
     wrong = [each for each in check_entries() if each.id == "toolbooth.E004"]
     found = check_configuration()
     for each in found:
@@ -49,9 +56,11 @@ def _configuration() -> Iterator[Finding]:
     for each in wrong:
         what = f"{each.msg} ({each.id})"
         yield Finding("error", what, messages.CORRECT_ENTRIES, WRONG_ENTRIES, each.msg)
+    # W001 and W003 are left to `_tools`, which has a remedy for each tool and pattern.
     warned = [each for each in check_tools() if each.id == "toolbooth.W004"]
     for each in warned:
         yield Finding("warning", f"{each.msg} ({each.id})", each.hint or "")
+    # With DEBUG, Django takes requests for localhost if the list is empty.
     if not settings.DEBUG and not settings.ALLOWED_HOSTS:
         yield Finding("error", messages.NO_HOSTS, messages.NAME_YOUR_HOSTS)
     if not found and not wrong and not warned:
@@ -59,7 +68,7 @@ def _configuration() -> Iterator[Finding]:
 
 
 def _own_tools() -> Iterator[Finding]:
-    """Modules and functions of the project's own tools that have mistakes."""
+    """Yield modules and functions of the project's own tools that have mistakes."""
     for each in catalogue().broken:
         place = f"{_shown(each.file)}:{each.line}"
         what = own_tools_left_out(each.what, each.why, place)
@@ -67,7 +76,7 @@ def _own_tools() -> Iterator[Finding]:
 
 
 def _shown(file: str) -> str:
-    """A file as seen from here, if it is below."""
+    """Return a path relative to the current folder, if the file is inside it."""
     path = Path(file)
     return str(path.relative_to(Path.cwd())) if path.is_relative_to(Path.cwd()) else file
 
@@ -79,18 +88,20 @@ def _endpoint() -> Iterator[Finding]:
         what, _, remedy = str(error).partition("; ")
         yield Finding("error", what, remedy)
         return
+    # An earlier pattern of the URLconf may match the same path.
     match = resolve(path_info(path))
     if match.view_name != "toolbooth:mcp":
         yield Finding("error", messages.shadowed(path, match.route), messages.MOVE_ENDPOINT_UP)
         return
     with unlogged():
         reply = acting_as(None).call("toolbooth_doctor")
-    # There is no such tool, and only the endpoint says so; or it asks first who calls.
-    if "error" in reply.raw or reply.text.startswith("who calls?"):
+    # There is no such tool, and only the endpoint answers that. Or it first asks for credentials.
+    if "error" in reply.raw or reply.text == SEND_CREDENTIALS:
         yield Finding("ok", f"an agent reaches {path}")
         if not _is_served(path.rstrip("/")):
             yield Finding("note", messages.only_with_slash(path), messages.MOUNT_WITHOUT_SLASH)
         return
+    # Django answers 400 to a host that is not in ALLOWED_HOSTS.
     is_bad_host = reply.status == 400
     remedy = messages.NAME_YOUR_HOSTS_IN_SETTING if is_bad_host else messages.LOOK_INTO_MIDDLEWARE
     yield Finding("error", messages.not_reached(path, reply.status), remedy)
@@ -111,6 +122,7 @@ def _tools() -> Iterator[Finding]:
         remedy = messages.list_names(kind)
         yield Finding("warning", what, remedy, UNUSED, f"{each.what}: {each.why}")
     controls = control_names(configuration().arguments)
+    # A clash has the published name, but the setting takes the original one.
     names = {published: name for name, published in controls.items()}
     for each in catalogue().clashes:
         what = messages.argument_not_offered(each.what, each.why)
@@ -118,6 +130,7 @@ def _tools() -> Iterator[Finding]:
         yield Finding("note", what, remedy, CLASHES, f"{each.what}.{each.why}")
     tools = catalogue().registry.tools
     if not tools:
+        # Either the patterns match nothing, or the URLconf has no views for them.
         is_narrow = configuration().include != ("*",)
         remedy = messages.WIDEN_INCLUDE if is_narrow else messages.ADD_VIEWS
         yield Finding("error", "there is no tool", remedy)
@@ -131,7 +144,7 @@ def _tools() -> Iterator[Finding]:
 
 
 def _middleware() -> Iterator[Finding]:
-    """Which of the host's middleware runs around each call."""
+    """Yield the host's middleware that runs around each call, and the rest of it."""
     paths = inner_middleware(configuration().inner_middleware)
     chain_of(paths)  # a class that cannot be imported or made is an error of this examination
     every: list[str] = settings.MIDDLEWARE
@@ -151,17 +164,19 @@ def _databases() -> Iterator[Finding]:
 
 
 def _keys() -> Iterator[Finding]:
-    """Writes that cannot take an idempotency key."""
+    """Yield writes that cannot take an idempotency key."""
     if not has_table():
         yield Finding("warning", messages.NO_TABLE_OF_KEYS, messages.MIGRATE)
         return
     alias = alias_of_keys()
     by_reason: dict[str, list[str]] = {}
     for name, action in catalogue().actions.items():
-        # Tools that are written by hand take keys only if their authors say so.
+        # Tools that are written by hand take keys only if their authors declare it.
         if action.method == "GET" or not action.path:
             continue
         reason = reason_without_key(action, alias)
+        # A key belongs to its caller. All anonymous callers would share their keys, and could get
+        # the receipt of another's write.
         if reason is None and not _authenticates(action):
             reason = ANONYMOUS
         if reason is not None:
@@ -181,16 +196,40 @@ def _authenticates(action: Action) -> bool:
 
 
 def _results() -> Iterator[Finding]:
-    """Where results are kept that are too large for one answer, and cannot be asked for again."""
+    """Examine the cache for results that are too large for one answer, and cannot be asked for
+    again.
+    """
     alias = configuration().cache
     backend = type(caches[alias]).__name__
     if backend == "LocMemCache":
+        # A note, because development has one process. With --deploy, the same is a warning.
         yield Finding("note", messages.cache_of_one_process(alias), messages.SHARE_A_CACHE)
     elif backend == "DummyCache":
         what = messages.cache_without_memory(alias)
         yield Finding("note", what, "name another cache: TOOLBOOTH['CACHE']")
     else:
         yield Finding("ok", messages.cache_is_fit(alias))
+
+
+def _warm_file() -> Iterator[Finding]:
+    """Examine whether the file in WARM_FILE matches the project."""
+    found = catalogue()
+    path = warm_path(found.configuration)
+    if path is None:
+        return
+    tools = found.registry.tools.values()
+    try:
+        stored = read(path, found.project)
+        # The digests do not cover everything (environment variables, for example), so the tools are
+        # compared too.
+        other = next((tool.name for tool in tools if not stored.agrees_with(tool.name, tool)), None)
+        if other is not None:
+            raise NotUsable(listed_otherwise(other))
+    except NotUsable as reason:
+        what = messages.warm_file_is_ignored(_shown(str(path)), str(reason))
+        yield Finding("note", what, messages.RUN_WARM)
+        return
+    yield Finding("ok", messages.warm_file_is_used(_shown(str(path)), len(stored.tools)))
 
 
 EXAMINATIONS: dict[str, Examination] = {
@@ -206,6 +245,7 @@ EXAMINATIONS: dict[str, Examination] = {
     "Databases": _databases,
     "Idempotency keys": _keys,
     "Results": _results,
+    "Warm file": _warm_file,
     "Not covered": uncovered_views,
 }
 

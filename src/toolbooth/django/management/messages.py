@@ -1,6 +1,7 @@
-"""What `mcp_doctor` says of settings, the endpoint and the tools, and `mcp_config` of credentials.
+"""The sentences of `mcp_doctor` about settings, the endpoint and the tools, and those of the other
+commands.
 
-What the doctor says of views, callers and deployment is in `doctor/messages.py`.
+The doctor's sentences about views, callers and deployment are in `doctor/messages.py`.
 """
 
 from __future__ import annotations
@@ -9,12 +10,13 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 
 DOCTOR = (
-    "Say what is wrong between an agent and the project's views, and what to do about it. Exit code"
+    "Check how agents reach the project's views, and print each problem with its remedy. Exit code"
     " 1: there are errors; 2: it could not run, as with a user that does not exist."
 )
-DOCTOR_AS = "the list of tools is asked for by an anonymous caller"
+DOCTOR_AS = "the tools are listed for an anonymous caller"
 DOCTOR_DEPLOY = (
-    "Also look at what a server needs: cache, transactions, time limits, HTTPS, hosts, migrations."
+    "Also check the settings for production: cache, transactions, time limits, HTTPS, hosts, "
+    "migrations."
 )
 DOCTOR_JSON = "Print one JSON document, with every place of every finding."
 
@@ -22,12 +24,16 @@ SETTINGS_ARE_RIGHT = "TOOLBOOTH has no mistakes"
 NO_HOSTS = "no request is answered: ALLOWED_HOSTS is empty"
 NAME_YOUR_HOSTS = "name the hosts that you serve"
 NAME_YOUR_HOSTS_IN_SETTING = "name the hosts that you serve in ALLOWED_HOSTS"
-LOOK_INTO_MIDDLEWARE = "look through MIDDLEWARE for what answers, and have it let this path pass"
+LOOK_INTO_MIDDLEWARE = "find the middleware that answers, and exempt this path from it"
 MOVE_ENDPOINT_UP = 'write path("mcp", …) before that pattern in the URLconf'
-MOUNT_WITHOUT_SLASH = 'path("mcp", include("toolbooth.django.urls")) answers at both'
+MOUNT_WITHOUT_SLASH = (
+    'path("mcp", include("toolbooth.django.urls")) answers with and without the slash'
+)
 WIDEN_INCLUDE = "widen TOOLBOOTH['INCLUDE']"
 ADD_VIEWS = "add REST framework views to the URLconf, as a router does"
-USE_DISPATCHERS = "TOOLBOOTH['DISPATCH'] = 'app' makes a few tools of them; EXCLUDE leaves some out"
+USE_DISPATCHERS = (
+    "TOOLBOOTH['DISPATCH'] = 'app' groups them behind a few tools; EXCLUDE leaves some out"
+)
 SET_ATOMIC_REQUESTS = "set it to True, and a refused call leaves no trace"
 ATOMIC = "a call that fails is rolled back"
 SHARE_A_CACHE = "with several workers, name a cache that they share: TOOLBOOTH['CACHE']"
@@ -43,20 +49,21 @@ RENAME_ARGUMENTS = "to have both, rename the latter: TOOLBOOTH['ARGUMENTS'] = {'
 
 
 def argument_not_offered(tool: str, argument: str) -> str:
-    """A tool that has an argument of its own by the name of a protocol argument."""
+    """A tool that has an argument of its own with the name of a protocol argument."""
     return (
-        f"{tool} goes without the protocol argument {argument!r}: it has an argument of that name"
+        f"{tool} does not offer the protocol argument {argument!r}: "
+        "it has its own argument of that name"
     )
 
 
 def rename_argument(argument: str) -> str:
-    """How to have both."""
+    """The setting with which a tool has both."""
     renamed = f"{{{argument!r}: 'mcp_{argument}'}}"
     return f"to have both, rename the former: TOOLBOOTH['ARGUMENTS'] = {renamed}"
 
 
 def not_reached(path: str, status: int | None) -> str:
-    """An endpoint that requests do not get to."""
+    """An endpoint that requests do not reach."""
     return f"an agent does not reach {path}: something before it answers HTTP {status}"
 
 
@@ -77,12 +84,12 @@ def users_not_read(error: Exception) -> str:
 
 
 def list_names(kind: str) -> str:
-    """How to find the right name for a pattern."""
+    """The command that lists the right names for a pattern."""
     return f"`mcp_tools` lists the names of {kind}"
 
 
 def cost_of_tools(count: int, hidden: int, tokens: int) -> str:
-    """How many tools there are, and what they cost."""
+    """The number of tools, and their cost."""
     behind = f" with {hidden:,} more behind them" if hidden else ""
     return f"{count:,} tools{behind} cost every agent {tokens:,} tokens"
 
@@ -100,17 +107,22 @@ def runs_around_endpoint(paths: str) -> str:
 def not_atomic(databases: Sequence[str]) -> str:
     """Databases without a transaction for each request."""
     names = ", ".join(databases)
-    return f"ATOMIC_REQUESTS is off for {names}: what a view wrote before it failed stays"
+    return f"ATOMIC_REQUESTS is off for {names}: a view that fails does not undo its writes"
 
 
 def cache_of_one_process(alias: str) -> str:
     """A cache that workers do not share."""
-    return f"workers do not share the cache {alias!r}: the rest of a large result may not be found"
+    return (
+        f"workers do not share the cache {alias!r}: agents may not get the rest of a large result"
+    )
 
 
 def cache_without_memory(alias: str) -> str:
-    """A cache that forgets everything."""
-    return f"the cache {alias!r} keeps nothing: results that cannot be asked for again come whole"
+    """A cache that stores nothing."""
+    return (
+        f"the cache {alias!r} keeps nothing: "
+        "large results that cannot be repeated are returned whole"
+    )
 
 
 def cache_is_fit(alias: str) -> str:
@@ -118,19 +130,24 @@ def cache_is_fit(alias: str) -> str:
     return f"large results are kept in the cache {alias!r}"
 
 
-# What `mcp_config` says of credentials.
+# Sentences of `mcp_config` about credentials, and of `mcp_clean`.
 
 NO_CREDENTIALS = "There are no credentials in it, so the API will refuse what needs a login."
 ADD_USER_OR_TOKEN = "Add --as USERNAME for a token of that user, or --token TOKEN."
 CLEAN_HELP = "Removes idempotency keys that have expired; run it once a day."
 CLEAN_BATCH_HELP = "how many rows to remove at a time, from 1 on"
-NO_TABLE_OF_KEYS = "the table of idempotency keys is missing; run manage.py migrate"
+NO_TABLE_OF_KEYS = "the table of idempotency keys is missing"
 KEYS_TAKEN = "every write takes an idempotency key"
 MIGRATE = "run manage.py migrate"
 
 
+def database_failed(reason: object) -> str:
+    """A query of a command failed, such as the one for the user in `--as`."""
+    return f"a query failed: {reason}. Is the database running, and did you run manage.py migrate?"
+
+
 def keys_removed(count: int) -> str:
-    """What `mcp_clean` has done."""
+    """The result of `mcp_clean`."""
     return f"Removed {count:,} expired idempotency {'key' if count == 1 else 'keys'}."
 
 
@@ -143,9 +160,9 @@ ADD_TOKEN = "Add --token"
 AS_OR_TOKEN = "give --as or --token, not both"
 SUPERUSER = "This user is a superuser: give an agent a user of its own, with few permissions."
 NO_TOKEN_APP = (
-    "no token can be made: neither rest_framework.authtoken nor knox is in INSTALLED_APPS; "
-    'for tokens, add "rest_framework.authtoken" there, run migrate, and add TokenAuthentication to '
-    "DEFAULT_AUTHENTICATION_CLASSES"
+    "no token can be made: neither rest_framework.authtoken nor knox is in INSTALLED_APPS. "
+    'For tokens, add "rest_framework.authtoken" there, run migrate, and add TokenAuthentication to '
+    "DEFAULT_AUTHENTICATION_CLASSES."
 )
 TAKES_PASSWORD = "a user's name and password (--token 'Basic ' and the base64 of NAME:PASSWORD)"
 TAKES_SESSION = "session cookies (agents have none)"
@@ -154,7 +171,7 @@ TAKES_OAUTH = "an OAuth access token (--token TOKEN)"
 
 
 def inactive_user(name: str) -> str:
-    """A user whose credentials no view takes."""
+    """A user whose credentials no view accepts."""
     return f"the user {name!r} is not active, so no view would take their token"
 
 
@@ -181,12 +198,12 @@ def token_not_stored(error: Exception) -> str:
 
 
 def token_app_missing(app: str) -> str:
-    """Views take tokens that nothing can make."""
+    """Views accept tokens that no installed app makes."""
     return f"the API takes tokens of {app}; add {app!r} to INSTALLED_APPS and run migrate"
 
 
 def tokens_not_taken(app: str, authenticator: str) -> str:
-    """An app makes tokens that no view takes."""
+    """An app makes tokens that no view accepts."""
     return (
         f"{app} is installed, but no view takes its tokens; "
         f"add {authenticator!r} to DEFAULT_AUTHENTICATION_CLASSES"
@@ -194,7 +211,7 @@ def tokens_not_taken(app: str, authenticator: str) -> str:
 
 
 def what_views_take(kinds: Iterable[str]) -> str:
-    """Credentials that the REST API takes."""
+    """Credentials that the REST API accepts."""
     return f"the REST API takes {', '.join(kinds) or 'no credentials'}"
 
 
@@ -206,16 +223,18 @@ CALL_HELP = (
     " tool or user."
 )
 CALL_META_HELP = "Also print `_meta`: repairs, problems, the correction."
-CALL_WITHOUT_USER = "the call comes from nobody in particular"
-CALL_WAS_ANONYMOUS = "This came from nobody in particular; --as USERNAME acts as a user."
+CALL_WITHOUT_USER = "the call is anonymous"
+CALL_WAS_ANONYMOUS = "This call was anonymous; --as USERNAME calls as a user."
 
 TOOLS_HELP = "List the tools with their cost in tokens (bytes / 4), or show one of them whole."
-TOOLS_NAME_HELP = "Show this one as `tools/list` gives it."
-TOOLS_JSON_HELP = "Print all of them so."
+TOOLS_NAME_HELP = "Show only this tool, as in `tools/list`."
+TOOLS_JSON_HELP = "Print all tools as JSON, as in `tools/list`."
 TOOLS_LOCK_HELP = "Write the names of all tools into mcp_names.lock, so that they keep them."
 TOOLS_CHECK_HELP = "With --lock: write nothing, and exit with 1 if the file would change."
-CHECK_WITHOUT_LOCK = "--check goes with --lock"
-NO_LOCK_PATH = "where is mcp_names.lock? Set BASE_DIR, or TOOLBOOTH['NAMES_LOCK']."
+CHECK_WITHOUT_LOCK = "--check needs --lock"
+NO_LOCK_PATH = (
+    "the folder of mcp_names.lock is not known. Set BASE_DIR, or TOOLBOOTH['NAMES_LOCK']."
+)
 
 
 def names_are_locked(path: object, count: int) -> str:
@@ -229,8 +248,38 @@ def names_written(path: object, count: int) -> str:
 
 
 def names_would_change(path: object) -> str:
-    """The file is not up to date, and was only to be checked."""
+    """The file is not up to date, and `--check` does not write it."""
     return f"{path} is not up to date: run `manage.py mcp_tools --lock`, and commit it"
+
+
+WARM_HELP = (
+    "Write the list of all tools into the file in TOOLBOOTH['WARM_FILE']. Run it wherever the"
+    " server runs, after each change of code, settings or packages."
+)
+NO_WARM_PATH = "no file is configured. Set TOOLBOOTH['WARM_FILE'] to its path."
+
+
+def warm_file_written(path: object, count: int, size: int) -> str:
+    """The file was written."""
+    return f"{path} written: {_tools(count)}, {size / 1000:,.0f} kB"
+
+
+def warm_file_not_written(path: object, error: OSError) -> str:
+    """The file could not be written."""
+    return f"{path} cannot be written: {error.strerror or error}"
+
+
+RUN_WARM = "run `manage.py mcp_warm` where the server runs, after each change of the project"
+
+
+def warm_file_is_used(path: object, count: int) -> str:
+    """The file matches the project."""
+    return f"tools/list comes from {path}: {_tools(count)}"
+
+
+def warm_file_is_ignored(path: object, reason: str) -> str:
+    """The file cannot be used."""
+    return f"{path} is not used: {reason}"
 
 
 def _tools(count: int) -> str:
@@ -238,8 +287,8 @@ def _tools(count: int) -> str:
 
 
 CONFIG_HELP = (
-    "Print the JSON to paste into an MCP client's configuration; on the error stream: which file"
-    " that is."
+    "Print the JSON to paste into an MCP client's configuration; the path of that file goes to "
+    "stderr."
 )
 CONFIG_URL_HELP = "Where the project is served, e.g. %(default)s"
 CONFIG_TOKEN_HELP = "Credentials: a bare token, or a whole header such as 'Basic YW5uOnB3'."
@@ -247,8 +296,7 @@ CONFIG_USER_HELP = (
     "Use a token of this user: of rest_framework.authtoken, created if there is none, or a new one"
     " of knox."
 )
-CONFIG_NAME_HELP = "What the client calls the server; otherwise TOOLBOOTH['NAME']."
-CONFIG_OF_ANY_CLIENT = "the configuration of the client"
+CONFIG_NAME_HELP = "Name of the server in the client's configuration; default: TOOLBOOTH['NAME']."
 
 
 def act_as_user(otherwise: str) -> str:
@@ -257,27 +305,29 @@ def act_as_user(otherwise: str) -> str:
 
 
 def no_such_user(name: str) -> str:
-    """`--as` names nobody."""
+    """`--as` names a user that does not exist."""
     return f"there is no user {name!r}"
 
 
 def tools_are_listed(answer: str) -> str:
-    """A call named no tool; `answer` says so."""
-    return f"{answer}; `manage.py mcp_tools` lists them all"
+    """A call named a tool that does not exist. `answer` is the refusal."""
+    # The refusal may end in a question: "did you mean 'contacts__create'?"
+    separator = "" if answer.endswith("?") else ";"
+    return f"{answer}{separator} `manage.py mcp_tools` lists them all"
 
 
 def no_such_tool(name: str) -> str:
-    """`mcp_tools` was asked for a tool that there is not."""
-    return f"there is no tool {name!r}; without a name all are listed"
+    """`mcp_tools` was called with a tool that does not exist."""
+    return f"there is no tool {name!r}; `manage.py mcp_tools` lists them all"
 
 
 def total_cost(tokens: int, tools: int, behind: int) -> str:
-    """The last line of `mcp_tools`; `behind`: so many tools stand behind dispatchers."""
+    """The last line of `mcp_tools`. `behind` is the number of tools behind dispatchers."""
     ending = "" if tools == 1 else "s"
     more = f", with {behind:,} more behind" if behind else ""
     return f"{tokens:>8,}  tokens for {tools:,} tool{ending}{more} (bytes / 4)"
 
 
 def url_needs_scheme(given: str) -> str:
-    """`--url` is no URL."""
+    """`--url` is not a URL."""
     return f"--url should begin with http:// or https://, not {given!r}"

@@ -1,5 +1,5 @@
-"""PrintingCommand: the base class of all commands here. It ends without a traceback when its reader
-has seen enough, as in `manage.py mcp_tools | head`.
+"""`PrintingCommand`, the base class of all commands here. It ends without a traceback when its
+output is closed early, as in `manage.py mcp_tools | head`, or when the database has no tables.
 """
 
 from __future__ import annotations
@@ -8,15 +8,18 @@ import os
 import sys
 from typing import Any
 
-from django.core.management.base import BaseCommand, OutputWrapper
+from django.core.management.base import BaseCommand, CommandError, OutputWrapper
+from django.db import OperationalError, ProgrammingError
+
+from toolbooth.django.management import messages
 
 
 class _OutputClosed(Exception):
-    """Nothing reads the output any more."""
+    """The reader has closed the output."""
 
 
 class _Output(OutputWrapper):
-    """Standard output. Its own exception tells it from other pipes, such as a database's."""
+    """Standard output, whose own exception cannot come from another pipe."""
 
     def write(self, *args: Any, **options: Any) -> None:
         """Write one message."""
@@ -26,7 +29,7 @@ class _Output(OutputWrapper):
             raise _OutputClosed from None
 
     def flush(self) -> None:
-        """Write out what is waiting."""
+        """Write the text that is buffered."""
         try:
             super().flush()
         except BrokenPipeError:
@@ -41,12 +44,17 @@ class PrintingCommand(BaseCommand):
         self.stdout = _Output(options.get("stdout") or sys.stdout)
 
     def execute(self, *args: Any, **options: Any) -> str | None:
-        """Run the command, and write out all that it has printed."""
+        """Run the command, and write all of its output."""
         try:
             try:
                 return super().execute(*args, **options)
             finally:
+                # Here, where the exception can still be caught. At exit, Python would print it and
+                # return 120.
                 self.stdout.flush()
+        # A project before its first `migrate`, or a database that does not run.
+        except (OperationalError, ProgrammingError) as error:
+            raise CommandError(messages.database_failed(error), returncode=2) from error
         except _OutputClosed:
             # Otherwise Python would try to write the rest at exit, and complain.
             nowhere = os.open(os.devnull, os.O_WRONLY)

@@ -1,4 +1,4 @@
-"""The option `--as USERNAME`, and the agent that it stands for."""
+"""The option `--as USERNAME`, and the agent that acts as this user."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from toolbooth.server.tool import Shows
 
 
 def add_user(parser: CommandParser, without: str) -> None:
-    """Add `--as`; `without` says what happens when it is not given."""
+    """Add `--as`. `without` describes the behaviour without this option."""
     parser.add_argument(
         "--as",
         dest="username",
@@ -29,8 +29,14 @@ def add_user(parser: CommandParser, without: str) -> None:
 
 
 def agent_of(username: str | None) -> Agent:
-    """An agent of the user of this name; None: of nobody in particular. Raises CommandError."""
+    """Return an agent that acts as the user of this name, or anonymously if it is None.
+
+    Raises:
+        CommandError: there is no endpoint, or no such user.
+    """
     try:
+        # Only for its exception, which names the missing line. Without it, the call would end with
+        # a 404.
         endpoint_path()
     except LookupError as error:
         raise CommandError(str(error), returncode=2) from None
@@ -38,17 +44,27 @@ def agent_of(username: str | None) -> Agent:
 
 
 def shown_to(username: str) -> Shows:
-    """Which tools the user of this name is shown. Raises CommandError."""
+    """Return whether a tool is shown to the user of this name, as a function.
+
+    Raises:
+        CommandError: there is no such user.
+    """
     request = APIRequestFactory().post(endpoint_path())
+    # No token of the user is needed to find out which tools they see.
     force_authenticate(request, user_of(username))
     may_call = Caller(request).may_call
-    return lambda tool: may_call(catalogue().actions[tool.name])
+    return lambda tool: may_call(catalogue().actions[tool])
 
 
 def user_of(name: str) -> Any:
-    """The user of this name. Raises CommandError."""
+    """Return the user of this name.
+
+    Raises:
+        CommandError: there is no such user.
+    """
     model: Any = get_user_model()
     try:
+        # This also finds the users of a model whose USERNAME_FIELD is an email address.
         return model._default_manager.get_by_natural_key(name)
     except model.DoesNotExist:
         raise CommandError(messages.no_such_user(name), returncode=2) from None
@@ -56,11 +72,11 @@ def user_of(name: str) -> Any:
 
 @contextmanager
 def unlogged() -> Generator[None]:
-    """While this is open, Django does not log that a request was refused: the command says so
-    itself.
-    """
+    """Keep Django from logging refused requests in this block. The command prints them itself."""
     logger = logging.getLogger("django.request")
     level = logger.level
+    # Django logs an answer of 4xx as a warning, and a view that failed as an error, which stays
+    # visible.
     logger.setLevel(logging.ERROR)
     try:
         yield

@@ -1,1 +1,1 @@
-"""What a tool answers with: pages and continuation tokens."""
+"""The results of tools: pages and continuation tokens."""

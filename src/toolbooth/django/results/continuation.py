@@ -1,4 +1,6 @@
-"""The variant of a tool that takes a continuation token, and shows the next page of a result."""
+"""Makes the variant of a tool that takes a continuation token and returns the next page of a
+result.
+"""
 
 from __future__ import annotations
 
@@ -32,12 +34,12 @@ from toolbooth.server.results.pages import Written, plain, read
 from toolbooth.server.tool import Tool
 
 _BESIDE = frozenset(("mode", "page", "page_size", "filter_keys"))
-"""What may stand beside a token, where the tool takes it."""
+"""The control arguments that may be sent beside a token, if the tool takes them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Continuation:
-    """Goes on with the results of one tool."""
+    """Continues the results of one tool."""
 
     results: PagedResults
     access_check: Callable[[], Exception | None]
@@ -45,21 +47,29 @@ class Continuation:
     _made: list[Tool] = field(default_factory=list[Tool])
 
     def variant(self, sent: Any) -> Tool | None:
-        """The variant for arguments with a token."""
+        """Return the variant for arguments with a token; None for others."""
+        # Some clients send all of the arguments as JSON text. The variant is chosen before the
+        # boundary repairs that.
         arguments: Any = text_as_json(sent)
         token = self.results.token
+        # Null for an optional argument means that it was not sent, here as well.
         if token is None or not is_object(arguments) or arguments.get(token) is None:
             return None
+        # Made when the first token arrives, because most tools never get one.
         if not self._made:
             self._made.append(self._tool(token))
         return self._made[0]
 
     def _tool(self, token: str) -> Tool:
-        """The tool that takes a token, and beside it what says how the rest is to be shown."""
+        """Return the tool that takes a token, and beside it the control arguments for the form of
+        the rest.
+        """
         own = self.results.arguments
         beside = {
             name: own.properties[name] for name, each in own.controls.items() if each in _BESIDE
         }
+        # The tool's own fields stay declared, for values of any type. A call with a token and
+        # fields is then refused by `validate`, with a corrected call, and not for unknown keys.
         anything: Json = {name: {} for name in own.properties}
         properties = {**anything, **beside, token: {"type": "string"}}
         controls = {name: own.controls[name] for name in beside}
@@ -86,7 +96,7 @@ class Continuation:
         )
 
     def next_page(self, arguments: Json) -> Any:
-        """Show what a token stands for."""
+        """Return the page at the position of a token."""
         results = self.results
         token = str(results.token)
         _, asked = split_controls(arguments, results.arguments.controls)
@@ -97,6 +107,7 @@ class Continuation:
                 shown = results.numbered_page(position, asked)
                 if shown is not None:
                     return shown
+                # The next row is too large for any page, so the rest is shown as pieces of text.
                 position = replace(position, at=0, unit="text", size=None)
             found, position, note = self._result(position, asked, arguments)
         except (RefusedToken, APIException) as error:
@@ -108,19 +119,24 @@ class Continuation:
         return results.whole_with_note(found.text.encode() if found.is_json else found.text)
 
     def _position(self, token: str) -> Position:
-        """The position of a token that is the caller's own. Raises RefusedToken, or the refusal of
-        a caller who may not call the tool any more.
+        """Return the position of a token.
+
+        Raises:
+            RefusedToken: the token cannot be used, or is not the caller's own.
+            Exception: the refusal of a caller who may not call the tool any more.
         """
         results, who = self.results, caller()
         tool, is_query = results.tool, results.is_query
         try:
             position = unseal(token, tool, results.chosen.token_age, is_query=is_query)
+            # A token of another tool is refused below, without its arguments.
             if position.tool == tool:
                 position = self._restored(position)
+        # A caller without access gets the refusal of access, not details about the token.
         except RefusedToken:
             self._check_access()
             raise
-        # The view may know its callers by the path of the call.
+        # The view may authenticate its callers by the path of the call.
         who.sent = position.arguments
         self._check_access()
         check_owner(position, tool, caller_hashes(who, results.action), is_query=is_query)
@@ -132,7 +148,7 @@ class Continuation:
             raise _revoked(refusal, str(self.results.token))
 
     def _restored(self, position: Position) -> Position:
-        """The position of a query, with its arguments. Raises RefusedToken."""
+        """Return the position of a query, with its arguments. Raises RefusedToken."""
         if position.kept is None or not self.results.is_query:
             return position
         return kept_query(position, position.kept, self.results.chosen)
@@ -140,11 +156,13 @@ class Continuation:
     def _result(
         self, position: Position, asked: Controls, called: Json
     ) -> tuple[Written, Position, str]:
-        """The result, from where it is kept or by asking for it again; and what is to be said of
+        """Return the result, which was kept or is requested again, its position, and a note about
         it.
         """
         results = self.results
         if position.kept is not None:
+            # The kept arguments of a query have been restored by now, so this is the result of a
+            # write, which must not run again.
             instead = messages.instead_of_token(results.tool, is_query=False)
             lost = messages.result_no_longer_kept(instead)
             text, is_json = kept_result(position.kept, results.chosen, lost)
@@ -152,19 +170,21 @@ class Continuation:
         sent = position.arguments or {}
         results.source.check(sent, asked.filter_keys, called)
         value = results.source.value(sent, position.moved or NOT_MOVED)
+        # With the fields of the first call, because the digest was made of these. Other fields are
+        # applied below.
         found = read_output(results.source.output(value, position.filter_keys))
         has_changed = bool(position.digest) and digest(found.text) != position.digest
         note = messages.RESULT_HAS_CHANGED if has_changed else ""
         if asked.filter_keys is not None and asked.filter_keys != position.filter_keys:
             found = read_output(results.source.output(value, asked.filter_keys))
             position = replace(position, filter_keys=asked.filter_keys)
-            if position.unit == "text":  # other fields are another text
+            if position.unit == "text":  # a position in the text is lost with other fields
                 position, note = replace(position, at=0), messages.PAGED_ANEW
         return found, position, note
 
 
 def _revoked(refusal: Exception, token: str) -> Exception:
-    """What a caller is told who may no longer call the tool that a token is from."""
+    """Return the refusal of a caller who may no longer call the tool of a token."""
     if not isinstance(refusal, ToolError):
         return refusal
     words = messages.token_once_allowed(refusal.message, token, refusal.tool)

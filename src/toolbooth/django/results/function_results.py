@@ -1,4 +1,4 @@
-"""Hand-written tools: what they return fits as the answers of views do, and can be gone on with."""
+"""Makes hand-written tools whose results are paged like the responses of views."""
 
 from __future__ import annotations
 
@@ -41,17 +41,19 @@ _SENT = "toolbooth_sent"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FunctionResults:
-    """What a function returns, as a source of results."""
+    """The return values of a function, as a source of results."""
 
     contract: Contract
     function: Callable[..., Any]
 
     def check(self, sent: Json, filter_keys: Keys, called: Json) -> None:
-        """There is nothing to trim: `filter_keys` is a view's."""
+        """Check nothing: only views take `filter_keys`."""
 
     def value(self, sent: Json, moved: Moved = NOT_MOVED) -> Any:
         try:
             values = self.contract.validate(sent)
+        # The first call was valid. Since then the function has changed, or its validator depends on
+        # other data.
         except InvalidValues:
             raise RefusedToken(messages.REFUSED_BY_NOW) from None
         return run(self.contract, self.function, values, None, None)
@@ -59,23 +61,24 @@ class FunctionResults:
     def output(self, value: Any, filter_keys: Keys) -> Output | None:
         if isinstance(value, str):
             return value
+        # An image and other content has no rows, and no text that could be cut.
         if pieces_of(value) is not None or inspect.isasyncgen(value):
             return None
         try:
             return json_of(value)
-        except Exception:  # whoever sends it says so
+        except Exception:  # sending it reports the error
             return None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FunctionTool:
-    """A hand-written tool with what is offered beside its own arguments."""
+    """A hand-written tool with the control arguments beside its own."""
 
     contract: Contract
     function: Callable[..., Any]
     variant: Callable[[Any], Tool | None]
     clashes: list[str]
-    """Names that are offered elsewhere, and are the tool's own here."""
+    """Names of control arguments that are the tool's own arguments here."""
 
 
 def function_tool(
@@ -85,12 +88,13 @@ def function_tool(
     access_check: Callable[[], Exception | None],
     output_check: Callable[[str], str | None],
 ) -> FunctionTool:
-    """A hand-written tool whose results fit."""
+    """Return a hand-written tool whose results are paged."""
     names = {
         name: own
         for own, name in control_names(chosen.arguments).items()
         if own in _controls_of_function(tool)
     }
+    # The function's own argument keeps its name, because its author has published it.
     clashes = [name for name in names if not is_free(tool.contract, name)]
     controls = {name: own for name, own in names.items() if name not in clashes}
     own: Json = {name: {} for form in tool.contract.shape.objects for name in form.fields}
@@ -107,11 +111,14 @@ def function_tool(
         source=source,
         chosen=chosen,
         token=arguments.called(TOKEN),
+        # A page of a query is made by running it again, which only a function may that promises to
+        # change nothing.
         is_query=bool((tool.annotations or {}).get("readOnlyHint")),
         output_check=output_check,
     )
     continuation = Continuation(results=results, access_check=access_check, compile=compile)
     variant = continuation.variant
+    # The names are the function's own arguments, or its output schema does not allow pages.
     if not controls:
         return FunctionTool(
             contract=tool.contract, function=tool.function, variant=variant, clashes=clashes
@@ -125,8 +132,8 @@ def function_tool(
 
 
 def _controls_of_function(tool: HandWritten) -> tuple[str, ...]:
-    """What can be asked of a tool: a client holds its results to what it says that it returns,
-    pages as well.
+    """Return the control arguments of a tool. Clients check results, and so pages too, against its
+    output schema: a schema that pages would break allows none.
     """
     key = (KEY,) if tool.takes_key else ()
     return (*_of_result(tool), *key)
@@ -136,25 +143,31 @@ def _of_result(tool: HandWritten) -> tuple[str, ...]:
     schema = Tool(contract=tool.contract, function=tool.function).output_schema
     if schema is None or schema.keys() <= {"type", "additionalProperties"}:
         has_typed_values = isinstance((schema or {}).get("additionalProperties"), dict)
+        # Pages have keys with values of other types, which such a schema forbids.
         return () if has_typed_values else ("mode", TOKEN)
+    # A summary would lack fields that such a schema requires. A page has them, with one more key
+    # beside them.
     return (TOKEN,) if schema.get("additionalProperties", True) is True else ()
 
 
 def _with_pages(
     source: FunctionResults, results: PagedResults, keyed: KeyedWrite | None
 ) -> Callable[..., Any]:
-    """The function, whose results fit, and which may take a key."""
+    """Return the function with paged results, and with keys if `keyed` is given."""
 
     @functools.wraps(source.function)
     def call(*args: Any, **values: Any) -> Any:
         def run(arguments: Json) -> Any:
             sent, asked = split_controls(arguments, results.arguments.controls)
             value = source.function(*args, **values)
+            # The length of a result must be known before it is sent.
             if inspect.isgenerator(value):
                 value = [*value]
             output = source.output(value, None)
             return value if output is None else results.first(output, sent, asked)
 
+        # `bind` below adds them: a token needs the arguments as they were sent, and the function
+        # gets their validated values.
         arguments: Json = values.pop(_SENT)
         return run(arguments) if keyed is None else replace(keyed, write=run)(arguments)
 
@@ -162,12 +175,14 @@ def _with_pages(
 
 
 def _with_control_arguments(contract: Contract, arguments: Arguments) -> Contract:
-    """A function's contract with control arguments beside its own."""
+    """Return a function's contract with control arguments beside its own."""
     offers = {name: arguments.properties[name] for name in arguments.controls}
     accepted = accepting(contract, offers, arguments.controls)
 
     def validate(sent: Json) -> tuple[Json, Any]:
         for name, schema in offers.items():
+            # An argument that was not sent passes, because the first choice takes its place in this
+            # test.
             if "enum" in schema and sent.get(name, schema["enum"][0]) not in schema["enum"]:
                 message = gateway_messages.one_of(schema["enum"])
                 raise InvalidValues(partial(_objections, name, message))

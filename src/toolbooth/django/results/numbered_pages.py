@@ -1,8 +1,8 @@
-"""Pages of a list by number and size, whatever pages its view makes.
+"""Makes pages of a list by number and size, from pages of any size of its view.
 
-A view with pages of 100 rows is asked for the page that has the rows, and the page is cut. A view
-with pages of 5 rows is asked for as many of them as are needed, and they are joined. The view makes
-every page as it does over REST: for the caller, with the filters of the call, in its own order.
+If a view's pages have 100 rows, the page with the rows is requested, and cut. If they have 5 rows,
+as many of them as needed are requested, and joined. The view makes every page as it does over REST:
+for the caller, with the filters of the call, in its own order.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from toolbooth.jsonvalue import Json
 from toolbooth.server.controls import Controls
 
 _FEW = 100
-"""Rows of a page whose size nobody said."""
+"""The rows of a page if neither the call nor the view has a size."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Asked:
-    """The page that a call asks for by number."""
+    """The page that a call requests by number."""
 
     name: str
     """The argument that has the number."""
@@ -51,13 +51,14 @@ class NumberedPages:
     chosen: Configuration
 
     def first(self, sent: Json, asked: Controls, room: int | None) -> Window:
-        """The page that a call asks for. Raises ToolInputError."""
+        """Return the page that a call requests. Raises ToolInputError."""
         pages = PagesOfView(source=self.source, sent=sent, keys=asked.filter_keys)
         name, number = self._number(pages, sent, asked)
         base = self._base(sent, asked.page_size, name, number)
         page = None
         if number > 1 and asked.page_size is not None:
             wanted = _Asked(name=name, number=number, size=asked.page_size)
+            # A correct guess saves the request for the first page.
             page = self._guessed(pages, base, wanted)
         if page is None or page.other.holding(number) is None:
             page = pages.numbered(pages.page(base))
@@ -74,17 +75,18 @@ class NumberedPages:
             self._refuse(self.called(asked), messages.ANSWER_HAS_NO_ROWS)
 
     def called(self, asked: Controls) -> str:
-        """The control argument that asks for a page."""
+        """Return the control argument that requests a page."""
         return str(self.arguments.called("page_size" if asked.page is None else "page"))
 
     def further(self, position: Position, asked: Controls, room: int | None) -> Window:
-        """The page after a position. Raises ToolInputError."""
+        """Return the page after a position. Raises ToolInputError."""
         sent = position.arguments or {}
         size = asked.page_size or position.size
         keys = position.filter_keys if asked.filter_keys is None else asked.filter_keys
         if asked.page is not None:
             return self.first(sent, replace(asked, page_size=size, filter_keys=keys), room)
         pages = PagesOfView(source=self.source, sent=sent, keys=position.filter_keys)
+        # The page may be gone, because rows were deleted since the token was made.
         page = pages.maybe(position.moved or NOT_MOVED)
         if page is None:
             return self._ended(pages, position)
@@ -92,9 +94,11 @@ class NumberedPages:
         has_changed = bool(position.digest) and digest(page.found.text) != position.digest
         if position.count is not None and page.other.count is not None:
             has_changed = has_changed or position.count != page.other.count
+        # Only now, because the digest was made with the fields of the earlier page.
         if keys != pages.keys:
             pages.keys = keys
             page = replace(page, found=self.source.written(page.value, keys))
+        # For the same reason, the page may have fewer rows than the position.
         start = min(position.at, len(page.found.rows))
         before = position.before if page.other.before is None else page.other.before
         size = size or self._usual_size(page)
@@ -102,7 +106,9 @@ class NumberedPages:
         return replace(window, has_changed=has_changed)
 
     def _ended(self, pages: PagesOfView, position: Position) -> Window:
-        """No rows, for a position in a list that has become too short for it."""
+        """Return a window without rows, for a position in a list that has become too short
+        for it.
+        """
         page = pages.page({**(position.moved or {}), **self._without("page")})
         rows = len(page.found.rows)
         count = rows if page.other.count is None else page.other.count
@@ -112,13 +118,14 @@ class NumberedPages:
     # --- what is asked for ---
 
     def _number(self, pages: PagesOfView, sent: Json, asked: Controls) -> tuple[str, int]:
-        """The number of the page, and the argument that has it: the control argument, or that of
-        the paginator. Raises ToolInputError.
+        """Return the argument with the number of the page, and the number. It is the control
+        argument, or that of the paginator. Raises ToolInputError.
         """
         if asked.page is not None:
             return str(self.arguments.called("page")), asked.page
         for name, slot in self.arguments.slots.items():
             number: Any = sent.get(name)
+            # Not `isinstance`, because a bool is an int in Python.
             if type(number) is not int or slot.part != "query":
                 continue
             if slot.bound is not None and slot.bound.role == "page":
@@ -127,12 +134,17 @@ class NumberedPages:
                 if number < 1:
                     self._refuse(name, messages.AT_LEAST_ONE)
                 return name, number
+        # Only a size was sent: the call asks for the first page.
         return str(self.arguments.called("page_size")), 1
 
     def _is_number(self, pages: PagesOfView, slot: Slot, name: str, number: int) -> bool:
-        """Whether an argument that is called `page` is the number of a page, counted from 1: not if
-        it is a filter. Raises ToolInputError if it is the paginator's, and counts otherwise.
+        """Whether an argument with the name `page` is the number of a page, counted from 1, and not
+        a filter.
+
+        Raises:
+            ToolInputError: it is the paginator's, but does not count pages from 1.
         """
+        # Asked without the argument, the view shows its first page, and with it how it counts.
         other = pages.numbered(pages.page({slot.name: []})).other
         if other.number == slot.name or slot.bound is None:
             return other.number == slot.name
@@ -143,11 +155,12 @@ class NumberedPages:
         return True
 
     def _base(self, sent: Json, size: int | None, name: str, number: int) -> Moved:
-        """What the query of every page has: the size, if the paginator takes one, and no number of
-        a page.
+        """Return the changes to the query for every page: the size, if the paginator takes one, and
+        no number of a page.
         """
         moved: dict[str, list[str]] = dict(self._without("page", sent))
         if name in self.arguments.slots:
+            # An empty list removes a parameter from the query of the call.
             moved[self.arguments.slots[name].name] = []
         for slot in self._slots("size"):
             if size is not None and slot.bound is not None:
@@ -167,7 +180,9 @@ class NumberedPages:
         return [slot for slot in slots if slot.bound is not None and slot.bound.role == role]
 
     def _usual_size(self, page: ListPage) -> int:
-        """The rows of a page whose size was not sent: as many as the view's own pages have."""
+        """Return the rows of a page whose size was not sent: the same number as in the view's own
+        pages.
+        """
         if page.other.rows:
             return page.other.rows
         if page.other.following is not None and page.found.rows:
@@ -177,8 +192,8 @@ class NumberedPages:
     # --- where it is ---
 
     def _guessed(self, pages: PagesOfView, base: Moved, wanted: _Asked) -> ListPage | None:
-        """The page of the view that most likely has the first row; None if that is not to be said,
-        or there is no such page.
+        """Return the page of the view that probably has the first row; None if it cannot be
+        guessed, or there is no such page.
         """
         moved: Moved = {}
         for slot in self._slots("offset"):
@@ -193,8 +208,8 @@ class NumberedPages:
     def _page_with_row(
         self, pages: PagesOfView, page: ListPage, wanted: _Asked, base: Moved
     ) -> tuple[ListPage, int, int]:
-        """The page of the view that has the first row, how many rows of it are before that row, and
-        how many rows of the list are before the page. Raises ToolInputError.
+        """Return the page of the view with the first row, the number of its rows before that row,
+        and the number of the list's rows before the page. Raises ToolInputError.
         """
         row = wanted.row
         count = page.other.count
@@ -205,6 +220,7 @@ class NumberedPages:
             return self._walked(pages, page, wanted)
         moved = {**page.moved, **place[0]}
         found = page if moved == page.moved else pages.maybe(moved)
+        # The position of a row cannot be computed, so pages are read from the first one on.
         if found is not None and found.other.is_uneven:
             return self._walked(pages, pages.page(base), wanted)
         if found is None or place[1] >= len(found.found.rows):
@@ -214,10 +230,11 @@ class NumberedPages:
     def _walked(
         self, pages: PagesOfView, page: ListPage, wanted: _Asked
     ) -> tuple[ListPage, int, int]:
-        """The same, one page after the other from the first one."""
+        """Return the same as `_page_with_row`, by reading one page after the other."""
         before = 0
         while wanted.row and wanted.row >= before + len(page.found.rows):
             before += len(page.found.rows)
+            # Each page is a run of the view. One call must not run it without bound.
             if pages.asked >= MOST_PAGES:
                 most = max(1, before // wanted.size)
                 self._refuse(
@@ -238,7 +255,7 @@ class NumberedPages:
         before: int,
         room: int | None,
     ) -> Window:
-        """The rows from `start` in a page on. Raises ToolInputError."""
+        """Return the window of the rows from `start` in a page on. Raises ToolInputError."""
         rows = page.other.rows or len(page.found.rows)
         window = Window(pages=(page,), start=start, size=size, before=before)
         if not window.is_end and rows and window.wanted > rows * MOST_PAGES:
@@ -251,6 +268,7 @@ class NumberedPages:
     def _refuse_number(self, wanted: _Asked, count: int | None) -> NoReturn:
         if count is None:
             self._refuse(wanted.name, messages.list_ends_before(wanted.number, wanted.size))
+        # The division rounds up. An empty list has one page, which is empty.
         last = max(1, -(-count // wanted.size))
         self._refuse(wanted.name, messages.no_such_page(count, last, wanted.size))
 

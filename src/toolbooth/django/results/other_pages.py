@@ -1,8 +1,8 @@
-"""The answer of a view -> where the other pages of its list are.
+"""Finds the other pages of a list in a view's response.
 
-The first of these that gives an answer is used: one of REST framework's own paginators, found
-through the response; a link to the next page in the answer or its headers; and whether the view
-has another paginator, of which nothing is known.
+It looks for these, in this order: one of REST framework's own paginators, which the response refers
+to; a link to the next page in the response or its headers; any other paginator of the view, about
+which nothing more is known.
 """
 
 from __future__ import annotations
@@ -26,30 +26,32 @@ from toolbooth.server.results.pages import Written
 _NUMBERS: Any = PageNumberPagination
 _OFFSETS: Any = LimitOffsetPagination
 _CURSORS: Any = CursorPagination
-"""REST framework's own, whose types say little."""
+"""REST framework's own paginators, as Any because their types are incomplete."""
 
 _COUNT: Any = vars(Paginator)["count"]
-"""How Django counts the rows."""
+"""The property by which Django counts the rows."""
 
 NUMBER = "page"
-"""What the number of a page is called, if it is not known from the paginator."""
+"""The name of the parameter for the page number, if the paginator does not have one."""
 
 _NEXT_LINK = re.compile(r"""<([^>]*)>\s*;[^,]*\brel="?next"?""")
-"""In a `Link` header."""
+"""The link to the next page in a `Link` header."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OtherPages:
-    """Where the other pages of a list are, as far as one page says it."""
+    """The other pages of a list, as far as they can be known from one page."""
 
     following: Moved | None = None
-    """What the query of the next page has; None: this is the last page, or nothing is known."""
+    """The changes to the query for the next page; None: this is the last page, or nothing
+    is known.
+    """
     is_sure: bool = True
-    """Whether the next page exists, if there is a way to ask for it."""
+    """Whether it is certain that the next page exists, if it can be requested."""
     is_open: bool = False
-    """There may be more pages, but nothing says how to ask for them."""
+    """Whether there may be more pages that cannot be requested."""
     is_uneven: bool = False
-    """The view leaves out rows of its pages, so that rows cannot be counted."""
+    """Whether the view leaves out rows of its pages, so that rows cannot be counted."""
     count: int | None = None
     """All rows of the list."""
     before: int | None = None
@@ -63,8 +65,8 @@ class OtherPages:
     """The parameter that takes the number of rows before a page."""
 
     def holding(self, row: int) -> tuple[Moved, int] | None:
-        """The page that contains a row, counted from 0, and how many rows of it are before that
-        row; None: it can only be found by reading one page after the other.
+        """Return the page that contains a row, counted from 0, and the number of its rows before
+        that row. None: it can only be found by reading one page after the other.
         """
         if self.offset:
             return {self.offset: [str(row)]}, 0
@@ -82,10 +84,12 @@ LAST_PAGE = OtherPages()
 def other_pages(
     response: Any, value: Mapping[str, Any], query: str, rows: int, *, is_paged: bool
 ) -> OtherPages:
-    """What an answer says about the other pages: `value` is its content, with this many rows, and
-    `query` is what was asked for. `is_paged`: the view has a paginator.
+    """Return the other pages of a list, as known from one response: `value` is its content, with
+    this many rows, and `query` is its query. `is_paged`: the view has a paginator.
     """
     view = _view(response)
+    # From `__dict__`, because the property `paginator` would make one, even if the view has not
+    # used any for this response.
     paginator: Any = _attributes(view).get("_paginator")
     found = _attributes(paginator)
     if isinstance(paginator, _NUMBERS) and isinstance(found.get("page"), Page):
@@ -96,20 +100,20 @@ def other_pages(
         return OtherPages(following=_moved(paginator.get_next_link(), query))
     for link in _links(response, value):
         return _linked(link, query, value, rows)
-    if view is None:  # the answer comes from a cache
+    if view is None:  # the response comes from a cache
         return OtherPages(is_open=is_paged and rows > 0)
     is_used = paginator is not None and not is_stock(paginator, "paginate_queryset")
     return OtherPages(is_open=is_used and rows > 0)
 
 
 def _view(response: Any) -> Any:
-    """The view that has answered; None if the response does not say it."""
+    """Return the view of a response; None if the response does not refer to it."""
     context: Mapping[str, Any] = getattr(response, "renderer_context", None) or {}
     return context.get("view")
 
 
 def pages_of_view(arguments: Arguments, found: Written) -> str:
-    """What to send for the other pages of a view, in words; nothing where it has none."""
+    """Return a sentence with the arguments for the other pages of a view; empty if it has none."""
     slots = {name: slot for name, slot in arguments.slots.items() if slot.bound is not None}
     following = found.member("next")
     if not slots or ("next" in found.members and following is None):
@@ -124,7 +128,7 @@ def pages_of_view(arguments: Arguments, found: Written) -> str:
 
 
 def _attributes(thing: Any) -> Mapping[str, Any]:
-    """What was set on a view or a paginator itself; nothing if there is none."""
+    """Return the attributes that were set on a view or a paginator itself; empty for None."""
     return getattr(thing, "__dict__", {})
 
 
@@ -134,8 +138,8 @@ def _attributes(thing: Any) -> Mapping[str, Any]:
 def _numbered(paginator: Any, query: str, rows: int) -> OtherPages:
     page = paginator.page
     all_pages: Any = page.paginator
-    # A paginator of the project's own may count no rows, or guess: then only an empty page shows
-    # that the list has ended.
+    # A paginator of the project's own may not count rows, or may estimate: then only an empty page
+    # shows that the list has ended.
     is_counted = getattr(all_pages.__class__, "count", None) is _COUNT
     has_next = page.has_next() and len(page) > 0
     count = all_pages.count if is_counted else None
@@ -161,6 +165,7 @@ def _with_offset(paginator: Any, query: str, rows: int) -> OtherPages:
     offset: int = paginator.offset
     after = offset + paginator.limit
     is_counted = is_stock(paginator, "get_count")
+    # A project's own `get_count` may estimate. Then an empty page is the only sign of the end.
     has_next = after < paginator.count and (is_counted or rows > 0)
     if not is_stock(paginator, "get_offset"):
         link = paginator.get_next_link() if has_next else None
@@ -184,6 +189,7 @@ def _with_offset(paginator: Any, query: str, rows: int) -> OtherPages:
 def _linked(link: str | None, query: str, value: Mapping[str, Any], rows: int) -> OtherPages:
     count: Any = value.get("count")
     known = count if isinstance(count, int) and not isinstance(count, bool) else None
+    # A view that links from one empty page to the next would otherwise never end.
     following = _moved(link, query) if rows else None
     number = _number_in(following, query)
     if number is None:
@@ -193,7 +199,7 @@ def _linked(link: str | None, query: str, value: Mapping[str, Any], rows: int) -
 
 
 def _number_in(following: Moved | None, query: str) -> int | None:
-    """The number of this page, if the link to the next one only adds one to it."""
+    """Return the number of this page, if the link to the next one only adds one to it."""
     if following is None or [*following] != [NUMBER]:
         return None
     asked = parse_qs(query).get(NUMBER, ["1"])[0]
@@ -202,21 +208,24 @@ def _number_in(following: Moved | None, query: str) -> int | None:
 
 
 def _moved(link: str | None, query: str) -> Moved | None:
-    """What a link changes in the query; filters that it leaves out stay as they are."""
+    """Return the changes of a link to the query; filters that it leaves out are kept."""
     if link is None:
         return None
     asked = parse_qs(query, keep_blank_values=True)
     linked = parse_qs(urlsplit(link).query, keep_blank_values=True)
-    # A link that changes nothing is to the same page.
+    # A link without changes is to the same page.
     return {name: each for name, each in linked.items() if asked.get(name) != each} or None
 
 
 def _links(response: Any, value: Mapping[str, Any]) -> Iterator[str | None]:
-    """The link to the next page, where there is one; None: the answer says that there is none."""
+    """Yield the link to the next page, if there is one; None: the response shows that there is
+    none.
+    """
     beside = [value, *(each for each in value.values() if is_mapping(each))]
     for each in beside:
         if "next" in each:
             link: Any = each["next"]
+            # JSON:API and HAL write `{"next": {"href": "..."}}`.
             link = link.get("href") if is_mapping(link) else link
             if link is None or (isinstance(link, str) and "?" in link):
                 yield link

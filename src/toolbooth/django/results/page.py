@@ -1,4 +1,4 @@
-"""One page of a result: as many rows as fit, and what is said beside them."""
+"""Makes one page of a result: as many rows as fit, and the notes beside them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from toolbooth.server.results.pages import Unit, Written
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Page:
-    """What is shown of a result, from `start` on and no further than `stop`."""
+    """A part of a result, from `start` to `stop` at most."""
 
     found: Written
     unit: Unit
@@ -24,12 +24,14 @@ class Page:
     start: int
     stop: int
     most: int | None
-    """Bytes; None: as many as there are."""
+    """The most bytes; None: no limit."""
     note: str
     others: str
-    """Where the rows are that the answer itself does not hold."""
+    """A sentence about the rows that the response itself does not contain."""
     following: Callable[[int], Position | None]
-    """Where to continue after a page that ends at this row or character; None: nothing follows."""
+    """Returns the position after a page that ends at this row or character; None: it is the
+    last.
+    """
     count: int | None
     """All rows or characters; None if that is not known."""
     size: int | None
@@ -37,20 +39,21 @@ class Page:
     before: int = 0
     """Rows before those of `found`."""
     wanted: int | None = None
-    """So many rows were asked for, and exist."""
+    """The number of rows that were requested and exist."""
     beside: Json = field(default_factory=dict[str, Any])
-    """What else is said of the page."""
+    """Other keys about the page."""
 
     def encode(self) -> tuple[bytes, int]:
-        """The page as JSON, and where it ends: as many rows as fit, one at least."""
+        """Return the page as JSON, and its end: as many rows as fit, at least one."""
         if self.most is None:
             return self._until(self.stop), self.stop
         room = self.most
         end = min(self.stop, self._end(room))
         encoded = self._until(end)
-        # What is said beside the rows needs room as well.
+        # The notes beside the rows need room as well.
         while (over := len(encoded) - self.most) > 0 and end > self.start + 1:
             room -= over
+            # At least one row less in each round, but one row is always shown.
             end = max(self.start + 1, min(end - 1, self._end(room)))
             encoded = self._until(end)
         return encoded, end
@@ -59,14 +62,18 @@ class Page:
         return self.found.end(self.unit, self.start, room)
 
     def _until(self, end: int) -> bytes:
-        """The page that ends here."""
+        """Return the page that ends here."""
+        # A view's own response may have a key of this name.
         key = self.found.free_key("continuation") if self.unit == "rows" else "continuation"
         return self.found.page(self.unit, self.start, end, key, self._continuation(end))
 
     def _continuation(self, end: int) -> bytes:
-        """What is said of a page that ends here: which part it is, and how to get the next."""
+        """Return the JSON about a page that ends here: its part of the result, and the token of the
+        next.
+        """
         continuation: Json = {}
         if end > self.start:
+            # Counted from 1, like the row in the refusal of a row that is too large.
             continuation |= {"from": self.before + self.start + 1, "to": self.before + end}
         if self.count is not None:
             continuation["count"] = self.count
@@ -83,14 +90,14 @@ class Page:
         return orjson.dumps({**continuation, "note": note + self._note(following, end)})
 
     def _note(self, following: Position | None, end: int) -> str:
-        """What follows this page."""
+        """Return the note about the rest after this page."""
         if following is None:
             return f"{self._last()} {self.others}".rstrip()
         words = self._more(None if self.count is None else self.count - self.before - end)
         return messages.to_go_on(words, self.token) if self.token else words
 
     def _more(self, more: int | None) -> str:
-        """That there is more; None: nobody knows how much."""
+        """Return the note that there is more; None: the number is not known."""
         if more is None or more < 1:
             return messages.some_more_rows(self.found.name)
         if self.unit == "rows":

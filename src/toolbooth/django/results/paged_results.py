@@ -1,5 +1,5 @@
-"""Results that fit: whole where they are small, else a bounded page and a token to go on with.
-Start with `PagedResults`.
+"""Bounds results: small ones are returned whole, others as a page with a token for the rest. Start
+with `PagedResults`.
 """
 
 from __future__ import annotations
@@ -50,37 +50,37 @@ from toolbooth.server.results.pages import Unit, Written, plain, read
 logger = logging.getLogger("toolbooth.django")
 
 Output = bytes | str
-"""JSON, or plain text."""
+"""JSON as bytes, or plain text."""
 
 TOKEN = "continuation_token"
 
 _LONGEST = 2_000
-"""Characters of a token: agents have to copy it."""
+"""The most characters of a token, because agents have to copy it."""
 
 
 class Source(Protocol):
-    """What brings a result about."""
+    """The source of a tool's results."""
 
     def check(self, sent: Json, filter_keys: Keys, called: Json) -> None:
-        """See that these are fields of it; `called` is the call as it was sent. Raises
+        """Check that the result has these fields; `called` is the call as it was sent. Raises
         ToolInputError.
         """
         ...
 
     def value(self, sent: Json, moved: Moved = NOT_MOVED) -> Any:
-        """Run it for the caller that is being answered; `moved`: for another page of its list."""
+        """Run the tool for the current caller; `moved`: for another page of its list."""
         ...
 
     def output(self, value: Any, filter_keys: Keys) -> Output | None:
-        """What it came to, with only these fields, as it is sent; None: in a form that cannot be
-        cut.
+        """Return the result as it is sent, with only these fields; None if it has a form that
+        cannot be cut.
         """
         ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PagedResults:
-    """A tool whose results come in pages where they are too large."""
+    """A tool that returns large results in pages."""
 
     tool: str
     action: Action
@@ -88,16 +88,18 @@ class PagedResults:
     source: Source
     chosen: Configuration
     token: str | None
-    """What `continuation_token` is called here; None: it is not taken."""
+    """The name of `continuation_token` in this tool; None: the tool does not take it."""
     is_query: bool
-    """Running it once more changes nothing: a page is brought by running it again."""
+    """Whether the tool can be run again without changes, to get another page."""
     output_check: Callable[[str], str | None] | None = None
-    """How a page differs from what the tool says that it returns; None: it does not."""
+    """Returns how a page breaks the tool's output schema; None: there is no schema that it could
+    break.
+    """
     numbered: NumberedPages | None = None
-    """Brings pages by number and size; None: they cannot be asked for."""
+    """Makes pages by number and size; None: they cannot be requested."""
 
     def __call__(self, arguments: Json) -> Any:
-        """Run the tool, and show as much of its result as is asked for, or fits."""
+        """Run the tool, and return the part of its result that was requested, or that fits."""
         sent, asked = split_controls(arguments, self.arguments.controls)
         check_plain(asked, has_key=caller().has_key)
         if _is_numbered(asked):
@@ -111,13 +113,15 @@ class PagedResults:
     def first(
         self, output: Output, sent: Json, asked: Controls = NO_CONTROLS, rows: int | None = None
     ) -> Any:
-        """What is shown of a result that has just come; with `rows`, no more than so many."""
+        """Return the result of a run, or its first page; with `rows`, no more than this number of
+        rows.
+        """
         try:
             return self._first(output, sent, asked, rows)
         except (ToolError, ToolInputError):
             raise
         except Exception as error:  # the tool has run, and must not be called again blindly
-            logger.exception("tool %r returned what cannot be sent", self.tool)
+            logger.exception("the result of tool %r cannot be sent", self.tool)
             raise ToolError(self.tool, gateway_messages.result_cannot_be_sent("")) from error
 
     def _first(self, output: Output, sent: Json, asked: Controls, rows: int | None) -> Any:
@@ -126,6 +130,8 @@ class PagedResults:
         if is_whole and not is_paged and rows is None:
             return _whole(output)
         shown = None
+        # A page by number could not be made, or this would not run. No token can continue it, so
+        # the result is returned whole.
         position = None if is_paged else self._beginning(sent, asked)
         if position is not None:
             shown = self.page(read_output(output), position, asked, rows=rows)
@@ -135,13 +141,14 @@ class PagedResults:
         return self.whole_with_note(output) if is_part_wanted else _whole(output)
 
     def _beginning(self, sent: Json, asked: Controls) -> Position | None:
-        """The beginning of a result; None where the caller was let in in a way that cannot be asked
-        about again.
+        """Return the position of a result's beginning; None if the view refuses to identify the
+        caller again.
         """
         try:
             who = caller_hashes(caller(), self.action)[0]
         except APIException:
             return None
+        # Other calls are not run again. The path is kept to identify the caller.
         if not self.is_query:
             sent = {name: sent[name] for name in self.arguments.named("path").values()}
         return Position(
@@ -152,8 +159,8 @@ class PagedResults:
         )
 
     def whole_with_note(self, output: Output) -> Any:
-        """A result of which a part was asked for, and which cannot be gone on with: whole, and it
-        says so.
+        """Return a whole result with a note, because a part was requested and the rest could not be
+        continued.
         """
         noted = read_output(output).noted(orjson.dumps({"note": messages.WHOLE_INSTEAD}))
         if noted is None or self._is_broken(noted):
@@ -165,6 +172,7 @@ class PagedResults:
 
     def _fits(self, output: Output) -> bool:
         encoded = output if isinstance(output, bytes) else output.encode(errors="replace")
+        # Without a token, the rest of a page could never be requested.
         return self.token is None or len(encoded) <= self.chosen.max_result
 
     # --- one page ---
@@ -178,9 +186,10 @@ class PagedResults:
         rows: int | None = None,
         note: str = "",
     ) -> Any:
-        """A page, or the summary; None where that would lose what is not shown."""
+        """Return a page, or the summary; None if the rest would be lost."""
         most = self._most(asked)
         unit = _unit(found, position, _room(most))
+        # The position counts rows or characters, and cannot be converted.
         if position.at and position.unit != unit:
             position, note = replace(position, at=0), note + messages.PAGED_ANEW
         start, stop = _rest(found, position, unit, rows)
@@ -211,13 +220,13 @@ class PagedResults:
         return None if self._is_broken(encoded) else orjson.Fragment(encoded)
 
     def _most(self, asked: Controls) -> int | None:
-        """The bytes of a page; None: as many as there are."""
+        """Return the most bytes of a page; None: no limit."""
         return None if asked.mode == "full" else self.chosen.max_result
 
     # --- a page by number or size ---
 
     def _numbered_first(self, sent: Json, asked: Controls) -> Any:
-        """The page that a call asks for; None if nothing could be gone on with. Raises
+        """Return the page that a call requests; None if the rest would be lost. Raises
         ToolInputError.
         """
         self._must_show_rows(asked)
@@ -230,15 +239,15 @@ class PagedResults:
         return self._shown(window, position, asked, is_asked=True)
 
     def is_numbered(self, position: Position, asked: Controls) -> bool:
-        """Whether the page after a position is one by number or size."""
+        """Whether the page after a position is requested by number or size."""
         if self.numbered is None:
             return False
         is_sized = position.size is not None and position.unit == "rows"
         return _is_numbered(asked) or (is_sized and asked.mode != "summary")
 
     def numbered_page(self, position: Position, asked: Controls) -> Any:
-        """The page after a position by number or size; None if its first row is too large for any
-        page, and the size was not sent again. Raises ToolInputError.
+        """Return the page after a position by number or size; None if its first row is too large
+        for any page, and the size was not sent again. Raises ToolInputError.
         """
         is_asked = _is_numbered(asked)
         if is_asked:
@@ -253,8 +262,8 @@ class PagedResults:
         return self._shown(window, position, asked, is_asked=is_asked)
 
     def _shown(self, window: Window, position: Position, asked: Controls, *, is_asked: bool) -> Any:
-        """The rows of a window; None if there is nothing to show. `is_asked`: all of these rows
-        are asked for. Raises ToolInputError.
+        """Return the rows of a window; None if there are none to show. `is_asked`: exactly these
+        rows are requested. Raises ToolInputError.
         """
         most = self._most(asked)
         found = window.found
@@ -269,12 +278,14 @@ class PagedResults:
         lasting = self._kept_position(position, found)
         if lasting is None:
             return None
+        # If reading has stopped at the limit of bytes, there are more rows than those that were
+        # read.
         wanted = window.wanted if window.is_longer(most) else stop - window.start
         page_of = partial(page_of_window, self.arguments, self.token, lasting, most, wanted)
         encoded, end = page_of(window, stop).encode()
         shorter = window.until(end)
         if len(shorter.pages) < len(window.pages):
-            # What is said of the view's pages is not about pages that are not shown.
+            # The keys beside the rows are only those of pages that are shown.
             encoded, _ = page_of(shorter, end).encode()
         return orjson.Fragment(encoded)
 
@@ -290,12 +301,13 @@ class PagedResults:
     # --- what is kept ---
 
     def _kept_position(self, position: Position, found: Written) -> Position | None:
-        """A position that can be gone on from: by asking again, with short arguments or kept ones,
-        or by a kept result.
+        """Return a position from which the result can be continued: by running the tool again, with
+        short or kept arguments, or by a kept result.
         """
         if position.kept is not None:
             return position
         if self.is_query:
+            # Agents copy tokens, so long arguments are kept in the cache instead.
             is_short = len(seal(position)) <= min(_LONGEST, self.chosen.max_result // 8)
             is_enough = is_short or self.token is None
             return position if is_enough else keep_query(position, self.chosen)
@@ -313,11 +325,11 @@ class PagedResults:
 
 
 def results_of(call: SyncInvocation, chosen: Configuration) -> PagedResults:
-    """The results of a view's action."""
+    """Return the results of a view's action."""
     arguments, action = call.arguments, call.action
     token = arguments.called(TOKEN)
-    # The receipts of a create are short, but for those of very many rows: nothing is said
-    # beforehand.
+    # The receipts of a create are short, except for those of very many rows: the description does
+    # not mention tokens.
     if action.name == "create":
         name = control_names(chosen.arguments).get(TOKEN)
         token = None if name in arguments.wide else name
@@ -335,7 +347,7 @@ def results_of(call: SyncInvocation, chosen: Configuration) -> PagedResults:
 
 
 def read_output(output: Output | None) -> Written:
-    """A result as text that can be cut. Raises RefusedToken."""
+    """Return a result as text that can be cut. Raises RefusedToken."""
     if output is None:
         raise RefusedToken(messages.OTHER_FORM_BY_NOW)
     return read(output.decode()) if isinstance(output, bytes) else plain(output)
@@ -346,20 +358,22 @@ def _is_numbered(asked: Controls) -> bool:
 
 
 def _room(most: int | None) -> int | None:
-    """The bytes of a page that are for rows. The rest is for the token and what is said."""
+    """Return the bytes of a page for its rows. The rest is for the token and the notes."""
     return None if most is None else most * 3 // 4
 
 
 def _unit(found: Written, position: Position, room: int | None) -> Unit:
-    """What the pages of a result are counted in, from here on."""
+    """Return the unit of the following pages of a result: rows or characters."""
     if not position.at:
         return found.unit(room)
-    # A row that is too large does not matter before it is the next one.
+    # Only the next row is checked: a later one that is too large does not matter yet.
     return "text" if position.unit == "text" else found.unit(room, position.at, position.at + 1)
 
 
 def _rest(found: Written, position: Position, unit: Unit, rows: int | None) -> tuple[int, int]:
-    """All that follows a position; with `rows`, no more than so many."""
+    """Return the start and the end of the rest after a position; with `rows`, no more than this
+    number.
+    """
     count = found.count(unit)
     start = min(position.at, count)
     if rows is None or unit == "text":

@@ -1,9 +1,9 @@
-"""Continuation tokens: signed, bound to one tool and one caller, good for a while. And results that
-are kept for them.
+"""Makes continuation tokens, which are signed, bound to one tool and one caller, and expire; and
+keeps results for them.
 
-A token holds all that is needed to go on, so any worker can: the arguments of a query, which is run
-again, or the key under which the shared cache keeps what only one call could bring about, or
-arguments that are too long for a token.
+A token has all that is needed to continue, so any worker can do it: the arguments of a query, which
+is run again, or the key of an entry in the shared cache. That entry is a result that only one call
+could produce, or arguments that are too long for a token.
 """
 
 from __future__ import annotations
@@ -36,53 +36,54 @@ _SALT = "toolbooth.django.continuation"
 
 
 class RefusedToken(Exception):
-    """A token that cannot be used, and what to do instead."""
+    """A token cannot be used. The message has the advice for the agent."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Position:
-    """A position in a result: what a token stands for."""
+    """A position in a result, and the content of a token."""
 
     tool: str
     who: str
     at: int = 0
     unit: Unit = "rows"
     digest: str = ""
-    """Of the whole result, as the caller has seen it."""
+    """The digest of the whole result, as the caller has seen it."""
     arguments: Json | None = None
-    """Of a query, as the view was sent them; of other calls only those of the path, by which the
-    view may know its callers.
+    """The arguments of a query, as they were sent to the view; of other calls only those of the
+    path, by which the view may authenticate its callers.
     """
     filter_keys: tuple[str, ...] | None = None
     kept: str | None = None
-    """The key of what is kept: a result that cannot be asked for again, or the arguments of a
-    query.
+    """The key of a kept entry: a result that cannot be computed again, or the arguments of
+    a query.
     """
     size: int | None = None
-    """Rows of a page, if the caller has asked for pages by number or size."""
+    """The rows of a page, if the caller has requested pages by number or size."""
     moved: Moved | None = None
-    """What the query of one page of a list has that the arguments do not; `at` is in that page."""
+    """The changes of the arguments to the query of one page of a list; `at` is in that page."""
     before: int = 0
     """The rows of the list before that page."""
     count: int | None = None
-    """All rows of the list, as far as its view says."""
+    """The number of all rows of the list, if its view has counted them."""
 
 
 _FIELDS = tuple(each.name for each in fields(Position))
 
 
 def seal(position: Position) -> str:
-    """The token for a position."""
+    """Return the token for a position."""
+    # Without the names of the fields: agents copy tokens, so every character counts.
     return signing.dumps(astuple(position), salt=_SALT, serializer=_Serializer, compress=True)
 
 
 def unseal(token: str, tool: str, age: int, *, is_query: bool) -> Position:
-    """The position that a token stands for; whose it is has still to be checked. Raises
-    RefusedToken.
-    """
+    """Return the position in a token. Its owner is not checked yet. Raises RefusedToken."""
     instead = messages.instead_of_token(tool, is_query=is_query)
     try:
         found = signing.loads(token, salt=_SALT, serializer=_Serializer, max_age=age)
+        # A token of another version of Toolbooth may have another number of fields. That is the
+        # ValueError below.
         position = Position(**dict(zip(_FIELDS, found, strict=True)))
     except signing.SignatureExpired:
         raise RefusedToken(messages.token_expired(age, instead)) from None
@@ -92,7 +93,8 @@ def unseal(token: str, tool: str, age: int, *, is_query: bool) -> Position:
 
 
 def check_owner(position: Position, tool: str, who: tuple[str, ...], *, is_query: bool) -> None:
-    """Raises RefusedToken for a token of another caller or another tool."""
+    """Raise RefusedToken for a token of another caller or another tool."""
+    # Before the test of the tool: another caller's token must not reveal even the name of its tool.
     if position.who not in who:
         instead = messages.instead_of_token(tool, is_query=is_query)
         raise RefusedToken(messages.token_of_another_caller(instead))
@@ -101,27 +103,32 @@ def check_owner(position: Position, tool: str, who: tuple[str, ...], *, is_query
 
 
 def caller_hashes(who: Caller, action: Action) -> tuple[str, ...]:
-    """Who calls, in a form that says nothing to others: what a token is bound to, by each of the
-    project's keys.
+    """Return the hashes of the caller's identity to which a token is bound, one for each of the
+    project's secrets.
 
-    Raises APIException for credentials that the view does not take.
+    Raises:
+        APIException: the view refuses the credentials.
     """
     identity = json.dumps(
+        # The same id may be another user at another host, in a project with one tenant for each
+        # host.
         [who.request.get_host(), *identity_parts(who.identity(action), who.request)]
     )
+    # With the fallbacks, tokens survive a rotation of SECRET_KEY.
     keys = (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS)
     hashes = (salted_hmac(_SALT, identity, secret=key, algorithm="sha256") for key in keys)
+    # Half of each hash keeps the tokens short, and 128 bits cannot be guessed.
     return tuple(each.hexdigest()[:32] for each in hashes)
 
 
 def digest(text: str) -> str:
-    """What tells whether a result is another than it was."""
+    """Return a digest of a result, which shows later whether the result has changed."""
     return hashlib.blake2b(text.encode(), digest_size=12).hexdigest()
 
 
 class _Serializer:
-    """Any number with all its digits; what JSON has no form for as its text, which is how an
-    address takes it.
+    """Writes numbers with all their digits, and values without a JSON form as the text that a URL
+    would have.
     """
 
     def dumps(self, obj: Any) -> bytes:
@@ -133,7 +140,7 @@ class _Serializer:
 
 
 def _hashable(value: Any) -> Any:
-    """A list as a tuple, which a position has."""
+    """Return a list as a tuple, so that a position is hashable; any other value as it is."""
     return tuple(value) if is_array(value) else value
 
 
@@ -141,13 +148,13 @@ def _hashable(value: Any) -> Any:
 
 
 def keep(text: str, is_json: bool, chosen: Configuration) -> str | None:
-    """Keep a result where all workers find it. Returns the key; None if the cache failed."""
+    """Keep a result in the cache of all workers. Returns the key; None if the cache failed."""
     return _keep(f"toolbooth:{secrets.token_urlsafe(18)}", [is_json, text], chosen)
 
 
 def keep_query(position: Position, chosen: Configuration) -> Position | None:
-    """The position with what was asked for in the cache, once for all of its pages; None if the
-    cache failed.
+    """Return the position with its arguments moved to the cache, in one entry for all of its pages.
+    None if the cache failed.
     """
     text = _Serializer().dumps([position.arguments, position.filter_keys]).decode()
     key = _keep(f"toolbooth:{digest(position.who + text)}", [True, text], chosen)
@@ -155,7 +162,7 @@ def keep_query(position: Position, chosen: Configuration) -> Position | None:
 
 
 def kept_query(position: Position, key: str, chosen: Configuration) -> Position:
-    """The position with what was asked for. Raises RefusedToken."""
+    """Return the position with its arguments from the cache. Raises RefusedToken."""
     instead = messages.instead_of_token(position.tool, is_query=True)
     text, _ = kept_result(key, chosen, messages.arguments_no_longer_kept(instead))
     arguments, filter_keys = _Serializer().loads(text.encode())
@@ -165,17 +172,16 @@ def kept_query(position: Position, key: str, chosen: Configuration) -> Position:
 def _keep(key: str, entry: list[Any], chosen: Configuration) -> str | None:
     try:
         caches[chosen.cache].set(key, entry, chosen.token_age)
+        # Django's dummy cache stores nothing, and others may refuse large entries without an error.
         if caches[chosen.cache].get(key) == entry:
             return key
-    except Exception:  # what was done is done: the caller gets to see it, whatever the cache says
+    except Exception:  # the call has run: its result is returned even if the cache fails
         logger.warning("the cache %r failed to keep a result", chosen.cache, exc_info=True)
     return None
 
 
 def kept_result(key: str, chosen: Configuration, lost: str) -> tuple[str, bool]:
-    """What is kept, and whether it is JSON; from now on it is kept as long again. Raises
-    RefusedToken.
-    """
+    """Return a kept text, and whether it is JSON. Its time begins again. Raises RefusedToken."""
     try:
         entry: Any = caches[chosen.cache].get(key)
         caches[chosen.cache].touch(key, chosen.token_age)

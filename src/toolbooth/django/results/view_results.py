@@ -1,5 +1,5 @@
-"""What a view answers, as a source of results: with only the fields that `filter_keys` names, where
-it is sent.
+"""Makes the responses of a view a source of results, with only the fields in `filter_keys` if it
+was sent.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class ListPage:
     """One page of a list, as its view made it."""
 
     moved: Moved
-    """What its query has that the call did not ask for."""
+    """The changes to the query of the call."""
     value: Json
     found: Written
     other: OtherPages
@@ -35,7 +35,7 @@ class ListPage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ViewResults:
-    """The answers of a view, as a source of results."""
+    """The responses of a view, as a source of results."""
 
     call: SyncInvocation
 
@@ -49,6 +49,8 @@ class ViewResults:
         try:
             return self.call.value(self._response(sent, moved))
         except ToolError as error:
+            # REST framework's paginators answer 404 to a page that does not exist, as its views do
+            # to a missing row.
             if is_not_found(error):
                 self._must_be_a_page(sent)
             raise
@@ -58,7 +60,7 @@ class ViewResults:
         return self.call.within(who, sent, lambda: self.call.respond(who, sent, moved=moved))
 
     def page_of_list(self, sent: Json, moved: Moved, keys: Keys = None) -> ListPage:
-        """One page of a list."""
+        """Return one page of a list."""
         response = self._response(sent, moved)
         value = self.call.value(response)
         found = self.written(value, keys)
@@ -68,18 +70,19 @@ class ViewResults:
         return ListPage(moved=moved, value=value, found=found, other=other)
 
     def written(self, value: Json, keys: Keys) -> Written:
-        """A page of a list with only these fields."""
+        """Return a page of a list with only these fields."""
         return read(self.output(value, keys).decode(), rows_in(value))
 
     def _must_be_a_page(self, sent: Json) -> None:
-        """Raises ToolInputError if a view has not found the page, but has found the list."""
+        """Raise ToolInputError if a view has not found the page, but has found the list."""
         for name, slot in self.call.arguments.slots.items():
             if slot.bound is None or slot.bound.role != "page" or name not in sent:
                 continue
             try:
+                # The first page of the same list has the number of pages, for the message.
                 other = self.page_of_list(sent, {slot.name: []}).other
             except (ToolError, ToolInputError):
-                return  # the page is not what is missing
+                return  # the list itself is missing
             if other.count is not None and other.rows:
                 pages = other.pages or -(-other.count // other.rows)
                 message = messages.no_such_page(other.count, pages, other.rows)
@@ -104,6 +107,8 @@ class ViewResults:
     def _row(self, row: Any, keys: tuple[str, ...]) -> Json:
         fields: Mapping[str, Any] = row if is_mapping(row) else {}
         kept = {name: each for name, each in fields.items() if name in keys}
+        # `check_keys` has accepted the names, so the view declares these fields without returning
+        # them.
         if keys and not kept and row:
             raise self._refusal(messages.no_field_in_answer(fields))
         return kept
@@ -116,9 +121,8 @@ class ViewResults:
 
 
 def rows_in(value: Json) -> Path:
-    """Where the rows of an answer are: the list that a serializer wrote rather than any other list,
-    at the top level rather than one level further down, and the longest of those. Nothing if there
-    is no list.
+    """Return the path of the rows in a response: a list of a serializer before any other list, at
+    the top level before one level below, and the longest of those. Empty if there is no list.
     """
     lists: dict[Path, Any] = {}
     for name, each in value.items():
@@ -129,13 +133,15 @@ def rows_in(value: Json) -> Path:
     lists = {path: each for path, each in lists.items() if _is_text(path)}
 
     def rank(path: Path) -> tuple[bool, bool, int]:
+        # `serializer.data` of many rows is a ReturnList, which has this attribute. A plain list
+        # beside it may be anything, for example of choices.
         return hasattr(lists[path], "serializer"), len(path) == 1, len(lists[path])
 
     return max(lists, key=rank, default=())
 
 
 def _is_text(path: Path) -> bool:
-    """Whether the keys are text: others may be written in another way."""
+    """Whether the keys are text: others may be written in another form."""
     return all(type(key) is str for key in path)
 
 
@@ -144,5 +150,5 @@ def _is_list(value: Any) -> bool:
 
 
 def is_not_found(error: ToolError) -> bool:
-    """Whether a view answered 404."""
+    """Whether a view returned 404."""
     return is_mapping(error.details) and error.details.get("status") == 404

@@ -1,4 +1,4 @@
-"""A window of a list as a page: its rows, and what is said of them."""
+"""Makes a page from a window of a list: its rows, and the notes about them."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ def page_of_window(
     window: Window,
     stop: int,
 ) -> Page:
-    """The rows of a window up to `stop`, as a page of no more than `most` bytes; `wanted`: so many
-    were asked for, and exist.
+    """Return the rows of a window up to `stop`, as a page of no more than `most` bytes; `wanted` is
+    the number of rows that were requested and exist.
     """
     found = window.found
     is_whole = window.before == 0 and window.is_end
@@ -32,11 +32,13 @@ def page_of_window(
     if window.has_changed:
         note = messages.RESULT_HAS_CHANGED
     is_page_of_view = len(window.pages) == 1 and (window.start, stop) == (0, window.rows)
+    # Such links refer to the pages of the view, which differ from this one.
     if found.beside("next") in found.members and not is_page_of_view:
         note += messages.LINKS_OF_VIEW
     others = ""
     if window.pages[-1].other.is_open:
         others = pages_of_view(arguments, found) or messages.VIEW_MAY_HAVE_MORE
+    # The bytes of some rows would be read as those of the whole list.
     size = found.size if is_whole else None
     return Page(
         found=found,
@@ -57,7 +59,9 @@ def page_of_window(
 
 
 def first_large_row(found: Written, window: Window, room: int | None) -> int:
-    """The first row that alone is too large for a page; the end of the rows if none is."""
+    """Return the first row that alone is too large for a page; the end of the rows if there is
+    none.
+    """
     if found.unit(room, window.start, window.stop) == "rows":
         return window.stop
     rows = range(window.start, window.stop)
@@ -66,11 +70,12 @@ def first_large_row(found: Written, window: Window, room: int | None) -> int:
 
 
 def remedies(arguments: Arguments) -> Iterator[str]:
-    """What can be sent to be shown a row that is too large for a page."""
+    """Yield the ways to get a row that is too large for a page."""
     names = {own: name for name, own in arguments.controls.items()}
     if "filter_keys" in names:
         yield messages.without_large_fields(names["filter_keys"])
     if "mode" in names:
         yield f'{names["mode"]} "full"'
+    # Without these, a row that is too large is shown in pieces of text.
     counting = [names[each] for each in ("page", "page_size") if each in names]
     yield f"no {' and no '.join(counting)}"

@@ -1,4 +1,4 @@
-"""Rows of a list, out of as many pages of its view as are needed to have them."""
+"""Gathers rows of a list, from as many pages of its view as are needed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from toolbooth.jsonvalue import Json
 from toolbooth.server.results.pages import Written, joined
 
 MOST_PAGES = 50
-"""Pages of a view that are joined in one call."""
+"""The most pages of a view that are joined in one call."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,15 +25,15 @@ class Window:
     start: int
     """The first row that is shown, counted in the rows of `pages`."""
     size: int
-    """How many rows were asked for."""
+    """The number of rows that were requested."""
     before: int
     """The rows of the list before `pages`."""
     has_changed: bool = False
-    """The list is not what it was when an earlier page of it was shown."""
+    """Whether the list has changed since an earlier page of it was shown."""
 
     @property
     def found(self) -> Written:
-        """The pages of the view as one page."""
+        """The pages of the view, joined to one page."""
         return joined([page.found for page in self.pages])
 
     @property
@@ -54,12 +54,12 @@ class Window:
 
     @property
     def count(self) -> int | None:
-        """All rows of the list; None if that is not known."""
+        """The number of all rows of the list; None if that is not known."""
         return self.before + self.rows if self.is_end else self.pages[-1].other.count
 
     @property
     def wanted(self) -> int:
-        """How many rows were asked for and exist, as far as that is known."""
+        """The number of rows that were requested and exist, if that is known."""
         if self.count is None:
             return self.size
         return max(0, min(self.size, self.count - self.before - self.start))
@@ -69,7 +69,9 @@ class Window:
         return most is not None and sum(page.found.size for page in self.pages) > most
 
     def until(self, end: int) -> Window:
-        """The same rows without the pages of the view that begin at row `end` or after it."""
+        """Return the same rows without the pages of the view that begin at row `end` or
+        after it.
+        """
         kept = [self.pages[0]]
         rows = len(self.pages[0].found.rows)
         for page in self.pages[1:]:
@@ -80,11 +82,15 @@ class Window:
         return replace(self, pages=tuple(kept))
 
     def position(self, position: Position, end: int) -> Position | None:
-        """Where the rows are that follow a page which ends here; None if none follow."""
+        """Return the position after a page which ends at this row; None if there are no
+        more rows.
+        """
         first = 0
         for page in self.pages:
             at = end - first
             if at < len(page.found.rows):
+                # Nothing of a page that is continued at its start has been shown, so its changes do
+                # not matter.
                 seen = digest(page.found.text) if at else ""
                 before = self.before + first
                 return replace(position, at=at, moved=page.moved, before=before, digest=seen)
@@ -106,18 +112,18 @@ class PagesOfView:
     asked: int = 0
 
     def page(self, moved: Moved) -> ListPage:
-        """The page of a query. Raises what the view refuses."""
+        """Return the page of a query. Raises the view's refusal."""
         self.asked += 1
         page = self.source.page_of_list(self.sent, moved, self.keys)
         values = moved.get(NUMBER, [])
         if page.other.is_open and values and values[0].isdecimal():
-            # `numbered` has found out that pages have numbers.
+            # `numbered` has found that pages have numbers.
             following = {NUMBER: [str(int(values[0]) + 1)]}
             return with_others(page, following=following, is_sure=False, is_open=False)
         return page
 
     def maybe(self, moved: Moved) -> ListPage | None:
-        """The page of a query; None if the view has no such page."""
+        """Return the page of a query; None if the view has no such page."""
         try:
             return self.page(moved)
         except ToolError as error:
@@ -126,19 +132,19 @@ class PagesOfView:
             raise
 
     def after(self, page: ListPage) -> ListPage | None:
-        """The next page; None if there is none, or nothing says where it is."""
+        """Return the next page; None if there is none, or it cannot be requested."""
         if page.other.following is None:
             return None
         following = self.maybe({**page.moved, **page.other.following})
         if following is None or page.other.is_sure:
             return following
-        # Some views answer with their last page if they are asked for a later one.
+        # Some views return their last page for a later number.
         is_new = following.found.rows_text not in ("", page.found.rows_text)
         return following if is_new else None
 
     def numbered(self, first: ListPage) -> ListPage:
-        """The first page of a list. If nothing is known of the paginator, find out whether pages
-        have numbers: page 1 is then the same page, and page 2 is another one.
+        """Return the first page of a list. If nothing is known of the paginator, find out whether
+        pages have numbers: page 1 is then the same page, and page 2 is another one.
         """
         if not first.other.is_open:
             return first
@@ -152,22 +158,24 @@ class PagesOfView:
             return first
         if second is None or not second.found.rows:
             return with_others(again, following=None, is_sure=True, number=NUMBER, before=0)
-        if second.found.rows_text == rows:  # it may not read the number at all
+        if second.found.rows_text == rows:  # the view may ignore the number
             return with_others(first, before=0)
         return with_others(again, number=NUMBER, rows=len(again.found.rows), before=0)
 
     def gathered(
         self, first: ListPage, start: int, size: int, room: int | None
     ) -> tuple[ListPage, ...]:
-        """The pages that contain `size` rows from `start` in `first`, or as many rows as there
-        are, or as fit into `room` bytes.
+        """Return the pages that contain `size` rows from `start` in `first`; fewer if the list
+        ends, or if `room` bytes are full.
         """
         pages = [first]
         rows = len(first.found.rows) - start
         room_left = None if room is None else room - first.found.size
-        # A page that may not exist is asked for, to know whether it is the last.
+        # A page that may not exist is requested too, to know whether this one is the last.
         while rows < size or (rows == size and not pages[-1].other.is_sure):
             is_full = room_left is not None and room_left < 0
+            # Two more, because `numbered` may have spent two requests to find out how pages are
+            # counted.
             if is_full or self.asked > MOST_PAGES + 2:
                 break
             following = self.after(pages[-1])
@@ -181,5 +189,5 @@ class PagesOfView:
 
 
 def with_others(page: ListPage, **changes: Any) -> ListPage:
-    """A page about whose other pages more is known."""
+    """Return a page with these changes to its `other`."""
     return replace(page, other=replace(page.other, **changes))

@@ -1,1 +1,1 @@
-"""The rules, by what they look at: shapes, names, words, sizes."""
+"""The rules, by their subjects: shapes, names, words, sizes."""

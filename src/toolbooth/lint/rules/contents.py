@@ -49,13 +49,14 @@ _UNCOMMON = (
 
 @tool_rule(fix=as_portable)
 def array_without_items(tool: Tool) -> Iterator[Fault]:
-    """An array does not say what it holds.
+    """An array does not declare its items.
 
     Give it `items`, with a type.
     """
     for node in tool.nodes:
         if (
             "array" in node.kinds
+            # A part of an `allOf` may leave the items to another part.
             and node.role != "part"
             and not node.keywords.keys() & {"items", "prefixItems"}
         ):
@@ -70,6 +71,7 @@ def tuple_items(tool: Tool) -> Iterator[Fault]:
     order in words.
     """
     for node in tool.nodes:
+        # A list is the form of the drafts before 2020-12, which introduced `prefixItems` for it.
         if isinstance(node.keywords.get("items"), list):
             yield fault(node, "items is a list", "items")
         elif "prefixItems" in node.keywords:
@@ -80,7 +82,7 @@ def tuple_items(tool: Tool) -> Iterator[Fault]:
 def boolean_additional_properties(tool: Tool) -> Iterator[Fault]:
     """`additionalProperties` is `true` or `false`.
 
-    Leave it out of what you publish, and hold callers to it all the same.
+    Leave it out of the published schema, and enforce it on the server.
     """
     for node in tool.nodes:
         extra = node.keywords.get("additionalProperties")
@@ -90,10 +92,10 @@ def boolean_additional_properties(tool: Tool) -> Iterator[Fault]:
 
 @tool_rule()
 def open_map(tool: Tool) -> Iterator[Fault]:
-    """An object takes keys of the caller's choice, with values of one kind (`dict[str, X]`).
+    """An object accepts any keys, with values of one type (`dict[str, X]`).
 
-    If the keys are known, list them. Otherwise an array of objects with a name and a value reaches
-    every client.
+    If the keys are known, list them. Otherwise publish an array of objects with a name and a value,
+    which every client accepts.
     """
     for node in tool.nodes:
         if isinstance(node.keywords.get("additionalProperties"), dict):
@@ -102,7 +104,7 @@ def open_map(tool: Tool) -> Iterator[Fault]:
 
 @tool_rule()
 def empty_object(tool: Tool) -> Iterator[Fault]:
-    """A parameter is an object of which nothing is known.
+    """A parameter is an object without declared properties.
 
     List its properties. If they vary, take JSON text (`JsonText`) and give an example.
     """
@@ -112,6 +114,8 @@ def empty_object(tool: Tool) -> Iterator[Fault]:
         )
         if (
             node.kind == "object"
+            # The root is not a value: a tool without arguments has an empty object there, and that
+            # is fine.
             and node.is_value
             and not known
             and not node.keywords.keys() & set(COMBINATORS)
@@ -126,7 +130,7 @@ def undeclared_required(tool: Tool) -> Iterator[Fault]:
     Declare it, or do not require it.
     """
     for node in tool.nodes:
-        # An alternative often requires what the object around it declares.
+        # An alternative often requires a property that the object around it declares.
         if node.role == "part" or (node.role == "option" and "properties" not in node.keywords):
             continue
         for name in as_list(node.keywords.get("required")):
@@ -136,12 +140,13 @@ def undeclared_required(tool: Tool) -> Iterator[Fault]:
 
 @tool_rule(fix=as_portable)
 def misplaced_keyword(tool: Tool) -> Iterator[Fault]:
-    """A scalar or an array has `properties`, or something else than an array has `items`.
+    """A node that is not an object has `properties`, or one that is not an array has `items`.
 
     Correct the type, or take the keyword out.
     """
     for node in tool.nodes:
         for key, kind in (("properties", "object"), ("required", "object"), ("items", "array")):
+            # A node without a single type may be an object or an array as well.
             if key in node.keywords and node.kind not in (None, kind):
                 yield fault(node, f"{key} on a node of type {node.kind}", key)
 
@@ -162,13 +167,15 @@ def const(tool: Tool) -> Iterator[Fault]:
 
 @tool_rule(fix=as_portable)
 def complex_enum(tool: Tool) -> Iterator[Fault]:
-    """An enum stands on an array or an object, or lists some.
+    """An enum is on an array or an object, or has arrays or objects as values.
 
     Put the enum on the items, or describe the values in words.
     """
     for node in tool.nodes:
         values = as_list(node.keywords.get("enum"))
         if values and (
+            # As text, because an invalid schema may have an object in `type`, which no set can
+            # contain.
             {"array", "object"} & set(map(str, node.kinds))
             or any(_is_complex(value) for value in values)
         ):
@@ -202,7 +209,7 @@ def number_enum(tool: Tool) -> Iterator[Fault]:
 def null_default(tool: Tool) -> Iterator[Fault]:
     """The default is null.
 
-    Leave the default out: not required says the same.
+    Leave the default out: an optional field needs none.
     """
     for node in tool.nodes:
         if "default" in node.keywords and node.keywords["default"] is None:
@@ -211,6 +218,8 @@ def null_default(tool: Tool) -> Iterator[Fault]:
 
 def _odd_formats(node: SchemaNode) -> Mapping[str, bool]:
     named = node.keywords.get("format")
+    # `date-time` is the only usual format that Gemini's API accepts; for others it refuses the
+    # tool.
     if isinstance(named, str) and node.kind == "string" and named != "date-time":
         return {"format": True}
     return {}
@@ -220,7 +229,7 @@ def _odd_formats(node: SchemaNode) -> Mapping[str, bool]:
 def string_format(tool: Tool) -> Iterator[Fault]:
     """A text has a `format` other than `date-time`.
 
-    Say the format in the description, with an example.
+    Describe the format in the description, with an example.
     """
     for node in tool.nodes:
         if _odd_formats(node):
@@ -231,6 +240,8 @@ def _exclusive_bounds(node: SchemaNode) -> Mapping[str, bool]:
     return {
         key: True
         for key in _EXCLUSIVE
+        # In draft 04, these are booleans beside `minimum` and `maximum`: `boolean_bound` is about
+        # them.
         if key in node.keywords and not isinstance(node.keywords[key], bool)
     }
 
@@ -239,7 +250,7 @@ def _exclusive_bounds(node: SchemaNode) -> Mapping[str, bool]:
 def exclusive_bound(tool: Tool) -> Iterator[Fault]:
     """A number has an `exclusiveMinimum` or `exclusiveMaximum`.
 
-    For integers write `minimum` and `maximum`; otherwise say the bound in the description.
+    For integers write `minimum` and `maximum`; otherwise put the bound in the description.
     """
     for node in tool.nodes:
         for key in _exclusive_bounds(node):
@@ -262,7 +273,7 @@ def boolean_bound(tool: Tool) -> Iterator[Fault]:
 def uncommon_keyword(tool: Tool) -> Iterator[Fault]:
     """A keyword is used that few clients know.
 
-    Say in the description what it says.
+    Describe its rule in words in the description.
     """
     for node in tool.nodes:
         for key in _UNCOMMON:
@@ -271,10 +282,12 @@ def uncommon_keyword(tool: Tool) -> Iterator[Fault]:
 
 
 def _unstated_constraints(node: SchemaNode) -> Mapping[str, bool]:
-    """The constraints of a node that its description does not mention."""
+    """Return the constraints of a node that its description does not mention."""
     if not node.is_value:
         return {}
+    # A format that `string_format` reports is not reported twice.
     kept = node.keywords.keys() - _odd_formats(node)
+    # False means that the fix leaves the keyword in place. Some clients enforce it.
     return {key: False for key in _CONSTRAINTS if key in kept and not _is_stated(node, key)}
 
 
@@ -284,15 +297,15 @@ def _is_stated(node: SchemaNode, key: str) -> bool:
         return value is not True or any(
             word in node.text for word in ("twice", "unique", "distinct", "duplicate")
         )
-    # A boolean bound is a mistake of its own, and says nothing.
+    # A boolean bound has a rule of its own, and is not a constraint.
     return isinstance(value, bool) or value_text(value) in node.text
 
 
 @tool_rule(fix=in_words(_unstated_constraints))
 def unstated_constraint(tool: Tool) -> Iterator[Fault]:
-    """A constraint stands in the schema and not in the description.
+    """A constraint is in the schema, but not in the description.
 
-    Say it in the description too: some clients show the model no more than that.
+    Repeat it in the description: some clients show the model nothing else.
     """
     for node in tool.nodes:
         for key in _unstated_constraints(node):

@@ -16,9 +16,10 @@ _PYTHON_ONLY = ("self", "cls", "args", "kwargs")
 def tool_name(tool: Tool) -> Iterator[Fault]:
     """The name of a tool is too long for a client, or has characters that it does not take.
 
-    Letters, digits and `_`, a letter first, 40 at most: that leaves room for what clients put
-    before it.
+    Use letters, digits and `_`, a letter first, at most 40 characters: some clients add a prefix.
     """
+    # Every name is yielded here. The claims in clients.toml have the greatest length and the
+    # characters of each client, and `Claim.concerns` drops the names that a client accepts.
     yield Fault(
         message=f"the name {quoted(tool.name)}, {len(tool.name)} characters", value=tool.name
     )
@@ -28,18 +29,21 @@ def tool_name(tool: Tool) -> Iterator[Fault]:
 def parameter_name(tool: Tool) -> Iterator[Fault]:
     """The name of a parameter is too long for a client, or has characters that it does not take.
 
-    Letters, digits and `_`, no digit first, 64 at most. Clients check the top level only.
+    Use letters, digits and `_`, no digit first, at most 64 characters. Clients check the top level
+    only.
     """
+    # As for tools, the claims decide which of these names a client refuses.
     for node in tool.parameters:
         yield fault(node, f"the name {quoted(node.name)}, {len(node.name)} characters", node.name)
 
 
 @tool_rule()
 def reserved_parameter(tool: Tool) -> Iterator[Fault]:
-    """A parameter has a name that a client keeps for itself.
+    """A parameter has a name that a client reserves.
 
     Rename it.
     """
+    # The reserved names are those of each client, as `values` of its claims.
     for node in tool.parameters:
         yield fault(node, f"the name {quoted(node.name)}", node.name)
 
@@ -48,7 +52,8 @@ def reserved_parameter(tool: Tool) -> Iterator[Fault]:
 def leaked_parameter(tool: Tool) -> Iterator[Fault]:
     """A parameter looks like Python's own: `self`, `cls`, `args`, `kwargs`.
 
-    Register the bound method, not the function in the class; write out what `**kwargs` may hold.
+    Register the bound method, not the function in the class; declare the keys of `**kwargs` as
+    parameters.
     """
     for node in tool.parameters:
         if node.name in _PYTHON_ONLY:

@@ -1,4 +1,6 @@
-"""Rules about what the protocol itself demands, and its clients check on arrival."""
+"""Rules about the demands of the protocol itself, which clients check when they receive a
+listing.
+"""
 
 from __future__ import annotations
 
@@ -11,19 +13,20 @@ import jsonschema_rs
 
 from toolbooth.lint.listing import Tool
 from toolbooth.lint.rule import Fault, fault, tool_rule
-from toolbooth.lint.schemas import SchemaNode, as_dict, escape_step
+from toolbooth.lint.schemas import SchemaNode, as_dict, escape_step, names_old_dialect
 
+# The characters of a token in RFC 9110, which the name of an HTTP header consists of.
 _TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _HEADER = "x-mcp-header"
-# These have rules of their own.
+# The errors at these places have rules of their own.
 _OTHER_RULES = (("items",), ("exclusiveMinimum",), ("exclusiveMaximum",))
 
 
 @tool_rule()
 def invalid_schema(tool: Tool) -> Iterator[Fault]:
-    """The inputSchema is no valid JSON Schema 2020-12.
+    """The inputSchema is not a valid JSON Schema 2020-12.
 
-    Correct it: one such schema can fail every request of a session, whichever tool is meant.
+    Correct it: one such schema can fail every request of a session, also those for other tools.
     """
     plain = {key: value for key, value in tool.root.items() if key != "$schema"}
     if _meta_schema().is_valid(plain):
@@ -47,11 +50,14 @@ def _meta_schema() -> jsonschema_rs.Draft202012Validator:
 def _schema_fault(
     by_pointer: Mapping[str, SchemaNode], steps: Sequence[str | int], message: str
 ) -> Fault:
-    """The error at the nearest node, with the keyword that is wrong."""
+    """Return the error at the nearest node, with the keyword that is wrong."""
     names = [f"/{escape_step(str(step))}" for step in steps]
     pointers = ["#" + "".join(names[:end]) for end in range(len(steps) + 1)]
+    # The root is always one of the nodes, so there is at least one index.
     end = max(index for index, pointer in enumerate(pointers) if pointer in by_pointer)
     node, keyword = by_pointer[pointers[end]], ".".join(map(str, steps[end:]))
+    # The validator's own sentence, "not valid under any of the schemas listed in the 'anyOf'
+    # keyword", is about the meta-schema and does not help an author.
     if keyword == "type":
         return fault(node, f"there is no type {json.dumps(node.keywords.get('type'))}")
     return fault(node, f"{keyword}: {message}" if keyword else message)
@@ -61,8 +67,8 @@ def _schema_fault(
 def output_not_object(tool: Tool) -> Iterator[Fault]:
     """The root of the outputSchema is not of type object.
 
-    Return an object: `{"items": [...]}` for a list. Until 2025-11-25 the protocol knew nothing
-    else, and clients of those revisions lose all tools over one.
+    Return an object: `{"items": [...]}` for a list. Until 2025-11-25 the protocol allowed nothing
+    else; one such schema makes clients of those revisions lose all tools.
     """
     output = tool.entry.get("outputSchema")
     if output is not None and as_dict(output).get("type") != "object":
@@ -73,8 +79,20 @@ def output_not_object(tool: Tool) -> Iterator[Fault]:
 
 
 @tool_rule()
+def output_dialect(tool: Tool) -> Iterator[Fault]:
+    """`$schema` of the outputSchema names a draft other than 2020-12.
+
+    Leave `$schema` out: 2020-12 is the default of MCP. Clients that check results accept no other
+    draft, and refuse each call of the tool.
+    """
+    named = as_dict(tool.entry.get("outputSchema")).get("$schema")
+    if names_old_dialect(named):
+        yield Fault(message=f"$schema is {named}", path="outputSchema", value=str(named))
+
+
+@tool_rule()
 def header_parameter(tool: Tool) -> Iterator[Fault]:
-    """`x-mcp-header` stands where the protocol does not allow it.
+    """`x-mcp-header` is used where the protocol does not allow it.
 
     It belongs on string, integer and boolean properties, each with a header name of its own,
     outside arrays and alternatives.
@@ -88,9 +106,10 @@ def header_parameter(tool: Tool) -> Iterator[Fault]:
         if not reachable:
             yield fault(node, f"{_HEADER} is not on a plain property")
         elif not isinstance(token, str) or not _TOKEN.fullmatch(token):
-            yield fault(node, f"{_HEADER} is no header name")
+            yield fault(node, f"{_HEADER} is not a header name")
         elif node.kind not in ("string", "integer", "boolean"):
             yield fault(node, f"{_HEADER} on a node of type {node.keywords.get('type')}")
+        # HTTP does not distinguish upper and lower case in names of headers.
         elif token.lower() in seen:
             yield fault(node, f"{_HEADER} {token} is used twice")
         else:

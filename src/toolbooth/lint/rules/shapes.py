@@ -9,7 +9,14 @@ from toolbooth.jsonvalue import NoSuchPart, resolve_pointer
 from toolbooth.lint.fixes import as_portable
 from toolbooth.lint.listing import Tool
 from toolbooth.lint.rule import Fault, fault, tool_rule
-from toolbooth.lint.schemas import COMBINATORS, SchemaNode, as_dict, as_list, outside_references
+from toolbooth.lint.schemas import (
+    COMBINATORS,
+    SchemaNode,
+    as_dict,
+    as_list,
+    names_old_dialect,
+    outside_references,
+)
 
 _HAS_TYPE = ("type", "anyOf", "oneOf", "allOf", "$ref", "$dynamicRef", "enum", "const")
 
@@ -19,7 +26,7 @@ _HAS_TYPE = ("type", "anyOf", "oneOf", "allOf", "$ref", "$dynamicRef", "enum", "
 
 @tool_rule(fix=as_portable)
 def root_untyped(tool: Tool) -> Iterator[Fault]:
-    """The root of the inputSchema does not say plainly that it is an object.
+    """The root of the inputSchema does not declare that it is an object.
 
     Write `"type": "object"` at the root, also for a tool without arguments.
     """
@@ -27,19 +34,20 @@ def root_untyped(tool: Tool) -> Iterator[Fault]:
     if not isinstance(tool.schema, dict):
         missing = tool.schema is None
         yield Fault(
-            message="there is no inputSchema" if missing else "the inputSchema is no object"
+            message="there is no inputSchema" if missing else "the inputSchema is not an object"
         )
     elif written is None:
         yield Fault(message="the root has no type")
+    # `["object", "null"]`; a list without "object" is reported by `root_not_object`.
     elif "object" in as_list(written):
         yield Fault(message="the type of the root is a list")
 
 
 @tool_rule()
 def root_not_object(tool: Tool) -> Iterator[Fault]:
-    """The root of the inputSchema describes something else than an object.
+    """The root of the inputSchema is not an object.
 
-    Arguments are always an object. Make the value a named parameter of it.
+    Arguments are always an object. Make the value one of its properties.
     """
     written = tool.root.get("type", "object")
     if written != "object" and "object" not in as_list(written):
@@ -48,9 +56,10 @@ def root_not_object(tool: Tool) -> Iterator[Fault]:
 
 @tool_rule(fix=as_portable)
 def root_combinator(tool: Tool) -> Iterator[Fault]:
-    """Alternatives or conditions stand at the root of the inputSchema.
+    """The root of the inputSchema has alternatives or conditions.
 
-    List all properties in one object, and say in the description which of them belong together.
+    List all properties in one object, and describe in the description which of them belong
+    together.
     """
     for key in (*COMBINATORS, "enum", "const"):
         if key in tool.root:
@@ -59,7 +68,7 @@ def root_combinator(tool: Tool) -> Iterator[Fault]:
 
 @tool_rule(fix=as_portable)
 def no_properties(tool: Tool) -> Iterator[Fault]:
-    """The root of the inputSchema lists no properties, not even none.
+    """The root of the inputSchema has no `properties`.
 
     Write `"properties": {}` for a tool without arguments.
     """
@@ -69,12 +78,12 @@ def no_properties(tool: Tool) -> Iterator[Fault]:
 
 @tool_rule(fix=as_portable)
 def old_dialect(tool: Tool) -> Iterator[Fault]:
-    """`$schema` names another draft than 2020-12.
+    """`$schema` names a draft other than 2020-12.
 
-    Leave `$schema` out: MCP means 2020-12 unless told otherwise.
+    Leave `$schema` out: 2020-12 is the default of MCP.
     """
     named = tool.root.get("$schema")
-    if named is not None and "2020-12" not in str(named):
+    if names_old_dialect(named):
         yield Fault(message=f"$schema is {named}", value=str(named))
 
 
@@ -85,11 +94,12 @@ def old_dialect(tool: Tool) -> Iterator[Fault]:
 def untyped(tool: Tool) -> Iterator[Fault]:
     """A value has no type.
 
-    Give every node a type; where anything may stand, list the types in an `anyOf`.
+    Give every node a type; if any value is accepted, list the types in an `anyOf`.
     """
     for node in tool.nodes:
         if (
             node.is_value
+            # `true` and `false` have a rule of their own, `boolean_schema`.
             and isinstance(node.schema, dict)
             and not node.keywords.keys() & set(_HAS_TYPE)
         ):
@@ -113,9 +123,9 @@ def untyped_enum(tool: Tool) -> Iterator[Fault]:
 
 @tool_rule(fix=as_portable)
 def boolean_schema(tool: Tool) -> Iterator[Fault]:
-    """`true` or `false` stands where a schema is expected.
+    """`true` or `false` is used in place of a schema.
 
-    Write out what may stand there, with its type; leave out what may not be sent.
+    Replace `true` with a schema that has a type; remove properties that are `false`.
     """
     for node in tool.nodes:
         if isinstance(node.schema, bool) and node.is_value:
@@ -130,6 +140,7 @@ def type_list(tool: Tool) -> Iterator[Fault]:
     use `anyOf`.
     """
     for node in tool.nodes:
+        # For the root, `root_untyped` reports it.
         if node.role != "root" and isinstance(node.keywords.get("type"), list):
             yield fault(node, f"type is a list ({', '.join(map(str, node.kinds))})")
 
@@ -138,10 +149,11 @@ def type_list(tool: Tool) -> Iterator[Fault]:
 def null_option(tool: Tool) -> Iterator[Fault]:
     """A value may be null by an `anyOf` or `oneOf` with a null branch.
 
-    Publish the plain type and do not require it. Take null all the same when it comes.
+    Publish the plain type and do not require it. Keep accepting null.
     """
     for node in tool.nodes:
         options = [*as_list(node.keywords.get("anyOf")), *as_list(node.keywords.get("oneOf"))]
+        # For the root, `root_combinator` reports it.
         if node.role != "root" and any(as_dict(option).get("type") == "null" for option in options):
             yield fault(node, "null as an alternative")
 
@@ -150,7 +162,7 @@ def null_option(tool: Tool) -> Iterator[Fault]:
 def union(tool: Tool) -> Iterator[Fault]:
     """A value may be of several types.
 
-    Choose one type if you can, or make two parameters of it. If both are needed, say in the
+    Choose one type if you can, or make two parameters of it. If both are needed, explain in the
     description when to send which.
     """
     parameters = {each.pointer for each in tool.parameters}
@@ -159,8 +171,8 @@ def union(tool: Tool) -> Iterator[Fault]:
             as_dict(option).get("type", "?") for option in as_list(node.keywords.get("anyOf"))
         ]
         if node.role != "root" and len(set(map(str, options)) - {"null"}) > 1:
-            # Hosts that cut the arguments out of the model's text read each of them as a whole: as
-            # text if it may be text, otherwise as JSON, with all that is in it.
+            # Hosts that parse the arguments from the model's text read each of them as a whole: as
+            # text if it may be text, otherwise as JSON, with all its contents.
             is_cut_out = node.pointer in parameters and "string" in options
             value = "text" if is_cut_out else "other"
             yield fault(node, f"anyOf {', '.join(map(str, options))}", value)
@@ -168,7 +180,7 @@ def union(tool: Tool) -> Iterator[Fault]:
 
 @tool_rule(fix=as_portable)
 def combinator(tool: Tool) -> Iterator[Fault]:
-    """Below the root stand `oneOf`, `allOf`, `not` or a condition.
+    """A node below the root has `oneOf`, `allOf`, `not` or a condition.
 
     Merge `allOf` into one schema, write `anyOf` for `oneOf`, and put conditions in words.
     """
@@ -177,6 +189,8 @@ def combinator(tool: Tool) -> Iterator[Fault]:
             if (
                 key in node.keywords
                 and node.role != "root"
+                # `anyOf` is the portable form of a choice. `then` and `else` have no effect without
+                # an `if`, which is reported.
                 and key not in ("anyOf", "then", "else")
             ):
                 yield fault(node, f"{key} below the root", key)
@@ -184,9 +198,9 @@ def combinator(tool: Tool) -> Iterator[Fault]:
 
 @tool_rule(fix=as_portable)
 def mixed_object(tool: Tool) -> Iterator[Fault]:
-    """Below the root an object has `properties` and, beside them, alternatives.
+    """An object below the root has both `properties` and alternatives.
 
-    Make one object of it, or put the shared properties into each alternative.
+    Merge them into one object, or put the shared properties into each alternative.
     """
     for node in tool.nodes:
         if (
@@ -194,7 +208,7 @@ def mixed_object(tool: Tool) -> Iterator[Fault]:
             and "properties" in node.keywords
             and node.keywords.keys() & {"anyOf", "oneOf"}
         ):
-            yield fault(node, "properties beside alternatives")
+            yield fault(node, "properties together with alternatives")
 
 
 # --- references ---
@@ -224,14 +238,16 @@ def reference(tool: Tool) -> Iterator[Fault]:
 def recursion(tool: Tool) -> Iterator[Fault]:
     """A definition refers to itself.
 
-    Cut it at the depth that agents need, and describe what may follow below.
+    Cut it at the depth that agents need, and describe deeper levels in words.
     """
     refs = [(node, node.keywords["$ref"]) for node in tool.nodes if _is_local_ref(node)]
+    # By each target, the references inside of it.
     leads: dict[str, set[str]] = {target: set() for _, target in refs}
     for target, inside in leads.items():
         for node, to in refs:
             if node.pointer == target or node.pointer.startswith(f"{target}/"):
                 inside.add(to)
+    # A definition may contain itself by way of others: `Node` has `Edge`, and `Edge` has `Node`.
     circles = {target for target in leads if target in _reachable(leads, target)}
     for node, target in refs:
         if target in circles:
@@ -251,9 +267,10 @@ def _reachable(leads: Mapping[str, set[str]], start: str) -> set[str]:
 
 @tool_rule(fix=as_portable)
 def external_reference(tool: Tool) -> Iterator[Fault]:
-    """A `$ref` leads out of the schema.
+    """A `$ref` points outside the schema.
 
-    Copy what it points to. The specification forbids clients to fetch it unasked.
+    Copy the definition into the schema. The specification forbids clients to fetch it
+    automatically.
     """
     for node, target in outside_references(tool.schema):
         yield fault(node, f"refers to {target}")
@@ -263,7 +280,7 @@ def external_reference(tool: Tool) -> Iterator[Fault]:
 def dangling_reference(tool: Tool) -> Iterator[Fault]:
     """A `$ref` points to nothing.
 
-    Correct it, or copy the definition to where it is used.
+    Correct it, or copy the definition to the place where it is used.
     """
     for node in tool.nodes:
         if _is_local_ref(node) and not _leads_somewhere(tool.root, node.keywords["$ref"]):

@@ -1,4 +1,4 @@
-"""Rules about how much there is: tools, tokens, levels, values."""
+"""Rules about amounts: tools, tokens, levels, values."""
 
 from __future__ import annotations
 
@@ -11,18 +11,20 @@ from toolbooth.lint.schemas import as_list
 
 @server_rule
 def many_tools(listing: Listing) -> Iterator[Fault]:
-    """The server has more tools than a client sends to the model, or than models tell apart.
+    """The server has more tools than a client sends to the model, or than models can distinguish.
 
     Split the server, let users choose groups of tools, or put related actions behind one
     dispatcher.
     """
     count = len(listing.tools)
+    # Yielded for every server: a claim has the most that its client takes, and `Claim.concerns`
+    # drops the finding for clients with a greater bound. The rules below work in the same way.
     yield Fault(message=f"{count:,} tools", value=count)
 
 
 @server_rule
 def large_listing(listing: Listing) -> Iterator[Fault]:
-    """The tools together take much of the context before anything is asked.
+    """The tools together take much of the context before the first question.
 
     Shorten descriptions, drop titles and rarely used parameters, split the server. Tokens are
     counted as bytes ÷ 4.
@@ -64,7 +66,7 @@ def many_properties(tool: Tool) -> Iterator[Fault]:
 def many_values(tool: Tool) -> Iterator[Fault]:
     """The enums of a tool list more values than a client takes.
 
-    Take text, say in the description what it may be, and offer a tool that looks the values up.
+    Take text, describe the values in the description, and offer a tool that looks them up.
     """
     count = sum(len(as_list(node.keywords.get("enum"))) for node in tool.nodes)
     yield Fault(message=f"{count:,} enum values", value=count)

@@ -1,6 +1,4 @@
-"""Rules about what a model has to understand: descriptions, examples, parameters that hide what
-they take.
-"""
+"""Rules about the texts for a model: descriptions, examples, parameters whose form is hidden."""
 
 from __future__ import annotations
 
@@ -10,18 +8,20 @@ from typing import Any
 
 from toolbooth.alternatives import JSON_TEXT
 from toolbooth.examples import Examples
+from toolbooth.jsonvalue import NoSuchPart, resolve_pointer
 from toolbooth.lint.listing import Tool
 from toolbooth.lint.rule import Fault, fault, tool_rule
 from toolbooth.lint.schemas import SchemaNode, as_dict, as_list
 from toolbooth.sample import is_filled, json_in
 
 _SCALARS = ("string", "integer", "number", "boolean")
-# As the law lists them (docs/project/evidence/nested-wrapper.md), and what authors call a request
-# model.
+# The names in the law (docs/project/evidence/nested-wrapper.md), and usual names of request models.
 _WRAPPERS = re.compile(
     r"arguments|args|attributes|body|data|fields|input|model|options|params|parameters|payload"
     r"|req|request|request_\w+"
 )
+# An object with one key and a scalar, in an example such as `{"value": "example.com"}`. Many
+# authors write it with single quotes.
 _ONE_KEY = re.compile(r"\{\s*[\"'](\w+)[\"']\s*:\s*(?:\"[^\"{}]*\"|'[^'{}]*'|[\w.-]+)\s*\}")
 _SAYS_JSON = re.compile(r"\bJSON\b")
 
@@ -33,7 +33,7 @@ _SAYS_JSON = re.compile(r"\bJSON\b")
 def no_tool_description(tool: Tool) -> Iterator[Fault]:
     """A tool has no description.
 
-    Say what it does, when to use it, and what comes back.
+    Describe its purpose, when to use it, and its result.
     """
     if not tool.description.strip():
         yield Fault(message="the tool has no description")
@@ -43,19 +43,31 @@ def no_tool_description(tool: Tool) -> Iterator[Fault]:
 def no_parameter_description(tool: Tool) -> Iterator[Fault]:
     """A parameter has no description.
 
-    One phrase is enough: what it is, in which unit or form.
+    One phrase is enough: the meaning, and the unit or form.
     """
     for node in tool.parameters:
-        if not node.text.strip() and "$ref" not in node.keywords:
+        if not node.text.strip() and not _described_by_reference(tool, node):
             yield fault(node, "no description")
+
+
+def _described_by_reference(tool: Tool, node: SchemaNode) -> bool:
+    """Whether the definition that a parameter refers to has a description."""
+    target = node.keywords.get("$ref")
+    try:
+        found = resolve_pointer(tool.root, target) if isinstance(target, str) else None
+    except NoSuchPart:
+        # The target is in another document, or missing: other rules are about that.
+        return True
+    return bool(str(as_dict(found).get("description", "")).strip())
 
 
 @tool_rule()
 def long_tool_description(tool: Tool) -> Iterator[Fault]:
     """The description of a tool is longer than a client takes or shows.
 
-    Put first what the model must know. Move the rest to the parameters, or to a resource.
+    Put the most important facts first. Move the rest to the parameters, or to a resource.
     """
+    # The claims of the clients have the bound, so the rule yields the size of every description.
     size = len(tool.description)
     yield Fault(message=f"the description has {size:,} characters", value=size)
 
@@ -83,16 +95,17 @@ def opaque_parameter(tool: Tool) -> Iterator[Fault]:
     and texts with a format such as `uuid` or `date`.
     """
     for found in Examples(tool.schema).missing():
-        yield Fault(path=found.path, message="nothing shows what to write in it")
+        yield Fault(path=found.path, message="no example shows its content")
 
 
 @tool_rule()
 def no_example(tool: Tool) -> Iterator[Fault]:
-    """A text parameter takes JSON, and no example shows which.
+    """A text parameter takes JSON, and has no example.
 
     Show one in the description: `Headers as JSON, e.g. {"Accept": "text/html"}`.
     """
     for node in tool.parameters:
+        # For a text that declares JSON by its media type, `opaque_parameter` looks for an example.
         is_declared = node.keywords.get("contentMediaType") == JSON_TEXT
         if not is_declared and _takes_json_text(node) and not _has_example(node):
             yield fault(node, "takes JSON, and there is no example")
@@ -148,6 +161,7 @@ def _holds_one_scalar(node: SchemaNode) -> bool:
 
 
 def _value_names(node: SchemaNode) -> tuple[str, ...]:
+    # A parameter `host` that takes `{"host": "example.com"}` repeats its own name inside.
     return ("value", "val", "text", node.name)
 
 
@@ -159,6 +173,7 @@ def wrapper_parameter(tool: Tool) -> Iterator[Fault]:
     """
     for node in tool.parameters:
         inside = _properties_of(tool, node)
+        # A single object is a wrapper under any name.
         sole = len(tool.parameters) == 1
         if inside and (sole or _WRAPPERS.fullmatch(node.name.lower())):
             yield fault(
@@ -167,7 +182,9 @@ def wrapper_parameter(tool: Tool) -> Iterator[Fault]:
 
 
 def _properties_of(tool: Tool, node: SchemaNode) -> dict[str, Any]:
-    """The properties of a parameter, looked up if it is a reference, also beside null."""
+    """Return the properties of a parameter, also if it is a reference, or an alternative to
+    null.
+    """
     options = [
         node.keywords,
         *(
@@ -177,6 +194,7 @@ def _properties_of(tool: Tool, node: SchemaNode) -> dict[str, Any]:
         ),
     ]
     for option in options:
+        # Only references of the usual form, `#/$defs/Name`, are followed.
         target = str(option.get("$ref", "")).rpartition("/")
         shared = as_dict(tool.root.get(target[0].removeprefix("#/")))
         found = as_dict(option.get("properties")) or as_dict(

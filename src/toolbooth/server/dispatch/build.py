@@ -51,7 +51,10 @@ def actions_in(cls: type) -> Iterator[tuple[str, Callable[..., Any], Json]]:
     there are none.
     """
     made = cls()
+    # Actions of a base class come first, in the order in which they are written. `dir` would sort
+    # them by name.
     every = [name for each in reversed(cls.__mro__) for name in vars(each)]
+    # A subclass switches an action off by overriding the method without the mark.
     found = [name for name in every if hasattr(getattr(cls, name), MARK)]
     if not found:
         raise ContractError(cls.__name__, [messages.NO_MARKED_METHOD])
@@ -78,9 +81,12 @@ def action_table(name: str, found: Mapping[str, Any], help_word: str) -> ActionT
         mistakes.append(messages.NAMELESS_ACTION)
     if mistakes:
         raise ContractError(name, mistakes)
+    # One level is the special case of a table with a single resource that has no name.
     resources = levels or {"": found}
     only = ""
     if len(resources) == 1:
+        # With one resource there is nothing to choose, so `resource` is not asked for. Its name is
+        # kept: a call that sends it anyway is understood.
         ((only, actions),) = resources.items()
         resources = {"": actions}
     made = ActionTable(resources=resources, help=help_word, only=only)
@@ -102,15 +108,16 @@ def dispatcher(name: str, table: ActionTable, description: str, title: str | Non
     usage = messages.dispatcher_usage(PARAMS, table.help)
     said = f"{description.rstrip('. ')}. {usage}" if description else usage
     contract = compile_json_schema(schema, name=name, description=said)
+    # `dict` is never called: `route` passes each call on to a sub-tool.
     return _published(Tool(contract=contract, function=dict, title=title), table)
 
 
 def narrowed(tool: Tool, shows: Shows) -> Tool | None:
-    """A tool as a caller is shown it: of a dispatcher only what they may see behind it; None:
-    nothing.
+    """Return a tool as this caller may see it, a dispatcher with only the tools that they may see
+    behind it. None if there are none.
     """
     if tool.table is None:
-        return tool if shows(tool) else None
+        return tool if shows(tool.name) else None
     left = tool.table.only_shown(shows)
     if not left.resources:
         return None
@@ -131,8 +138,8 @@ def _schema(table: ActionTable) -> Json:
     properties: Json = {"action": _names(actions)}
     if "" not in table.resources:
         properties = {"resource": _names(table.resources), **properties}
-    # As text: clients that send nothing but what is declared send an open object empty, others
-    # refuse it (lint knows).
+    # Published as text, because clients that send only declared fields send an open object empty,
+    # and others refuse it (see lint).
     fields = {"type": "string", "description": 'Fields as JSON text, e.g. {"name": "A"}'}
     flags = {PARAMS: fields, table.help: {"type": "boolean"}}
     # Nothing is required: a question for help names no action.
@@ -151,9 +158,11 @@ def _hints(table: ActionTable) -> Mapping[str, Any] | None:
     every = [tool.annotations for _, tool in table.subs()]
     known = [each for each in every if each]
     if len(known) < len(every):
+        # An action without hints may do anything, so nothing can be promised of the dispatcher.
         return None
     if all(each.get("readOnlyHint") for each in known):
         return {"readOnlyHint": True}
+    # In the specification, a tool that does not mention `destructiveHint` is destructive.
     harmless = all(
         each.get("readOnlyHint") or each.get("destructiveHint") is False for each in known
     )

@@ -1,5 +1,5 @@
-"""Help: what a tool takes, as an answer. One tool whole, or the tools behind a dispatcher level by
-level, a page at a time. Which call asks for help is decided in `variants.py` and `route.py`.
+"""Help: an answer with the arguments of one tool, or with the tools behind a dispatcher, level by
+level and page by page. `variants.py` and `route.py` decide which calls ask for help.
 """
 
 from __future__ import annotations
@@ -37,12 +37,15 @@ def help_of(tool: Tool) -> Json:
         "fields": schema.get("properties", {}),
         "required": list(schema.get("required", ())),
     }
+    # The fields refer to these definitions, and help is all that the agent sees of them.
     if "$defs" in schema:
         made["$defs"] = schema["$defs"]
     extra: Mapping[str, Any] = {} if tool.extra_help is None else tool.extra_help()
     controls = extra.get(HELP_KEY, {})
     own = {name: each for name, each in made["fields"].items() if name not in controls}
     reads = bool((tool.annotations or {}).get("readOnlyHint"))
+    # A read needs no arguments to be useful, so its example is `{}`. A write without any would show
+    # nothing.
     example = example_of({**schema, "properties": own}, bare=reads)
     made["example"] = example if tool.placeholders is None else tool.placeholders(example)
     return {**made, **extra}
@@ -51,7 +54,7 @@ def help_of(tool: Tool) -> Json:
 def help_of_one(
     name: str, tool: str, find: Callable[[str], Tool], access_check: AccessCheck | None
 ) -> Tool:
-    """The tool that answers `help: true` of one tool; `name` is what `help` is called."""
+    """Return the tool that answers `help: true` for one tool. `name` is the name of `help`."""
     schema = {"type": "object", "properties": {name: BOOLEAN}, "additionalProperties": True}
 
     def answer(sent: Json) -> Json:
@@ -61,6 +64,7 @@ def help_of_one(
         made |= _ignored(found, {key: each for key, each in sent.items() if key != name})
         if found.output_check is not None:
             # A client holds every answer but an error to the declared output schema.
+            # As an error it is not checked. Its text is the same JSON.
             raise ToolError(orjson.dumps(made).decode())
         return made
 
@@ -69,13 +73,14 @@ def help_of_one(
 
 
 def _ignored(tool: Tool, others: Json) -> Json:
-    """What help says about the other arguments of its call. Wrappers are explained: without
-    `help`, the tool refuses them.
+    """Describe the other arguments of a call for help, which are ignored. Wrappers are explained,
+    because the tool would refuse them.
     """
     if not others:
         return {}
     contract = tool.contract
     _, exam = examine(contract.shape, others, contract.limits, thorough=False)
+    # The refused values may be secrets in the wrong place, and the answer repeats the problems.
     refusal = hide_secrets(ToolInputError(exam.problems), contract.shape, others)
     wrappers = [each for each in refusal.problems if each.code == "nested-wrapper"]
     if not wrappers:
@@ -89,6 +94,7 @@ def _ignored(tool: Tool, others: Json) -> Json:
 
 def _check_access(access_check: AccessCheck | None) -> None:
     """Raise for a caller who may not call the tool: they do not learn its fields either."""
+    # Asked per call: the next caller of the same tool may have other permissions.
     refused = None if access_check is None else access_check()
     if refused is not None:
         raise refused
@@ -103,6 +109,8 @@ def _behind(dispatcher: str, table: ActionTable, target: Mapping[str, str], tool
     made |= {key: each for key, each in help_of(tool).items() if key != "tool"}
     made["example"] = table.call(target, made["example"])
     controls = made.get(HELP_KEY, {})  # these mean the same in the dispatcher's call
+    # `action` and `params` belong to the dispatcher. A field of that name is only reached inside
+    # `params`.
     own = [name for name in made["fields"] if name in table.own and name not in controls]
     if own:
         made["note"] = messages.send_inside_params(own, PARAMS)
@@ -112,7 +120,7 @@ def _behind(dispatcher: str, table: ActionTable, target: Mapping[str, str], tool
 def help_of_dispatcher(
     dispatcher: str, table: ActionTable, shows: Shows | None, subject: Mapping[str, str]
 ) -> Tool:
-    """The tool that answers what is behind a dispatcher, as far as the caller is shown it.
+    """Return the tool that lists the actions behind a dispatcher which this caller may see.
     `subject` is the resource, or the action of any resource, that the caller asks about.
     """
     shown = table if shows is None else table.only_shown(shows)
@@ -137,7 +145,7 @@ def help_of_dispatcher(
 def help_of_action(
     dispatcher: str, table: ActionTable, target: Mapping[str, str], sub: Tool
 ) -> Tool:
-    """The tool that answers what one action of a dispatcher takes."""
+    """Return the tool that answers with the arguments of one action of a dispatcher."""
     again: Json = {**target, table.help: True}
 
     def answer(sent: Json) -> Json:
@@ -149,6 +157,8 @@ def help_of_action(
         numbers = range(1, len(pages) + 1)
         page = asked if type(asked) is int and asked in numbers else 1
         used = {table.help: True, "page": page}
+        # Only a request for help as it is meant is left out: `help: false` or a page that does not
+        # exist is reported as ignored.
         others = {key: each for key, each in sent.items() if used.get(key) != each}
         made = _page_of({**made, "fields": pages[page - 1]}, page, len(pages), again)
         return made | _ignored(sub, others)
@@ -157,15 +167,17 @@ def help_of_action(
     return Tool(contract=contract, function=answer, access_check=sub.access_check)
 
 
-@cache  # made when first asked for: a server starts without
+@cache  # made on first use, so that a server starts faster
 def _anything() -> Contract:
-    """Nothing is called, so any other argument is accepted: the answer says so."""
+    """Return a contract that accepts any argument. No tool is called, and the answer says that the
+    arguments are ignored.
+    """
     return compile_json_schema({"type": "object", "additionalProperties": True}, name="help")
 
 
 @cache
 def _question() -> Contract:
-    """What may be asked about a dispatcher, beside a resource or an action."""
+    """Return the contract of a question to a dispatcher, beside its resource or action."""
     fields = {"page": {"type": "integer", "minimum": 1}}
     return compile_json_schema(
         {"type": "object", "properties": fields, "additionalProperties": False}, name="help"
@@ -200,7 +212,7 @@ def _resource(shown: ActionTable, resource: str) -> Json:
 
 
 def _outline(action: str, tool: Tool) -> Json:
-    """What a tool takes and does."""
+    """Return the signature and description of a tool."""
     made = {"signature": signature(action, tool, tool.schema_for_caller)}
     words = shorten(tool.contract.description, _LONGEST_DESCRIPTION)
     return {**made, "description": words} if words else made
@@ -212,6 +224,7 @@ def _pages(parts: Json) -> list[Json]:
     room = PAGE
     for name, each in parts.items():
         size = len(name) + len(orjson.dumps(each))
+        # A part that is longer than a page has a page of its own, since fields are not cut.
         if pages[-1] and size > room:
             pages.append({})
             room = PAGE

@@ -13,19 +13,21 @@ _LONGEST = 128
 """Characters of a name that is compared: nothing useful is near a longer one."""
 
 
-def is_near(name: str, names: Iterable[str]) -> bool:
-    """Whether one of these names may be meant."""
-    return near_name(name[:_LONGEST], names) is not None
+def near_to(name: str, names: Iterable[str]) -> str | None:
+    """The one of these names that may be meant."""
+    return near_name(name[:_LONGEST], names)
 
 
 def nearest(
     name: str, listed: Mapping[str, Tool], hidden: Mapping[str, Tool], shows: Shows | None
 ) -> str | None:
-    """The tool of the nearest name, if the caller is shown it. One that is not listed is called
-    through a dispatcher.
+    """How to call the tool of the nearest name: by this name, or through a dispatcher if it is not
+    listed. None if the caller is not shown it.
     """
     known = {**hidden, **listed}
-    near = near_name(name[:_LONGEST], known)
+    near = near_to(name, known)
+    # A tool that this caller is not shown must not be suggested: its name would reveal that it
+    # exists.
     if near is None or (shows is not None and narrowed(known[near], shows) is None):
         return None
     return called(near) if near in listed else _through_dispatcher(near, listed)

@@ -3,7 +3,7 @@ sub-tool.
 
 `{action, …fields}`, `{action, params: {…fields}}` and both at once are accepted; `resource` is sent
 beside `action` if there are several. A call that names its action exactly is routed here; for any
-other, `search.py` finds out what is meant.
+other, `search.py` finds the action.
 """
 
 from __future__ import annotations
@@ -20,8 +20,14 @@ _NO_PARAMS: Json = {}
 def route(
     dispatcher: Tool, table: ActionTable, reading: Reading, shows: Shows | None
 ) -> RoutedCall:
-    """Where a call goes. Raises ToolInputError if that cannot be said."""
+    """Return the tool that a call goes to.
+
+    Raises:
+        ToolInputError: the call does not name one.
+    """
     sent: Json = reading[0]
+    # `type(...) is dict`: JSON text of an object is left to the search, which reads it and reports
+    # the repair.
     found = _directly(table, sent, reading) if type(sent) is dict else None
     return found or Search(dispatcher, table, shows).routed(reading)
 
@@ -30,17 +36,25 @@ def _directly(table: ActionTable, sent: Json, reading: Reading) -> RoutedCall | 
     """The fast path, for a call that names its action exactly."""
     tool = named_tool(table, sent)
     inside: Json = sent.get(PARAMS, _NO_PARAMS)
+    # `params` as JSON text is the declared form, but reading it takes more than this path does.
     if tool is None or type(inside) is not dict:
         return None
+    # The name of the only resource is no field of a tool. The search takes it out.
     if table.help in sent or (table.only and "resource" in sent):
         return None
     own = table.own
     flat = {key: value for key, value in sent.items() if key not in own}
+    # A field that was sent twice, flat and in `params`, is refused there: one of both values would
+    # be lost.
     if not flat.keys().isdisjoint(inside) or table.help in inside:
         return None
+    # The tool may have a field called `params` itself, and then `{"params": {...}}` may mean that
+    # one.
     if inside is not _NO_PARAMS and is_own_params(tool, inside):
         return None
     fields = {**flat, **inside} if inside else flat
     target = {key: sent[key] for key in table.keys}
+    # The second and third part describe the whole message: how its numbers are written, and how
+    # long it is.
     moved = (fields, reading[1], reading[2])
     return RoutedCall(table, tool, moved, target, dict.fromkeys(inside, (PARAMS,)))

@@ -1,5 +1,5 @@
-"""RoutedCall: a dispatcher's call whose sub-tool is known, and how its answer is told in the
-dispatcher's words.
+"""RoutedCall: a dispatcher's call whose sub-tool is known. It rewrites the sub-tool's refusals for
+the dispatcher's arguments.
 """
 
 from __future__ import annotations
@@ -35,11 +35,12 @@ class RoutedCall:
     remarks: tuple[Remark, ...] = ()
     """Of the dispatcher's own arguments."""
     slips: tuple[Problem, ...] = ()
-    """What was wrong with the dispatcher's own arguments, though it is plain what was meant."""
+    """The problems of the dispatcher's own arguments, if their meaning is clear."""
 
     def refusal(self) -> ToolInputError:
-        """For a call of which the sub-tool has nothing to say."""
+        """Return the refusal of a call whose only problems are in the dispatcher's arguments."""
         arguments: Json = self.reading[0]
+        # The corrected call repeats all values, so it is left out if one of them is a secret.
         shown = not holds_secret(self.tool.contract.shape, arguments)
         return ToolInputError((), tool=self.tool.name, corrected=arguments if shown else None)
 
@@ -50,6 +51,8 @@ class RoutedCall:
         moved = error.moved(partial(sent_at, self.inside))
         declared = moved.declared
         if declared and self.table.help in self.target:
+            # The fields of the sub-tool would be wrong here: the call asked for its help, which
+            # takes only these.
             types = {**dict.fromkeys(self.table.keys, "text"), self.table.help: "boolean"}
             declared = {(): Declared(types={**types, "page": "integer"})}
         corrected = moved.corrected
@@ -63,17 +66,20 @@ class RoutedCall:
             declared=declared,
             corrected=corrected,
             form=form,
+            # The call was not empty: it named an action.
             is_empty=False,
         )
 
     @property
     def named(self) -> tuple[str, ...]:
-        """What the call names: a resource and an action, or `help`."""
+        """The names in the call: a resource and an action, or `help`."""
         named = tuple(self.target[key] for key in self.table.keys if key in self.target)
         return (*named, self.table.help) if self.table.help in self.target else named
 
     def error_of_call(self, error: ToolError, dispatcher: str) -> ToolError:
         """A failure of the sub-tool's, as one of the dispatcher's call."""
+        # An error of another name was raised on purpose, for example by a tool that calls another
+        # one.
         if error.tool != self.tool.name:
             return error
         return ToolError(dispatcher, error.message, error.details, target=self.named)
@@ -98,6 +104,7 @@ def named_tool(table: ActionTable, sent: Mapping[str, Any]) -> Tool | None:
     """The sub-tool that a call names exactly."""
     action = sent.get("action")
     resource = "" if "" in table.resources else sent.get("resource")
+    # A list or an object is no key of a dict: `{"action": []}` would raise TypeError below.
     if type(action) is not str or type(resource) is not str:
         return None
     return table.resources.get(resource, {}).get(action)

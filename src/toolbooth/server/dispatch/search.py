@@ -1,6 +1,7 @@
-"""Search: what a dispatcher's call means that does not name its action exactly.
+"""Search: finds the action of a dispatcher's call that does not name it exactly.
 
-Whatever is plainly meant is followed to its end, so that one refusal lists every problem, and the
+If the meaning is clear, the call is followed to its sub-tool, so that one refusal lists every
+problem, and the
 corrected call is the dispatcher's.
 """
 
@@ -35,7 +36,7 @@ _LONGEST = 128
 
 
 class Search:
-    """The search for what one call means."""
+    """The search for the action that one call means."""
 
     def __init__(self, dispatcher: Tool, table: ActionTable, shows: Shows | None) -> None:
         self.dispatcher = dispatcher
@@ -48,12 +49,16 @@ class Search:
         """Whether `params` names the action that a question for help is about."""
 
     def routed(self, reading: Reading) -> RoutedCall:
-        """Where the call goes. Raises ToolInputError if that cannot be said."""
+        """Return the tool that the call goes to.
+
+        Raises:
+            ToolInputError: the call does not name one.
+        """
         contract = self.dispatcher.contract
         opened = _object_in(reading, contract.limits)
         self._check_access({} if opened is None else opened[0])
         if opened is None:
-            accept_reading(contract, reading)  # refuses what is sent instead of an object
+            accept_reading(contract, reading)  # refuses a value that is not an object
             raise AssertionError(reading)
         sent = self._located(self._spelt(self._unwrapped(opened[0], contract.limits)))
         strays = self._strays(sent)
@@ -96,7 +101,7 @@ class Search:
         except ToolInputError as error:
             moved = error.moved(partial(sent_at, self.wrapped))
             problems = (*self.slips, *moved.problems)
-            # A correction of these arguments alone says nothing about the others.
+            # A correction of these arguments alone would leave out the others.
             raise moved.replaced(
                 problems=problems, corrected=None, edits=(), is_empty=not sent
             ) from None
@@ -190,7 +195,7 @@ class Search:
 
     @property
     def _actions(self) -> dict[str, Tool]:
-        """Every action, of whichever resource."""
+        """The actions of all resources."""
         found: dict[str, Tool] = {}
         for actions in self.table.resources.values():
             found.update(actions)
@@ -317,8 +322,8 @@ class Search:
     def _chosen(
         self, key: str, arguments: Json, choices: Mapping[str, Any], of: str = ""
     ) -> str | None:
-        """The name that a call gives, also in another case; None, and a slip that says what is
-        wrong.
+        """Return the name in a call, also if it is in another case. Otherwise return None, and add
+        the problem to the slips.
         """
         given: str | None = arguments.get(key)
         if given is not None and given in choices and self._any_shown(choices[given]):
@@ -342,7 +347,7 @@ class Search:
         return any(map(self._is_shown, below.values()))
 
     def _is_shown(self, tool: Tool) -> bool:
-        return self.shows is None or self.shows(tool)
+        return self.shows is None or self.shows(tool.name)
 
     # --- everything else ---
 

@@ -1,4 +1,4 @@
-"""Signatures: what an action takes, in one line: `create(name, website?, employees?)`."""
+"""Signatures: the arguments of an action in one line: `create(name, website?, employees?)`."""
 
 from __future__ import annotations
 
@@ -25,14 +25,15 @@ _MOST_RARE = 60
 def signature(
     action: str, tool: Tool, schema: Mapping[str, Any], longest: int | None = None
 ) -> str:
-    """An action with the names of its arguments, the required ones first. The arguments for the
-    server are not named. One that is longer than `longest` is cut, and says how many are left out.
+    """Return an action with the names of its arguments, the required ones first, without those of
+    the server. One longer than `longest` is cut, and counts the arguments that are left out.
     """
     names = list(_arguments(tool, schema))
     whole = f"{action}({', '.join(names)})"
     if longest is None or len(whole) <= longest:
         return whole
     ends = accumulate((len(name) + 2 for name in names), initial=len(action))
+    # Two more for each comma and space.
     shown = [name for name, end in zip(names, list(ends)[1:], strict=True) if end <= longest]
     left = messages.more_arguments(len(names) - len(shown))
     return f"{action}({', '.join([*shown, left])})"
@@ -61,9 +62,9 @@ def signatures(actions: Mapping[str, Tool]) -> list[str]:
 
 
 def in_list(table: ActionTable) -> str:
-    """What the list says of the actions of a dispatcher: their signatures if these are short, or
-    else which actions only few resources have. It is the same for all callers who are shown the
-    same actions.
+    """Return the words about a dispatcher's actions in `tools/list`: their signatures if these are
+    short, or else the actions that only few resources have. Callers who may see the same actions
+    get the same words.
     """
     lines = [
         messages.actions_of(resource, list(_listed(actions)))
@@ -86,4 +87,5 @@ def _rare(table: ActionTable) -> dict[str, list[str]]:
     for resource, actions in table.resources.items():
         for action in actions:
             owners.setdefault(action, []).append(resource)
+    # An action that most resources have is expected anyway. A rare one is not found by trying.
     return {each: found for each, found in owners.items() if len(found) * 2 < len(table.resources)}

@@ -43,12 +43,14 @@ def first_variant(*variants: Variant | None) -> Variant:
 def help_variant(
     name: str, tool: str, find: Callable[[str], Tool], access_check: AccessCheck | None
 ) -> Variant:
-    """The variant that answers with the tool's help. `name` is what `help` is called; `find` finds
-    the tool by its name, once it is registered.
+    """Return the variant that answers with the tool's help. `name` is the name of `help`; `find`
+    finds the tool by its name, once it is registered.
     """
 
     def variant(sent: Any) -> Tool | None:
         found = text_as_object(sent, DEFAULT_LIMITS)
+        # Before the boundary has read the arguments: `"true"` as text must ask for help too, or the
+        # tool would run.
         if found is None or not is_true(found.get(name)):
             return None
         return help_of_one(name, tool, find, access_check)
@@ -57,7 +59,7 @@ def help_variant(
 
 
 def without_help(tool: Tool, name: str) -> Variant:
-    """The variant for a call that says it wants no help: takes `help`, and does not pass it on."""
+    """Return the variant for `help: false`, which takes `help` and does not pass it on."""
     made = replace(tool, contract=accepting(tool.contract, {name: BOOLEAN}, {name: "help"}))
 
     def variant(sent: Any) -> Tool | None:
@@ -78,10 +80,12 @@ def with_help(tool: Tool, name: str, find: Callable[[str], Tool]) -> Tool:
         return {**own, HELP_KEY: controls}
 
     asked = help_variant(name, tool.name, find, tool.access_check)
+    # Its own variant would find `help` again, and never end.
     declined = without_help(replace(tool, variant=None), name)
     return replace(
         tool,
         contract=publishing(tool.contract, {name: BOOLEAN}),
+        # Help wins over all others: `{"help": true, "objects": [...]}` must not write rows.
         variant=first_variant(asked, tool.variant, declined),
         extra_help=extra_help,
     )

@@ -19,13 +19,13 @@ Span = tuple[int, int]
 Path = tuple[str, ...]
 """The keys of a list in a result: one, or two if it is one level further down."""
 Unit = Literal["rows", "text"]
-"""What pages are counted in: rows, or characters of the text where rows cannot be cut apart."""
+"""The unit of pages: rows, or characters of the text if the rows cannot be separated."""
 
 ROWS = "results"
-"""Where the rows stand in a page of an answer that is nothing but a list."""
+"""The key of the rows in a page of an answer that is only a list."""
 
 _scan = json.JSONDecoder(parse_int=str, parse_float=str).raw_decode
-"""Reads a value from the middle of a text, and says where it ends."""
+"""Reads a value from the middle of a text, and returns where it ends."""
 _space = re.compile(r"[ \t\n\r]*")
 
 _LONGEST = 100
@@ -35,7 +35,7 @@ _MOST_FIELDS = 100
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Written:
-    """A result as text, and where its rows stand in it."""
+    """A result as text, with the positions of its rows."""
 
     text: str
     is_json: bool
@@ -45,11 +45,10 @@ class Written:
     """The keys of the rows, if they were given."""
     rows: tuple[Span, ...] = ()
     head: str = ""
-    """What stands before the first row of a page, and behind the last: all but the closing brace.
-    """
+    """The text before the first row of a page, and after the last, without the closing brace."""
     tail: str = ""
     members: Mapping[str, Span] = field(default_factory=dict[str, Span])
-    """Where the values of the object stand."""
+    """The positions of the values of the object."""
 
     @property
     def size(self) -> int:
@@ -61,11 +60,13 @@ class Written:
         return len(self.rows) if unit == "rows" else len(self.text)
 
     def unit(self, most: int | None, start: int = 0, stop: int | None = None) -> Unit:
-        """What pages are counted in; rows, if none of these with what stands around them is longer
-        than `most`.
+        """Return the unit of pages: rows, if none of them with the text around them is longer than
+        `most`.
         """
         largest = max(self._sizes(self.rows[start:stop]), default=0)
         if most is not None and _size(self.head) + _size(self.tail) + largest > most:
+            # A page never cuts a row in two. If one row alone is larger than a page, the text is
+            # cut instead.
             return "text"
         return "rows" if self.name else "text"
 
@@ -74,6 +75,7 @@ class Written:
         return json.loads(self.member_text(key) or "null")
 
     def member_text(self, key: str) -> str:
+        # `(0, 0)` is the empty text: no value is that short.
         """A value of the object as it is written; empty if it has none of that name."""
         start, end = self.members.get(key, (0, 0))
         return self.text[start:end]
@@ -92,10 +94,12 @@ class Written:
         character at least.
         """
         if unit == "text":
+            # The braces, key and comma around the piece count too.
             return self._end_of_piece(start, room - len('{"text":,:}'))
         room -= _size(self.head) + _size(self.tail) + len(",:}")
         end = start
         for size in self._sizes(self.rows[start:]):
+            # One more for the comma between two rows.
             room -= size + 1
             if room < 0 and end > start:
                 break
@@ -103,7 +107,7 @@ class Written:
         return end
 
     def page(self, unit: Unit, start: int, end: int, key: str, note: bytes) -> bytes:
-        """What stands from `start` up to `end`, with `note` under `key`."""
+        """Return the part from `start` up to `end`, with `note` under `key`."""
         if unit == "text":
             return b'{"text":%b,"%b":%b}' % (orjson.dumps(self.text[start:end]), key.encode(), note)
         rows = self.text[self.rows[start][0] : self.rows[end - 1][1]] if end > start else ""
@@ -118,7 +122,7 @@ class Written:
         return key
 
     def noted(self, note: bytes) -> bytes | None:
-        """All of it, with `note` beside it; None where nothing can stand beside it."""
+        """Return the whole result with `note` beside it; None if it is not an object."""
         key = self.free_key("continuation")
         if self.name:
             return self.page("rows", 0, len(self.rows), key, note)
@@ -127,8 +131,8 @@ class Written:
         return b'%b,"%b":%b}' % (self.text.rstrip()[:-1].encode(), key.encode(), note)
 
     def summary(self) -> Json:
-        """What there is, without the rows: how many, how large, their fields, and the first of them
-        cut short.
+        """Describe the result without its rows: their number, size and fields, and the beginning of
+        the first.
         """
         made: Json = {"size": self.size}
         if not self.is_json:
@@ -149,11 +153,15 @@ class Written:
 
     def _end_of_piece(self, start: int, room: int) -> int:
         length = min(len(self.text) - start, max(room, 1))
+        # Escapes make the JSON of a piece longer than the piece, by up to six times. The length is
+        # reduced in proportion until it fits.
         while length > 1 and (size := len(orjson.dumps(self.text[start : start + length]))) > room:
             length = max(1, min(length - 1, length * room // size))
         return start + length
 
     def _sizes(self, rows: Sequence[Span]) -> Iterator[int]:
+        # In ASCII, characters and bytes are the same, so nothing has to be encoded in order to
+        # measure it.
         if self.text.isascii():
             return (end - start for start, end in rows)
         return (_size(self.text[start:end]) for start, end in rows)
@@ -194,6 +202,7 @@ def _read(text: str, path: Path) -> Written:
     if not lists:
         return Written(text=text, is_json=True, members=members)
     wanted = ".".join(path)
+    # The rows at the given path win. Otherwise the longest list does, measured in characters.
     name = max(lists, key=lambda key: (key == wanted, lists[key][1] - lists[key][0]))
     start, end = lists[name]
     return Written(
@@ -209,15 +218,18 @@ def _read(text: str, path: Path) -> Written:
 
 
 def joined(parts: Sequence[Written]) -> Written:
-    """Pages of one list as one page: the rows of all of them. What is beside the rows is that of
+    """Return the pages of one list as one page with the rows of all. The other values are those of
     the first page, but the link to the next page is that of the last one.
     """
     first, last = parts[0], parts[-1]
     if first is last:
         return first
+    # The rows are joined as text, so their numbers keep every digit.
     rows = ",".join(part.rows_text for part in parts if part.rows)
     found = read(f"{first.head}{rows}{first.tail}}}", first.path)
     link = first.beside("next")
+    # The link to the next page is the only value that must be that of the last page: the page as a
+    # whole continues there.
     if link not in found.members or link not in last.members:
         return found
     start, end = found.members[link]
@@ -226,8 +238,8 @@ def joined(parts: Sequence[Written]) -> Written:
 
 
 def differing(parts: Sequence[Written]) -> Json:
-    """What is beside the rows of each page, as `view_pages`, if it is not the same on all of them.
-    Links to other pages are left out.
+    """Return the values beside the rows of each page as `view_pages`, if the pages differ. Links to
+    other pages are left out.
     """
     first = parts[0]
     known = (first.name, first.beside("next"), first.beside("previous"))
@@ -248,7 +260,7 @@ def _fragments(part: Written, keys: Sequence[str]) -> dict[str, orjson.Fragment]
 
 
 def _members(text: str, start: int, *, keyed: bool) -> Iterator[tuple[str, Span]]:
-    """What an object or a list holds: the key, and where the value stands."""
+    """Yield the members of an object or a list: the key, and the position of the value."""
     at = _past(text, start + 1)
     while text[at] not in "}]":
         key = ""

@@ -1,1 +1,1 @@
-"""Hold a server to the law."""
+"""Check that a server keeps the law of the boundary."""

@@ -1,9 +1,7 @@
-"""A server goes in; every tool is called in every shape of the catalogue, and held to what the law
-prescribes.
+"""Call every tool of a server in every shape of the catalogue, and compare with the law.
 
-The tools are really run: give a server whose tools may be run, on a test database for example. What
-the law has refused never reaches a tool of a protected server; of one that is not protected,
-anything may.
+The tools really run, so use a server that may write, for example on a test database. On a protected
+server, a refused call never reaches a tool. On a server that is not protected, any call may.
 """
 
 from __future__ import annotations
@@ -29,7 +27,7 @@ from toolbooth.testing.shapes.expected import AgentShape
 Examples = Mapping[str, Mapping[str, Any]]
 
 MOST_SHOWN = 10
-"""Deviations that are shown whole; of the others only their number."""
+"""How many deviations a report shows in full. It only counts the others."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,27 +39,27 @@ class Case:
 
     @property
     def id(self) -> str:
-        """Readable and stable, as for a test."""
+        """A readable and stable id, like that of a test."""
         return f"{self.tool.label}-{self.shape.id}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
-    """What came of all cases."""
+    """The outcomes of all cases."""
 
     server: str
     kind: str
     protected: bool
     cases: tuple[Case, ...]
     deviations: tuple[Deviation, ...]
-    """Those that were not declared, the worst first."""
+    """The deviations that the author did not accept, the worst first."""
     accepted: tuple[Deviation, ...] = ()
     without: tuple[str, ...] = ()
-    """Why a tool could not be called at all, a line each."""
+    """One line for each tool that could not be called at all, with the reason."""
 
     @property
     def holds(self) -> bool:
-        """Whether every tool could be called, and the law held."""
+        """Whether every tool could be called and kept the law."""
         return not self.deviations and not self.without
 
     def __str__(self) -> str:
@@ -69,7 +67,7 @@ class Report:
 
 
 class Checker:
-    """The cases of one server, and their outcomes. Use it within `async with served(server)`."""
+    """Makes and runs the cases of one server. Use it within `async with served(server)`."""
 
     def __init__(self, there: Served, examples: Examples | None = None) -> None:
         self.there = there
@@ -78,11 +76,13 @@ class Checker:
         self._meant: dict[tuple[str, bytes], WireResult] = {}
 
     async def cases(self) -> list[Case]:
-        """Every tool in every shape, without running one. Tools without a correct call are in
-        `without`.
+        """Return every tool in every shape, and run none. Tools without a correct call are listed
+        in `without`.
         """
         found: list[Case] = []
         tools = await tools_of(self.there)
+        # A misspelt name in `examples` would otherwise have no effect, and the author would believe
+        # that the tool is called with this example.
         unknown = self.examples.keys() - {tool.label for tool in tools}
         self.without = [
             f"{name}: there is an example, but no such tool" for name in sorted(unknown)
@@ -101,8 +101,8 @@ class Checker:
         return found
 
     def _deliverable(self, tool: ServedTool, shapes: list[AgentShape]) -> list[AgentShape]:
-        """What reaches a tool of this server: a host decides on its bytes, a dispatcher on its
-        action.
+        """Return the shapes that can reach a tool here. Some hosts refuse certain bytes themselves,
+        and a dispatcher may take a shape for another action.
         """
         if tool.table is not None:
             return [made for shape in shapes if (made := route_shape(shape, tool))]
@@ -112,6 +112,8 @@ class Checker:
         given = self.examples.get(tool.label)
         if given is None:
             return example_arguments(tool.contract)
+        # The author may write the example as the whole call of a dispatcher, with its action and
+        # resource. The contract here is that of the tool behind it, which has neither.
         sent = {key: each for key, each in wire(dict(given)).items() if key not in tool.way}
         refused = refusal_of(tool.contract, sent)
         if refused:
@@ -122,20 +124,23 @@ class Checker:
         """Run one case."""
         tool, shape = case.tool, case.shape
         if shape.law.outcome == "refused":
+            # A call that must be refused means nothing, so there is no result to compare it with.
             return judge(tool, shape, await self._call(tool, shape.body), None)
         body = json.dumps(shape.law.means).encode()
         key = (tool.label, body)
+        # Nearly all shapes of a tool mean the same correct call. Its result is kept, so that a tool
+        # that writes rows does not run twice for each shape.
         if key not in self._meant:
             self._meant[key] = await self._call(tool, body)
-        # The correct call is its own reference, and is not made twice: a second time is another
-        # matter.
+        # The correct call is its own reference. It is made once, because a second call may have
+        # another result, for example "already exists".
         result = self._meant[key] if shape.kind == "correct" else await self._call(tool, shape.body)
         given = tool.label in self.examples
         found = judge(tool, shape, result, Reference(result=self._meant[key], given=given))
         if found is None or shape.kind == "correct" or found.grade not in ("changed", "broken"):
             return found
-        # Another answer may be the tool's own affair: a row that is there already, a counter that
-        # went on.
+        # The tool itself may answer differently the second time: the row exists already, or a
+        # counter has increased.
         before, self._meant[key] = self._meant[key], await self._call(tool, body)
         steady = answer(before) == answer(self._meant[key])
         return judge(
@@ -170,17 +175,17 @@ async def check_boundary(
 def assert_boundary(
     server: Any, examples: Examples | None = None, *, accepted: Mapping[str, str] | None = None
 ) -> Report:
-    """Assert that every tool of a server holds the law in every shape that agents are known to
+    """Assert that every tool of a server keeps the law in every shape that agents are known to
     send.
 
-    `server` is a ToolRegistry or a server of a host, protected or not; its tools are really run.
-    `examples` has a correct call for a tool, where none can be made from its schema or where
-    the tool wants one that exists. `accepted` declares deviations, by tool or by the id of a case,
-    each with its reason.
+    `server` is a ToolRegistry or a server of a host, protected or not. Its tools really run.
+    `examples` has correct calls by tool, for tools whose schema is not enough to make one, or
+    which need values that exist. `accepted` lists deviations that you accept, by tool or by the id
+    of a case, each with its reason.
 
     Raises:
-        AssertionError: which tool, which shape, what was sent, what the law prescribes, what
-        happened instead.
+        AssertionError: with the tool, the shape, the call, the outcome that the law prescribes and
+            the actual one.
         ContractError: the schema of a tool refers to a file or URL.
     """
     report = run(check_boundary(server, examples, accepted=accepted))
@@ -190,33 +195,38 @@ def assert_boundary(
 
 
 def run(work: Any) -> Any:
-    """Await something where no event loop is running."""
+    """Run a coroutine to its end, from code that is not async."""
     try:
         asyncio.get_running_loop()
     except RuntimeError:
         return asyncio.run(work)
+    # Python warns about a coroutine that is never awaited, and this warning would hide the error in
+    # a test suite that treats warnings as errors.
     work.close()
     raise RuntimeError("an event loop is running here: await check_boundary(...)")
 
 
 def _is_accepted(deviation: Deviation, accepted: Mapping[str, str]) -> bool:
+    # `{"add": "..."}` accepts every shape of the tool, `{"add-wrapper/data": "..."}` only one.
     return any(
         name in accepted for name in (deviation.tool, f"{deviation.tool}-{deviation.shape.id}")
     )
 
 
 def _gravity(deviation: Deviation) -> tuple[int, int]:
+    # GRADES begins with the worst grade, so the position is the severity. Of two calls with the
+    # same grade, the one that lost more keys is worse.
     return list(GRADES).index(deviation.grade), -deviation.lost
 
 
-# --- what the author reads ----------------------------------------------------------------------
+# --- the report for the author ------------------------------------------------------------------
 
 
 def failure_text(report: Report) -> str:
-    """The failure: what is wrong first, then what to change, then the worst of each kind, then the
-    matrix.
-    """
+    """Describe the failure: the counts, the change to make, the worst of each kind, the matrix."""
     parts = [_head(report), *(f"- not called: {line}" for line in report.without), remedy(report)]
+    # One fault of a server shows in dozens of shapes. The first example of each kind is enough to
+    # find it; the matrix below has the extent.
     shown = _worst_of_each(report.deviations)
     parts += ["", *("\n".join([str(each), ""]) for each in shown)]
     left = len(report.deviations) - len(shown)
@@ -238,9 +248,10 @@ def _head(report: Report) -> str:
 
 
 def remedy(report: Report) -> str:
-    """What the author is to change."""
+    """Name the change that the author should make."""
     grades = {each.grade for each in report.deviations}
     lines: list[str] = []
+    # `protect` is no remedy for a tool that fails on its own correct call.
     if not report.protected and grades - {"broken"}:
         lines.append("To change: toolbooth.protect(server) puts every tool behind the boundary.")
     if any(each.shape.kind == "correct" and each.grade == "broken" for each in report.deviations):
@@ -255,7 +266,7 @@ def remedy(report: Report) -> str:
 
 
 def _worst_of_each(deviations: Sequence[Deviation]) -> list[Deviation]:
-    """One for each grade and kind, the worst first."""
+    """Return one deviation for each grade and kind, the worst first."""
     first: dict[tuple[str, str], Deviation] = {}
     for each in deviations:
         first.setdefault((each.grade, each.shape.kind), each)
@@ -263,9 +274,11 @@ def _worst_of_each(deviations: Sequence[Deviation]) -> list[Deviation]:
 
 
 def matrix(report: Report) -> str:
-    """Tools by families of shapes: how many of how many held; a dot where all did."""
+    """Return a table of tools by families of shapes: "3/5" kept the law, or a dot if all did."""
     families = list(dict.fromkeys(kind.family for kind in KINDS.values()))
     tools = list(dict.fromkeys(case.tool.label for case in report.cases))
+    # Accepted deviations count too. The table shows how the server behaves, and `accepted` only
+    # decides whether the check fails.
     deviating = {(each.tool, each.shape.id) for each in (*report.deviations, *report.accepted)}
     called, broken = Counter[tuple[str, str]](), Counter[tuple[str, str]]()
     for case in report.cases:
@@ -286,7 +299,7 @@ def _cell(called: int, broken: int) -> str:
 
 
 def _table_text(rows: Sequence[Sequence[str]]) -> str:
-    """Rows of cells as text, with columns of one width."""
+    """Return rows of cells as text with aligned columns."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines: list[str] = []
     for row in rows:

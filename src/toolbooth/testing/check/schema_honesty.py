@@ -1,14 +1,13 @@
-"""A server goes in; whether its schemas say what its tools take comes out, with a call that shows
-where they do not.
+"""Check with generated calls that the schemas of a server describe the arguments its tools accept.
 
-Three claims, tried with generated calls:
+Three claims are tried for each tool:
 
-* What the schema admits is accepted, or refused by the author's own validation.
-* What the *exact* schema excludes is refused, or repaired and recorded.
-* The *portable* form, which clients see, never excludes a correct call.
+* A call that the schema admits is accepted, or refused by the author's own validation.
+* A call that the *exact* schema excludes is refused, or repaired and recorded.
+* The *portable* schema, which clients see, never excludes a correct call.
 
-No tool of our own server or of a protected one is run: their contracts answer. Tools of other
-servers are called.
+No tool of our own server or of a protected one runs: their contracts decide. Tools of other servers
+are called.
 """
 
 from __future__ import annotations
@@ -41,7 +40,7 @@ CLAIMS: dict[Claim, str] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lie:
-    """A call that shows where a schema does not say what its tool takes."""
+    """A call that the schema and the tool treat differently."""
 
     tool: str
     claim: Claim
@@ -54,18 +53,21 @@ class Lie:
 
 
 def schema_honesty(server: Any, *, max_examples: int = 60) -> int:
-    """Assert that the schemas of a server say what its tools take. Returns how many calls were
-    tried.
+    """Assert that the schemas of a server describe the arguments that its tools accept.
+
+    Returns the number of calls that were tried.
 
     `server` is a ToolRegistry, a FastMCP or an MCPServer. The same calls are tried on every run.
 
     Raises:
-        AssertionError: with the simplest call found for each claim that does not hold.
+        AssertionError: with the simplest call found against each claim.
         ContractError: the schema of a tool refers to a file or URL.
     """
     there = served(server)
     search = Search(max_examples)
     lies: list[Lie] = []
+    # Hypothesis calls `probe` synchronously, and each probe of an unprotected server needs an event
+    # loop. One runner serves all of them; `asyncio.run` would make a new loop for each call.
     with asyncio.Runner() as runner:
         for tool in runner.run(tools_of(there)):
             if tool.guarded:
@@ -85,15 +87,17 @@ def _caller(runner: asyncio.Runner, there: Served, tool: ServedTool) -> Callable
 
 
 class _Found(Exception):
-    """A counterexample: makes Hypothesis look for a simpler one."""
+    """A counterexample. Raising it makes Hypothesis search for a simpler one."""
 
 
 class Search:
-    """Tries generated calls, and counts them."""
+    """Tries generated calls and counts them."""
 
     def __init__(self, max_examples: int) -> None:
         self.tried = 0
         self.settings = settings(
+            # No random seed and no database of earlier failures: a server that has not changed must
+            # not pass today and fail tomorrow in CI.
             derandomize=True,
             database=None,
             deadline=None,
@@ -101,6 +105,9 @@ class Search:
             phases=[Phase.generate, Phase.shrink],
             verbosity=Verbosity.quiet,
             report_multiple_bugs=False,
+            # `arguments_for` checks every value against the whole schema and drops those that do
+            # not fit. For a narrow schema, most values are dropped, and that is no fault of the
+            # test.
             suppress_health_check=[
                 HealthCheck.filter_too_much,
                 HealthCheck.too_slow,
@@ -109,18 +116,21 @@ class Search:
         )
 
     def contract(self, tool: ServedTool) -> Iterator[Lie]:
-        """What is not honest about a tool that the boundary stands before."""
+        """Yield the lies about a tool that is behind the boundary."""
         judge = ContractJudge(tool.contract, tool.published)
         schema = tool.contract.schema
+        # The two schemas admit different calls. For example, only the exact one has branches for
+        # null.
         admitted = arguments_for(schema) | arguments_for(tool.published)
-        # With every field in them, so that there is something to go wrong.
+        # These calls have every field, so that mutations can reach each of them.
         filled = arguments_for(schema, whole=True)
         yield from self.first(tool, admitted, judge.of_admitted)
         yield from self.first(tool, mutated_call(admitted | filled), judge.of_any)
         yield from self.first(tool, admitted, judge.of_portable)
 
     def host(self, tool: ServedTool, call: Callable[[Any], WireResult]) -> Iterator[Lie]:
-        """What is not honest about a tool that only its host knows."""
+        """Yield the lies about a tool that only its host validates."""
+        # A host publishes only one schema, so the third claim, which compares two, does not apply.
         judge = HostJudge(tool.published, call)
         admitted = arguments_for(tool.published)
         filled = arguments_for(tool.published, whole=True)
@@ -130,7 +140,7 @@ class Search:
     def first(
         self, tool: ServedTool, calls: SearchStrategy[Any], judge: Callable[[Any], Verdict | None]
     ) -> Iterator[Lie]:
-        """The simplest call that is a lie, if there is one."""
+        """Yield the simplest call that is a lie, if there is one."""
         lies: list[Lie] = []
 
         @self.settings
@@ -139,7 +149,8 @@ class Search:
             self.tried += 1
             try:
                 found = judge(arguments)
-            # A validator has answered by itself, or we failed: the schema has not judged the call.
+            # A validator of the author answered, or our own code failed. Neither shows anything
+            # about the schema.
             except Exception as error:
                 found = ("broken", f"{type(error).__name__}: {error}")
             if found:
@@ -150,6 +161,8 @@ class Search:
         try:
             probe()
         except _Found:
+            # After shrinking, Hypothesis runs the simplest counterexample once more, so the last
+            # one is it.
             yield lies[-1]
-        except Unsatisfiable:  # nothing could be made: then there is nothing to say
+        except Unsatisfiable:  # no call could be generated
             return

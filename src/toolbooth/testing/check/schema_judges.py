@@ -1,6 +1,6 @@
-"""A call and a schema go in; whether the schema is honest about that call comes out.
+"""Decide for one call whether a schema is honest about it.
 
-`ContractJudge` asks a contract, which runs nothing. `HostJudge` calls the tool of another server.
+`ContractJudge` asks a contract and runs no tool. `HostJudge` calls the tool of another server.
 """
 
 from __future__ import annotations
@@ -24,20 +24,24 @@ from toolbooth.testing.shapes.call_places import form_of, is_within, paths_in
 Claim = Literal["admitted", "excluded", "portable", "broken"]
 
 Verdict = tuple[Claim, str]
-"""The claim that does not hold, and what happened instead."""
+"""The claim that is false, and the actual outcome."""
 
 
 class ContractJudge:
-    """Holds one contract to its two schemas."""
+    """Compares one contract with its two schemas."""
 
     def __init__(self, contract: Contract, published: Schema) -> None:
         self.contract = contract
+        # JSON Schema admits undeclared keys unless it forbids them, and the boundary refuses them.
+        # If the schema were not closed, every such refusal would count as a lie.
         self.exact = offline_validator(close_schema(contract.schema), contract.name)
         self.published = offline_validator(_with_null(published), contract.name)
 
     def of_admitted(self, arguments: Any) -> Verdict | None:
-        """Accepted as it is, or refused by the author. What the portable form alone admits is for
-        its words to say.
+        """Judge a call that the schema admits: the contract must accept it without a repair, or the
+        author's code must refuse it.
+
+        The portable schema may admit more than the exact one; its descriptions name the rest.
         """
         if not self.exact.is_valid(arguments):
             return None
@@ -49,15 +53,17 @@ class ContractJudge:
         return "admitted", ", ".join(f"{each.code} at {each.where}" for each in strange)
 
     def _objections(self, arguments: Any) -> Sequence[Problem | Repair]:
-        """The repairs of a call, or its problems but those of the author's validation."""
+        """Return the repairs of a call, or its problems without those of the author's code."""
         try:
             return self._repairs(arguments)
         except ToolInputError as error:
+            # `invalid` is the code of an objection by the author's validation, for example by a
+            # Pydantic `field_validator`. No schema can describe those.
             return [each for each in error.problems if each.code != "invalid"]
 
     def _author_paths(self, arguments: Any) -> Iterator[JsonPath]:
-        """Where the author's code decides, or JSON text is asked for: the schema can only describe
-        these in words.
+        """Yield the paths where the author's code decides or JSON text is expected. A schema can
+        describe these only in words.
         """
         for path in paths_in(arguments):
             shape: Shape | None = self.contract.shape
@@ -67,7 +73,9 @@ class ContractJudge:
                 yield path
 
     def of_any(self, arguments: Any) -> Verdict | None:
-        """What passes without a word must be what the exact schema admits."""
+        """Judge any call: if the contract accepts it without a repair, the exact schema must admit
+        it.
+        """
         if not self._passes(arguments):
             return None
         meant = _in_published_names(self.contract.shape, arguments)
@@ -77,7 +85,9 @@ class ContractJudge:
         return None
 
     def of_portable(self, arguments: Any) -> Verdict | None:
-        """What is accepted as it is must be what clients are told."""
+        """Judge any call: if the contract accepts it without a repair, the published schema must
+        admit it.
+        """
         if not self._passes(arguments):
             return None
         meant = _in_published_names(self.contract.shape, arguments)
@@ -86,19 +96,23 @@ class ContractJudge:
         return None
 
     def _passes(self, arguments: Any) -> bool:
-        """Whether a call is accepted without a repair."""
+        """Whether the contract accepts a call without a repair."""
         try:
             return not self._repairs(arguments)
         except ToolInputError:
             return False
 
     def _repairs(self, arguments: Any) -> list[Repair]:
-        """The repairs that an accepted call needed. Raises ToolInputError."""
+        """Return the repairs that an accepted call needed.
+
+        Raises:
+            ToolInputError: the call was refused.
+        """
         remarks = accept_bytes(self.contract, json.dumps(arguments).encode())[1]
         return [each for each in remarks if isinstance(each, Repair)]
 
     def _may_decide(self, error: Any) -> bool:
-        """Whether the author's code decides where the schema objects."""
+        """Whether the schema's objection is at a place where the author's code decides."""
         shape: Shape | None = self.contract.shape
         for step in error.instance_path:
             if shape is None or _is_authors(shape):
@@ -106,11 +120,13 @@ class ContractJudge:
             shape = _below(shape, step)
         if shape is None or _is_authors(shape):
             return True
+        # If no branch of a union fits, the error is reported at the union itself. The value that
+        # the author's code decides may be inside one of the branches.
         return error.kind.name in ("anyOf", "oneOf") and _holds_authors(shape)
 
 
 class HostJudge:
-    """Holds an unprotected tool to the schema that its host publishes."""
+    """Compares an unprotected tool with the schema that its host publishes."""
 
     def __init__(self, published: Schema, call: Callable[[Any], WireResult]) -> None:
         self.schema = offline_validator(close_schema(published))
@@ -118,6 +134,8 @@ class HostJudge:
 
     def of_admitted(self, arguments: Any) -> Verdict | None:
         result = self.call(arguments)
+        # A refusal in the words of Pydantic may come from the author's own validators, which no
+        # schema can describe. So only a tool that ran and failed counts.
         if result.is_error and not is_refused(result):
             return "admitted", f"it failed: {result.text}"
         return None
@@ -137,22 +155,23 @@ def _error_text(error: Any) -> str:
 
 
 def _is_authors(shape: Shape) -> bool:
-    """Whether the author's code reads what is sent here, or JSON text is asked for."""
+    """Whether the author's code reads the value at this place, or JSON text is expected there."""
     return shape.opaque or shape.json_text
 
 
+# A recursive model, such as a tree of comments, has a shape without an end. Hence the depth.
 def _holds_authors(shape: Shape, depth: int = 6) -> bool:
-    """The same of a shape or of one below it."""
+    """Whether this is so for a shape or for one below it."""
     if _is_authors(shape):
         return True
     return depth > 0 and any(_holds_authors(each, depth - 1) for each in parts_of(shape))
 
 
 def _below(shape: Shape, step: str | int) -> Shape | None:
-    """The shape of a field or an item."""
+    """Return the shape of a field or an item."""
     if isinstance(step, int) and shape.arrays:
         return _item_shape(shape.arrays[0], step)
-    key = str(step)  # a key may be written in digits
+    key = str(step)  # a key may consist of digits
     found = (_field_shape(form, key) for form in shape.objects)
     return next((each for each in found if each is not None), None)
 
@@ -166,7 +185,7 @@ def _field_shape(form: ObjectShape, key: str) -> Shape | None:
 
 
 def _in_published_names(shape: Shape | None, value: Any) -> Any:
-    """A call with every field under the name that is published: a model may take others too."""
+    """Return the call with every field under its published name; a model may accept others too."""
     if shape is None or shape.opaque:
         return value
     if is_object(value):
@@ -185,8 +204,9 @@ def _in_published_names(shape: Shape | None, value: Any) -> Any:
 
 
 def _with_null(schema: Schema) -> Json:
-    """A published schema that takes null anywhere: where the exact one has it, it is taken, and
-    said in words.
+    """Return a published schema that also admits null everywhere.
+
+    The portable schema has no null branches. It names nullable fields in their descriptions.
     """
     made = dict(schema)
     for key in ("items", "additionalProperties"):
@@ -208,10 +228,10 @@ _IN_PLACE = {"anyOf", "oneOf", "if", "then", "else", *_DEPENDENT}
 
 
 def close_schema(schema: Schema) -> Json:
-    """Close every object that declares properties and is silent on others, as the boundary does.
+    """Close every object that declares properties and does not mention others, as the boundary
+    does.
 
-    Where `allOf` puts objects together, none of its parts can be closed alone: such a schema stays
-    as it is.
+    A schema with `allOf` is left as it is, because its parts cannot be closed one by one.
     """
     return dict(schema) if '"allOf"' in json.dumps(schema) else _close_object(schema)
 
@@ -223,6 +243,8 @@ def _close(schema: Any) -> Any:
 
 
 def _close_object(schema: Schema) -> Json:
+    # A branch of `anyOf` beside `properties` often has only some of the keys, as in `{"required":
+    # ["id"]}`. If it were closed, it would exclude the properties that are declared around it.
     kept = _IN_PLACE if "properties" in schema else ()
     made = dict(schema)
     for key in schema.keys() - kept:
@@ -230,5 +252,6 @@ def _close_object(schema: Schema) -> Json:
     silent = "properties" in made and not made.keys() & {*_IN_PLACE, "$ref", "patternProperties"}
     if not silent or "additionalProperties" in made:
         return made
+    # A key can be required and not declared. In a closed object without it, no call would be valid.
     listed = {**dict.fromkeys(made.get("required", ()), True), **made["properties"]}
     return {"additionalProperties": False, **made, "properties": listed}

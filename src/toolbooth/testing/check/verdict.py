@@ -1,4 +1,4 @@
-"""What became of a call, held to what the law prescribes: nothing, or how it deviates."""
+"""Compare the outcome of a call with the law: returns None, or the deviation."""
 
 from __future__ import annotations
 
@@ -31,9 +31,11 @@ GRADES: dict[Grade, str] = {
     "unexplained": "refused, but the agent is not told how to send it again",
     "unrecorded": "read as meant, but not as the law has it recorded",
 }
-"""How bad a deviation is, the worst first."""
+"""The grades of deviations, the worst first."""
 
 _ECHO = 160
+# FastMCP writes "Error calling tool", the official SDK "Error executing tool", and a registry
+# "failed unexpectedly" if the function of a tool raises an unexpected exception.
 _CRASHES = re.compile(r"Error (calling|executing) tool|failed unexpectedly")
 _OWN_WORDS = re.compile(r"Tool '.*' failed: ")
 _HOSTS_REFUSAL = re.compile(r"validation errors? for|Input validation error", re.IGNORECASE)
@@ -41,14 +43,14 @@ _HOSTS_REFUSAL = re.compile(r"validation errors? for|Input validation error", re
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Deviation:
-    """One call of which something else became than the law prescribes."""
+    """One call whose outcome is not the one that the law prescribes."""
 
     tool: str
     shape: AgentShape
     grade: Grade
     happened: str
     lost: int = 0
-    """How many keys got lost."""
+    """The number of keys that were lost."""
 
     def __str__(self) -> str:
         shape = self.shape
@@ -64,43 +66,47 @@ class Deviation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reference:
-    """What became of the correct call that a shape is to be taken as."""
+    """The outcome of the correct call, with which a shape's outcome is compared."""
 
     result: WireResult
     steady: bool = True
-    """Whether results can be compared; not where the same call gives something else each time."""
+    """Whether results can be compared. False if the same call has another result each time."""
     given: bool = True
-    """Whether the author gave the call; one made from the schema may be nonsense to the tool
-    itself.
+    """Whether the author gave the call. One that is made from the schema may make no sense to the
+    tool itself.
     """
 
 
 def answer(result: WireResult) -> str:
-    """What a tool answered, without what the boundary adds."""
+    """Return the tool's own answer, without the additions of the boundary."""
     return json.dumps(
         [result.is_error, result.raw.get("content"), result.structured], sort_keys=True
     )
 
 
 def is_refused(result: WireResult) -> bool:
-    """Whether the call never reached the tool, as far as a host lets us see."""
+    """Whether the call never reached the tool, as far as the host shows it."""
     return (
         bool(result.problems)
+        # A JSON-RPC error takes the place of the result, and has no problems to read.
         or "error" in result.raw
         or (result.is_error and is_hosts_refusal(result))
     )
 
 
 def is_hosts_refusal(result: WireResult) -> bool:
-    """Whether a host's own validation refused: it says so in Pydantic's or JSON Schema's words."""
+    """Whether a host's own validation refused the call, recognised by the wording of Pydantic or
+    JSON Schema.
+    """
     return not result.problems and _HOSTS_REFUSAL.search(result.text) is not None
 
 
 def judge(
     tool: ServedTool, shape: AgentShape, result: WireResult, reference: Reference | None
 ) -> Deviation | None:
-    """How a call deviates from the law, if it does. `reference`: of what it is to be taken as, if
-    it has a meaning.
+    """Return how a call deviates from the law, or None.
+
+    `reference` is the outcome of the correct call that means the same, if there is one.
     """
     lost: list[JsonPath] = []
     if reference is None:
@@ -130,8 +136,11 @@ def _of_refusal(shape: AgentShape, result: WireResult, lost: list[JsonPath]) -> 
         count = "1 key was" if len(lost) == 1 else f"{len(lost)} keys were"
         return "lost", f"the tool ran and {count} lost ({_paths_text(lost)}); {answered}"
     if not result.problems:
+        # Only a refusal of the boundary has problems. A host's refusal is text alone, in the host's
+        # words.
         return "unexplained", f"refused, with {_one_line(result.text)}"
     law = shape.law
+    # Sorted, because the law does not prescribe the order in which problems are reported.
     said = sorted((each.code, each.where) for each in result.problems)
     if law.problems is not None and said != sorted(law.problems):
         return "unexplained", f"refused, but for {found_text(said)}"
@@ -147,19 +156,21 @@ def _of_refusal(shape: AgentShape, result: WireResult, lost: list[JsonPath]) -> 
 def _of_correct(result: WireResult, reference: Reference) -> _Judgement | None:
     if result.problems or is_hosts_refusal(result):
         return "refused", f"refused: {_one_line(result.text)}"
+    # A call that was made from the schema may name a row that does not exist. A tool that answers
+    # "no order 7" to it works as it should.
     if not result.is_error or (not reference.given and _is_own_words(result.text)):
         return None
     return "broken", f"the tool breaks on what the wire delivers: {_one_line(result.text)}"
 
 
 def _is_own_words(text: str) -> bool:
-    """Whether a tool says itself why it cannot do what was asked."""
+    """Whether the tool itself answered with an error, in its own words."""
     return _OWN_WORDS.search(text) is not None or _CRASHES.search(text) is None
 
 
 def _of_meaning(shape: AgentShape, result: WireResult, reference: Reference) -> _Judgement | None:
     meant = reference.result
-    if is_refused(meant):  # by the author's own validation: then so must this be
+    if is_refused(meant):  # by the author's own validation, which must refuse this shape too
         if is_refused(result):
             return None
         return "guessed", f"the tool ran; it answered {_one_line(result.text)}"
@@ -177,7 +188,7 @@ def _of_meaning(shape: AgentShape, result: WireResult, reference: Reference) -> 
 
 
 def _of_secrets(tool: ServedTool, shape: AgentShape, result: WireResult) -> _Judgement | None:
-    """No refusal may show a secret."""
+    """Return a deviation if the refusal shows a secret."""
     if (
         not result.problems
         or not tool.contract.shape.has_secret
@@ -189,6 +200,7 @@ def _of_secrets(tool: ServedTool, shape: AgentShape, result: WireResult) -> _Jud
     shown = [
         each
         for each in secrets
+        # Short secrets such as "x" are part of other words by chance.
         if isinstance(each, str) and len(each) > 3 and each in json.dumps(result.raw)
     ]
     return ("leaked", "the refusal shows a secret") if shown else None
@@ -200,7 +212,7 @@ def _paths_text(paths: list[JsonPath]) -> str:
 
 
 def lost_keys(shape: Shape, value: Any, path: JsonPath) -> Iterator[JsonPath]:
-    """The keys that stand where nothing is declared; of a wrapper, those inside it."""
+    """Yield the paths of undeclared keys. For a wrapper, yield the paths of the keys inside it."""
     if is_object(value):
         form = form_of(shape.objects, value)
         if form is not None and not shape.opaque:
@@ -220,8 +232,10 @@ def _lost_fields(form: ObjectShape, table: Json, path: JsonPath) -> Iterator[Jso
 
 
 def _inside(value: Any, path: JsonPath) -> Iterator[JsonPath]:
-    """What a wrapper holds, wrappers within it taken off."""
+    """Yield the paths of the keys inside a wrapper, and inside wrappers within it."""
     inner = text_as_object(value, DEFAULT_LIMITS) or {}
+    # In `{"data": {"attributes": {...}}}` both levels are wrappers. The author cares about the
+    # fields inside, so only these are counted as lost.
     if len(inner) == 1 and text_as_object(next(iter(inner.values())), DEFAULT_LIMITS):
         for key, each in inner.items():
             yield from _inside(each, (*path, key))

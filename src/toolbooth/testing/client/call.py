@@ -1,7 +1,7 @@
-"""A server, a tool and arguments go in; what the agent sees comes out. No socket, and nothing that
-one would change.
+"""Call a tool of a server as a client does, and return the result that the agent sees.
 
-Held to real HTTP, result by result: tests/testing/test_call.py.
+There is no socket, and the result is the same as with one: tests/testing/test_call.py compares it
+with real HTTP, result by result.
 """
 
 from __future__ import annotations
@@ -18,20 +18,22 @@ from toolbooth.testing.client.delivery import Fill, Host, wire
 async def call_over_wire_async(
     server: Any, tool: str, arguments: Any = None, *, host: Host = "json", fill: Fill | None = None
 ) -> WireResult:
-    """Call a tool of any server with what a real client delivers for these arguments (see `wire`).
+    """Call a tool of any server with these arguments, in the form that a real client delivers (see
+    `wire`).
 
-    None sends no arguments; bytes are sent as they are, as JSON text. `server` is a ToolRegistry, a
-    FastMCP or an MCPServer, protected or not. Calls share what its lifespan holds within `async
-    with served(server) as server:`.
+    None sends no arguments. Bytes are sent unchanged, as JSON text. `server` is a ToolRegistry, a
+    FastMCP or an MCPServer, protected or not. To keep its lifespan open for several calls, use
+    `async with served(server) as server:`.
 
     Raises:
-        NotJson: the arguments hold what no client can send.
+        NotJson: no client can send these arguments.
     """
     there = served(server)
     if isinstance(arguments, bytes):
         if host != "json" or fill is not None:
             raise ValueError("bytes are sent as they are: host= and fill= are for values")
         return read_result(await there.call(tool, arguments))
+    # With `fill`, a model that means to send nothing still writes every key, as null.
     if arguments is None and fill is None:
         return read_result(await there.call(tool, b""))
     schema = await _schema(there, tool) if fill is not None else None
@@ -45,7 +47,8 @@ async def call_over_wire_async(
 def call_over_wire(
     server: Any, tool: str, arguments: Any = None, *, host: Host = "json", fill: Fill | None = None
 ) -> WireResult:
-    """`call_over_wire_async` for tests that are not async."""
+    """Do the same as `call_over_wire_async`, in a test that is not async."""
+    # `asyncio.run` refuses this too, but its message does not name the remedy.
     try:
         asyncio.get_running_loop()
     except RuntimeError:

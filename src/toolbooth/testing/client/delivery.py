@@ -1,9 +1,9 @@
-"""Arguments as a test writes them -> the arguments that a client delivers, or every place that JSON
-cannot carry.
+"""Turn the arguments that a test writes into those that a client delivers, or name every value
+that JSON cannot carry.
 
-A direct call proves nothing about the wire: Python hands over dates, tuples, integer keys and
-models as they are, and a client never does. Client libraries that encode such objects hide the
-difference; here it is an error with a remedy.
+A direct call shows nothing about the wire. Python passes dates, tuples, integer keys and models
+unchanged, and a client never does. Client libraries that encode such objects hide the difference;
+here it is an error with a remedy.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ Host = Literal["json", "js"]
 Fill = Literal["openai-strict"]
 
 _ECHO = 120
-"""Characters shown of what a client sends instead."""
+"""How many characters of the remedy are shown."""
 
 
 class NotJson(TypeError):
-    """The arguments hold what no client can send; `faults` has a line for every place."""
+    """No client can send these arguments. `faults` has a line for every place."""
 
     def __init__(self, faults: Iterable[str]) -> None:
         self.faults = tuple(faults)
@@ -47,18 +47,18 @@ def wire(
     *,
     schema: Mapping[str, Any] | Contract | None = None,
 ) -> Any:
-    """The arguments in the exact shape that a real client delivers.
+    """Return the arguments in the exact shape that a real client delivers.
 
     They are not validated: use `call_over_wire` to test a tool with them.
 
-    `host="js"`: through JavaScript, as most clients are written in it: 1.0 comes as 1, integers
-    past 2**53 are rounded, keys like "2" come first, NaN comes as null, `UNDEFINED` not at all.
-    `fill="openai-strict"`: as a model in strict mode writes it, every declared key in the order of
-    `schema`, null where nothing is said.
+    `host="js"` sends them through JavaScript, the language of most clients: 1.0 arrives as 1,
+    integers past 2**53 are rounded, keys like "2" come first, NaN arrives as null, and `UNDEFINED`
+    does not arrive. `fill="openai-strict"` writes them as a model in strict mode does: every
+    declared key, in the order of `schema`, with null for those that you leave out.
 
     Raises:
-        NotJson: with every value that JSON cannot carry, where it stands, and what a client sends
-        instead.
+        NotJson: with every value that JSON cannot carry, its place, and the form that a client
+            sends instead.
         ContractError: the schema refers to a file or URL.
     """
     if host not in ("json", "js"):
@@ -78,6 +78,8 @@ def wire(
     if fill is None:
         return sent
     written = fill_keys(sent, _published_schema(schema))
+    # Filling writes the keys in the order of the schema. A JavaScript client puts keys such as "2"
+    # first again when it sends them.
     return stringify(written) if host == "js" else written
 
 
@@ -93,19 +95,23 @@ def _published_schema(schema: Mapping[str, Any] | Contract | None) -> Mapping[st
 
 
 class _ClientJson:
-    """Copies what is JSON, and notes what is not."""
+    """Copies JSON values, and notes the others."""
 
     def __init__(self, host: Host, faults: list[str]) -> None:
         self.host = host
         self.faults = faults
 
     def read(self, value: Any, path: JsonPath) -> Any:
+        # Before the test for `int`: Python's `True` is an `int`, and would be sent as 1.
         if value is None or isinstance(value, bool):
             return value
+        # Before the test for `Enum`, because UNDEFINED is a member of one.
         if value is UNDEFINED:
             return self._undefined(path)
-        if isinstance(value, Enum):  # some are text or numbers too, and arrive as nothing else
+        if isinstance(value, Enum):  # some are also text or numbers, and arrive as that
             return self._fault(path, _not_json(value))
+        # Subclasses, such as Django's SafeString, are sent as plain text. A client has no such
+        # types.
         if isinstance(value, str):
             return self._text(str(value), path)
         if isinstance(value, int):
@@ -148,6 +154,8 @@ class _ClientJson:
                 return self._fault(
                     path, f"an integer of more than {most:,} digits can neither be written nor read"
                 )
+        # JavaScript has only doubles. It reads such a number as Infinity, which `stringify` sends
+        # as null.
         return number
 
     def _number(self, number: float, path: JsonPath) -> Any:
@@ -169,6 +177,8 @@ class _ClientJson:
 
     def _fault(self, path: JsonPath, words: str) -> Any:
         self.faults.append(f"{path_text(path)}: {words}")
+        # The value is never used, because `wire` raises if there is a fault. Any JSON value lets
+        # the reading continue, so that one error lists all faults.
         return ""
 
 
@@ -181,16 +191,18 @@ def _not_json(value: Any) -> str:
 
 
 def _instead(value: Any) -> str | None:
-    """What a client sends where Python would have this object; None if nothing."""
+    """Return the form in which a client sends this Python object; None if there is none."""
     if isinstance(value, SecretStr | SecretBytes):
         return "the text within"
+    # `to_json` would consume a generator that the test may still need.
     if isinstance(value, Iterator):
         return "a list"
+    # Pydantic writes a Decimal as text, `"1.5"`. A client sends the number, `1.5`.
     if isinstance(value, Decimal):
         return str(value) if value.is_finite() else None
     try:
         text = to_json(value, by_alias=True).decode()
-    except Exception:  # whatever an author's serializer raises: there is nothing to show then
+    except Exception:  # an author's serializer may raise anything; then no form is shown
         return None
     return shorten(text, _ECHO)
 
@@ -200,5 +212,7 @@ def _not_a_key(key: Any) -> str:
     words = f"the key {key!r} is of type {type(key).__name__}, and keys are text"
     if not isinstance(sent, str | int | float | None):
         return words
+    # Keys of JSON are always text: the client of a dict `{1: ...}` or `{None: ...}` sends the keys
+    # "1" or "null".
     text = sent if isinstance(sent, str) else to_json(sent).decode()
     return f"{words}; a client sends {to_json(text).decode()}"

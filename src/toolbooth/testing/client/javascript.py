@@ -1,7 +1,7 @@
-"""What JSON is after a JavaScript program has parsed it and written it again.
+"""Change JSON values as a JavaScript program does that parses them and writes them again.
 
-Claude Desktop, VS Code, Cursor and everything on the TypeScript SDK do that
-(docs/project/evidence/wire.md). Held to a real Node, value by value: tests/testing/test_wire.py.
+Claude Desktop, VS Code, Cursor and every client on the TypeScript SDK do that
+(docs/project/evidence/wire.md). tests/testing/test_wire.py compares this module with a real Node.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from toolbooth.jsonvalue import is_array, is_object
 
 
 class Undefined(Enum):
-    """JavaScript's `undefined`: a key that holds it is not sent, in an array it is sent as null."""
+    """JavaScript's `undefined`: a key with it is not sent; in an array it is sent as null."""
 
     UNDEFINED = "undefined"
 
@@ -27,16 +27,20 @@ class Undefined(Enum):
 UNDEFINED: Final = Undefined.UNDEFINED
 
 _INDEX = re.compile(r"0|[1-9][0-9]{0,9}")
+# In ECMAScript, the length of an array fits in 32 bits, so its last index is one less than the
+# greatest length. Greater numbers are ordinary keys, and keep the order of insertion.
 _LAST_INDEX = 2**32 - 2
 _DIGITS_END = 1e21
-"""From here on, JavaScript writes whole numbers with an exponent."""
+"""JavaScript writes whole numbers from here on with an exponent."""
 
 
 def stringify(value: Any) -> Any:
-    """`JSON.stringify` of a value, as Python reads it."""
+    """Return `JSON.stringify` of a value, as Python reads it."""
     if is_object(value):
         sent = {key: stringify(each) for key, each in value.items() if each is not UNDEFINED}
         indexes = sorted(filter(_is_index, sent), key=int)
+        # An index occurs twice here. A dict keeps the position of the first, so the indexes stay in
+        # front.
         return {key: sent[key] for key in (*indexes, *sent)}
     if is_array(value):
         return list(map(_stringify_item, value))
@@ -50,20 +54,21 @@ def _stringify_item(value: Any) -> Any:
 
 
 def _number(number: float) -> float | None:
-    """A double, as the shortest digits that name it."""
+    """Return a double with the shortest digits that identify it."""
     try:
         double = float(number)
+    # An integer such as 10**400 has no double. JavaScript reads Infinity, and writes null for it.
     except OverflowError:
         return None
     if not math.isfinite(double):
         return None
     if not double.is_integer() or abs(double) >= _DIGITS_END:
         return double
+    # JavaScript pads the shortest digits with zeros: 123456789012345678901 becomes
+    # 123456789012345680000. `int(double)` would have the digits of the binary value, ...683968.
     return int(Decimal(repr(double)))
 
 
 def _is_index(key: str) -> bool:
-    """Whether a key is the index of an array element, which every JavaScript object keeps first, in
-    order.
-    """
+    """Whether a key is an array index. Every JavaScript object has these first, in order."""
     return _INDEX.fullmatch(key) is not None and int(key) <= _LAST_INDEX

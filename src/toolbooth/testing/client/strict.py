@@ -1,9 +1,9 @@
-"""Arguments as a model writes them under OpenAI's strict mode: every declared key, null where
-nothing is said.
+"""Write arguments as a model does under OpenAI's strict mode: every declared key, with null for
+those that are not sent.
 
-Strict converters make every property required, so nothing can be left out, and defaults are never
-exercised (docs/project/evidence/wire.md, Converters). The model writes the keys in the order of the
-schema.
+Strict converters make every property required, so a model cannot leave one out, and defaults are
+never used (docs/project/evidence/wire.md, Converters). The model writes the keys in the order of
+the schema.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from toolbooth.testing.offline_schema import is_schema, offline_validator, refus
 
 
 def fill_keys(value: Any, schema: Schema) -> Any:
-    """The value with every key that the schema declares for its objects, at every depth.
+    """Return the value with every key that the schema declares for its objects, at every depth.
 
     Raises:
         ContractError: the schema refers to a file or URL.
@@ -51,11 +51,12 @@ class _Filler:
         prefix: Any = next((part["prefixItems"] for part in parts if "prefixItems" in part), ())
         rest: Any = next((part["items"] for part in parts if "items" in part), True)
         schemas: Iterable[Any] = chain(prefix, repeat(rest))
+        # `repeat` has no end, so the last item ends the loop.
         return [self.fill(each, schema) for each, schema in zip(items, schemas, strict=False)]
 
     def _parts(self, value: Any, schema: Any) -> Iterable[Schema]:
-        """The schema without its references and unions: what it says of this value."""
-        if not is_schema(schema):  # `true` and `false` say nothing of keys
+        """Yield the schemas that apply to this value, without references and unions."""
+        if not is_schema(schema):  # `true` and `false` declare no keys
             return
         if "$ref" in schema:
             yield from self._parts(value, self._resolve(schema["$ref"]))
@@ -66,9 +67,7 @@ class _Filler:
             yield from self._parts(value, self._branch(value, schema.get(union, ())))
 
     def _branch(self, value: Any, branches: Iterable[Any]) -> Any:
-        """The branch that the value has chosen; where none fits it, the first for values of its
-        kind.
-        """
+        """Return the branch that the value matches, or else the first for values of its type."""
         of_kind = [each for each in branches if self._is_of_kind(value, each)]
         for each in of_kind:
             if self._fits(value, each):
@@ -80,6 +79,8 @@ class _Filler:
         return any(part.get("type") == kind for part in self._parts(value, branch))
 
     def _fits(self, value: Any, branch: Schema) -> bool:
+        # A branch is compiled as a document of its own. A `$ref` such as `#/$defs/Address` inside
+        # it needs the definitions of the whole schema.
         return offline_validator({**branch, **self.definitions}).is_valid(value)
 
     def _resolve(self, pointer: str) -> Any:

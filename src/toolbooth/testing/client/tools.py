@@ -1,4 +1,4 @@
-"""A server goes in; its tools come out, each with the contract that its calls are to be held to."""
+"""List the tools of a server, each with the contract that its calls are checked against."""
 
 from __future__ import annotations
 
@@ -22,34 +22,34 @@ from toolbooth.testing.shapes.expected import AgentShape
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServedTool:
-    """One tool as a server shows it."""
+    """One tool as its server publishes it."""
 
     name: str
     contract: Contract
     published: Mapping[str, Any]
     """The inputSchema that clients see."""
     guarded: bool
-    """Whether the boundary stands before it."""
+    """Whether the tool is behind the boundary."""
     way: Mapping[str, str] = field(default_factory=dict[str, str])
-    """Of a dispatcher: the action that is called, and its resource; its contract is that of the
-    tool behind it.
+    """For a dispatcher: the action that is called, and its resource. The contract is then that of
+    the tool behind it.
     """
     table: ActionTable | None = None
 
     @property
     def label(self) -> str:
-        """The name in reports, and the key of examples."""
+        """The name of the tool in reports, and its key in `examples`."""
         return "/".join((self.name, *self.way.values()))
 
 
 async def tools_of(there: Served) -> list[ServedTool]:
-    """Every tool, a dispatcher's once for each action.
+    """Return every tool, and a dispatcher once for each of its actions.
 
     Raises:
         ContractError: the schema of a tool refers to a file or URL.
     """
     found: list[ServedTool] = []
-    # A low-level server has no tools of its own, only their listing.
+    # A low-level server has no tool objects, only the answer to tools/list.
     listed_contracts = await there.contracts() if there.kind == "lowlevel" else {}
     for listed in await there.tools():
         name, published = listed["name"], listed["inputSchema"]
@@ -57,11 +57,14 @@ async def tools_of(there: Served) -> list[ServedTool]:
             found += _registry_tools(there.server.tools[name], published)
             continue
         hosts = await _hosts_tool(there, name)
+        # Only our GuardedTool has a contract, so an attribute shows whether a tool is protected.
         contract = getattr(hosts, "contract", None) or listed_contracts.get(name)
         made = contract or _host_contract(there, hosts, name, published)
         found.append(
             ServedTool(name=name, contract=made, published=published, guarded=contract is not None)
         )
+    # These schemas may come from a foreign server. No validator may open a file or a URL that one
+    # of them names.
     for tool in found:
         refuse_outside_references(tool.contract.schema, tool.label)
         refuse_outside_references(tool.published, tool.label)
@@ -72,7 +75,7 @@ def _registry_tools(tool: Tool, published: Json) -> list[ServedTool]:
     whole = ServedTool(name=tool.name, contract=tool.contract, published=published, guarded=True)
     if tool.table is None:
         return [whole]
-    # What clients are told of a tool behind a dispatcher, they are told by help.
+    # Clients learn the schema of a tool behind a dispatcher from its help.
     behind = replace(whole, table=tool.table)
     return [
         replace(behind, contract=sub.contract, way=way, published=portable(sub.contract.schema))
@@ -81,26 +84,31 @@ def _registry_tools(tool: Tool, published: Json) -> list[ServedTool]:
 
 
 async def _hosts_tool(there: Served, name: str) -> Any:
-    """The tool in the form that its host has; None on a low-level server."""
+    """Return the host's own tool object; None on a low-level server."""
     if there.kind == "fastmcp":
         return await there.server.get_tool(name)
     return there.server._tool_manager.get_tool(name) if there.kind == "mcp_sdk" else None
 
 
 def _host_contract(there: Served, hosts: Any, name: str, published: Json) -> Contract:
-    """What an unprotected host's tool takes: by its function, if agents are told the same; else as
-    they are told.
+    """Return the contract of an unprotected tool.
+
+    It comes from the tool's function if that has the schema that clients see, and else from the
+    published schema.
     """
     public = compile_json_schema(published, name=name)
     if hosts is None:
         return public
+    # Imported here, because only the adapter of an installed host can be imported.
     adapter = importlib.import_module(f"toolbooth.adapters.{there.kind}")
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # whoever could act on it is not here
+            warnings.simplefilter("ignore")  # the tool's author has seen these at registration
             own: Contract = adapter.guard_tool(hosts).contract
     except (ContractError, TypeError, AttributeError):
         return public
+    # FastMCP can rename or hide the arguments of a tool. The function then has other names than the
+    # clients see, and a contract made from it would refuse their calls.
     same = _names(own) == _names(public)
     return replace(own, name=name) if same else public
 
@@ -110,12 +118,14 @@ def _names(contract: Contract) -> set[str]:
 
 
 def route_shape(shape: AgentShape, tool: ServedTool) -> AgentShape | None:
-    """A sub-tool's shape as its dispatcher gets it; None where the dispatcher would take it for
-    something else.
+    """Return a sub-tool's shape in the form that its dispatcher gets; None if the dispatcher would
+    read it differently.
     """
     table, way = tool.table, tool.way
     if table is None or shape.raw or not shape.body.startswith(b"{"):
         return None
+    # A field of the same name as one of the dispatcher's own, such as `action`, would choose
+    # another tool.
     if not table.own.isdisjoint(json.loads(shape.body)):
         return None
 

@@ -1,1 +1,1 @@
-"""Record real calls, and hold them to today's schema."""
+"""Record real calls, and replay them against today's tools."""

@@ -1,7 +1,6 @@
-"""Real calls, one JSON line each: written by an observer, read again by `replay.py`. The form of
-the file is here.
+"""Write real calls to a file, one JSON line each, and read them again. `replay.py` compares them.
 
-A line says what was sent, as JSON, and what the boundary made of it. `redacted` says that secrets
+A line has the arguments as JSON, and the outcome at the boundary. `redacted` is true if secrets
 were left out.
 """
 
@@ -24,41 +23,41 @@ from toolbooth.server.registry import ToolRegistry
 
 _MOST_FAULTS = 10
 _BEGINNING = b'{"at": "'
-"""How each line begins that was written here, and not by hand."""
+"""The beginning of every line that this module writes. Lines written by hand may differ."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordedCall:
-    """One line of a recording. A line that is written by hand needs the tool only."""
+    """One line of a recording. A line that you write by hand needs only the tool."""
 
     at: str | None = None
     client: str | None = None
     dispatcher: str | None = None
-    """The tool that was called, where it routed the call to `tool`."""
+    """The dispatcher that was called, if one routed the call to `tool`."""
     tool: str
     outcome: str = "passed"
-    """For people: what is compared are the codes."""
+    """For people who read the file. A replay compares only the codes."""
     repairs: tuple[str, ...] = ()
     problems: tuple[str, ...] = ()
     redacted: bool = False
     arguments: str | None = None
-    """JSON text; None where none could be read."""
+    """JSON text; None if the arguments could not be read."""
     values: str | None = None
-    """JSON text of what the tool would get, `null` where the call is refused; None where nobody has
-    looked yet.
+    """JSON text of the values that the tool would get, or `null` for a refused call. None until
+    `replay_calls(update=True)` has written them.
     """
 
 
 class BadRecording(ValueError):
-    """A file that is no recording, or not all of it; says which lines, and why."""
+    """The file is not a recording, or some lines are not. The message has each line and why."""
 
 
 class TornRecording(UserWarning):
-    """A recording has lines that were not written to their end, for example to a full disk."""
+    """A recording has incomplete lines, for example because the disk was full."""
 
 
 class _NotJson(ValueError):
-    """A line that is not JSON, or not to its end."""
+    """A line that is not JSON, or is incomplete."""
 
 
 def record_calls(
@@ -67,15 +66,16 @@ def record_calls(
     *,
     arguments: Literal["redacted", "whole"] = "redacted",
 ) -> Observer:
-    """Have every call of `registry` added to a file, from now on.
+    """Add every further call of `registry` to a file.
 
-    The arguments are written without secrets unless they are asked for `"whole"`; a file that is
-    made here can be read by its owner alone. Several processes may write to the same file.
+    The arguments are written without secrets, unless you pass `arguments="whole"`. A new file can
+    be read only by its owner. Several processes may write to the same file.
     """
     if arguments not in ("redacted", "whole"):
         raise ValueError(f"arguments={arguments!r}: calls are recorded 'redacted' or 'whole'")
+    # A server may change its working directory later. All lines belong in the same file.
     file = Path(path).absolute()
-    _append(file, "")  # a place that cannot be written to is told now, not with the first call
+    _append(file, "")  # raises now, not at the first call, if the file cannot be written
 
     def record(call: CallRecord) -> None:
         line = RecordedCall(
@@ -95,9 +95,11 @@ def record_calls(
 
 
 def _append(file: Path, line: str) -> None:
-    """One write to the end of the file: lines of several threads and processes stay whole."""
+    """Append with one write, so that lines of several threads and processes stay whole."""
+    # Without a buffer, a line is one write. In append mode, the system puts it at the end of the
+    # file even if another process has written in the meantime.
     with open(file, "a+b", buffering=0, opener=_for_owner_alone) as end:
-        # A disk that was full has cut the last line short. It must not swallow this one too.
+        # A full disk has cut the last line short. A line feed keeps this one apart from it.
         start = b"" if _ends_whole(end) else b"\n"
         rest = start + line.encode()
         while rest:  # if the disk is full, the second write raises
@@ -116,9 +118,7 @@ def _ends_whole(file: IO[bytes]) -> bool:
 
 
 def line_text(line: RecordedCall) -> str:
-    """A line of the file. What is JSON text already goes in as it is, with every digit that was
-    sent.
-    """
+    """Return a line of the file. JSON text is written unchanged, with every digit as sent."""
     parts: list[str] = []
     for name in (each.name for each in fields(line)):
         value: Any = getattr(line, name)
@@ -131,17 +131,17 @@ def line_text(line: RecordedCall) -> str:
 
 
 def read_calls(path: str | Path) -> dict[int, RecordedCall]:
-    """The calls of a recording, by the number of their line.
+    """Return the calls of a recording by line number.
 
-    A line that was not written to its end is left out, with a TornRecording warning.
+    Incomplete lines are left out, with a TornRecording warning.
 
     Raises:
-        BadRecording: with every line that is none, and why; or because there is none at all.
+        BadRecording: some lines are not calls (each is named, with why), or there are no calls.
     """
     found: dict[int, RecordedCall] = {}
     faults: list[str] = []
     torn: list[int] = []
-    # By line feeds alone: text may hold other characters that end a line.
+    # Split at line feeds only: text may contain other characters that end a line.
     *lines, unended = Path(path).read_bytes().split(b"\n")
     for number, line in enumerate([*lines, unended], 1):
         if not line.strip():
@@ -149,6 +149,9 @@ def read_calls(path: str | Path) -> dict[int, RecordedCall]:
         try:
             found[number] = _read_line(line)
         except _NotJson as error:
+            # A line that this module began, or a last line without its line feed, was cut short
+            # while it was written. Any other line without JSON is a mistake of a person, who should
+            # correct it.
             if line.startswith(_BEGINNING) or number > len(lines):
                 torn.append(number)
             else:
@@ -158,6 +161,7 @@ def read_calls(path: str | Path) -> dict[int, RecordedCall]:
     if torn:
         numbers = ", ".join(map(str, torn))
         message = f"{path}: cut short and left out: line {numbers}. Was the disk full?"
+        # The warning names the line that calls `replay_calls`, which calls this function.
         warnings.warn(message, TornRecording, stacklevel=3)
     if len(faults) > _MOST_FAULTS:
         faults[_MOST_FAULTS:] = [f"and {len(faults) - _MOST_FAULTS} lines more"]
@@ -172,6 +176,8 @@ def read_calls(path: str | Path) -> dict[int, RecordedCall]:
 
 def _read_line(line: bytes) -> RecordedCall:
     try:
+        # A replay has to send `1.10` and numbers of 30 digits exactly as the client sent them. A
+        # Python float would lose digits.
         call: Any = json.loads(line, parse_float=lambda digits: LosslessFloat(digits.encode()))
     except (ValueError, RecursionError) as error:
         raise _NotJson(f"not JSON ({error})") from None

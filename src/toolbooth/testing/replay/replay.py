@@ -1,8 +1,7 @@
-"""A recording and a server go in; the calls that no longer mean the same come out. No tool is run.
+"""Find the recorded calls that have another outcome at the boundary today. No tool is run.
 
-Compared is what the boundary makes of a call: whether it passes, is repaired or refused, and by
-which rules. Lines that `update` has written also hold the values that the tool would get, and these
-are compared too.
+A replay compares whether a call passes, is repaired or is refused, and by which rules. Lines
+written by `update` also have the values that the tool would get, and these are compared too.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ from toolbooth.testing.replay.replay_judge import Judge, Judgement
 from toolbooth.testing.shapes.call_places import children, is_within
 
 VARIES = "[varies]"
-"""Stands for a value that is another one in each run, as of a `default_factory`. It is not
+"""Replaces a value that differs in each run, such as that of a `default_factory`. It is not
 compared.
 """
 
@@ -34,7 +33,7 @@ _MOST_LINES = 8
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """One call that no longer means the same."""
+    """One call whose outcome has changed."""
 
     line: int
     call: RecordedCall
@@ -46,32 +45,30 @@ class Change:
 
 @dataclass(slots=True, kw_only=True)
 class Replay:
-    """What became of the calls of one recording; `print` it to read it."""
+    """The outcomes of the calls of one recording; `print` it to read them."""
 
     calls: int
     changes: list[Change] = field(default_factory=list[Change])
     redacted: int = 0
-    """Calls of which some values were left out when they were recorded: these values were not
+    """The number of calls that were recorded without some of their values, which are not
     compared.
     """
     unread: int = 0
-    """Calls that were recorded without arguments, because those could not be read."""
+    """The number of calls that were recorded without arguments, because those could not be read."""
 
     def __str__(self) -> str:
         return "\n".join(_report(self))
 
 
 def replay_calls(path: str | Path, server: Any, *, update: bool = False) -> Replay:
-    """Compare what the boundary of `server` makes of recorded calls with what was made of them
-    then.
+    """Compare the outcomes of recorded calls at the boundary of `server` with the recorded ones.
 
-    `server` is a ToolRegistry, or a protected FastMCP or MCPServer. `update` writes what is made of
-    them today into the recording, the values for the tools included, as what later replays compare
-    with.
+    `server` is a ToolRegistry, or a protected FastMCP or MCPServer. `update` writes today's
+    outcomes, with the values for the tools, into the recording; later replays compare with these.
 
     Raises:
-        BadRecording: the file is no recording, or holds no calls. Lines that a full disk cut
-            short are left out, with a TornRecording warning.
+        BadRecording: the file is not a recording, or has no calls. Incomplete lines are left out,
+            with a TornRecording warning.
         NotProtected: no tool of `server` is behind the boundary.
         ContractError: the schema of a tool refers to a file or URL.
     """
@@ -80,9 +77,13 @@ def replay_calls(path: str | Path, server: Any, *, update: bool = False) -> Repl
     made = Replay(calls=len(calls))
     kept: list[RecordedCall] = []
     for line, call in calls.items():
+        # A call of a tool that is gone is not kept: `update` removes its line, because no replay
+        # could compare it any more.
         gone = judge.missing(call)
         if gone is not None:
             made.changes.append(_missing_tool(line, call, gone))
+        # For a dispatcher with a tool that takes a secret, the record hides all arguments if the
+        # call never reached that tool.
         elif call.arguments is None or call.arguments == as_text(HIDDEN):
             made.unread += 1
             kept.append(call)
@@ -92,6 +93,8 @@ def replay_calls(path: str | Path, server: Any, *, update: bool = False) -> Repl
             made.redacted += bool(hidden)
             change = _compare(line, call, today, hidden)
             made.changes += [change] if change else []
+            # The second run finds the values that differ each time, such as a new UUID. They are
+            # not written, because every later replay would report them as a change.
             kept.append(_updated_call(call, today, judge.judge(call), hidden) if update else call)
     if update:
         Path(path).write_bytes("".join(map(line_text, kept)).encode())
@@ -101,15 +104,13 @@ def replay_calls(path: str | Path, server: Any, *, update: bool = False) -> Repl
 def _updated_call(
     call: RecordedCall, today: Judgement, again: Judgement, hidden: list[JsonPath]
 ) -> RecordedCall:
-    """The line for a call, from two runs: a value that is another one the second time will never be
-    the same.
-    """
+    """Return the line for a call, made from two runs. Values that differ are marked `VARIES`."""
     repairs, problems = _codes(today.repairs), _codes(today.problems)
     outcome = _outcome(problems, repairs).partition(" ")[0]
     made = replace(call, outcome=outcome, repairs=repairs, problems=problems)
     if any(_may_differ(each, call, hidden) for each in today.problems):
-        # Refused for a value that was left out: what became of the real one is known better by the
-        # record.
+        # The call is refused for a value that was left out of the record. The recorded outcome is
+        # that of the real value.
         return call if _same_codes(call, today, hidden) else made
     if today.values is None or again.values is None:
         return replace(made, values="null")
@@ -136,6 +137,7 @@ def _compare(
         return Change(
             line=line, call=call, before=before, after=after, details=details, advice=advice
         )
+    # "null" is written for a refused call, of which only the codes can be compared.
     if call.values in (None, "null") or today.values is None:
         return None
     other = tuple(_differences(json.loads(call.values or ""), json.loads(today.values), ()))
@@ -155,26 +157,26 @@ def _same_codes(call: RecordedCall, today: Judgement, hidden: list[JsonPath]) ->
     then_problems, then_repairs = Counter(call.problems), Counter(call.repairs)
     problems = Counter(each.code for each in today.problems if not _may_differ(each, call, hidden))
     repairs = Counter(each.code for each in today.repairs if not is_within(each.path, hidden))
-    if call.values is not None:  # written by an update, from what is in the file
+    if call.values is not None:  # written by an update, from the arguments in the file
         return (
             Counter(_codes(today.problems)) == then_problems
             and Counter(_codes(today.repairs)) == then_repairs
         )
     if hidden:
-        # Nobody knows what the real value came to; all else that is said today must have been said
-        # then.
+        # The outcome of a value that was left out is not known. All other problems of today must
+        # be in the record.
         return problems <= then_problems and repairs <= then_repairs
     if call.dispatcher:
-        # What a dispatcher repaired of its own is in the record, and no longer in the arguments
-        # that it passed on.
+        # The record has the repairs of the dispatcher's own arguments. The arguments that it
+        # passed on do not need them any more.
         return problems == then_problems and repairs <= then_repairs
     return problems == then_problems and repairs == then_repairs
 
 
 def _may_differ(problem: Problem, call: RecordedCall, hidden: list[JsonPath]) -> bool:
-    """Whether a problem may come of a value that was left out, and differ from the record's."""
+    """Whether a value that was left out of the record may be the cause of a problem."""
     if "nested-wrapper" in call.problems:
-        # The wrapper, which may be what was left out, explained what is missing.
+        # The wrapper itself may have been left out. It explained the missing fields.
         return bool(hidden) and (problem.code == "missing" or is_within(problem.path, hidden))
     return problem.code != "unknown-key" and is_within(problem.path, hidden)
 
@@ -207,8 +209,9 @@ def _codes(found: Iterable[Any]) -> tuple[str, ...]:
 
 
 def _stable_value(one: Any, other: Any) -> Any:
-    """The value of two runs, with a mark where they differ."""
+    """Return the value of two runs, with a mark at each difference."""
     pairs = _pairs(one, other)
+    # A key that only one of the runs has cannot be marked by itself, so the whole object is.
     if pairs is None or any(_ABSENT in pair for pair in pairs.values()):
         return one if one == other else VARIES
     if isinstance(one, list):
@@ -228,8 +231,8 @@ def _differences(before: Any, after: Any, path: tuple[str | int, ...]) -> Iterat
 
 
 def _pairs(one: Any, other: Any) -> Mapping[Any, tuple[Any, Any]] | None:
-    """What stands at the same place of two objects, or of two arrays of one length; None for all
-    else.
+    """Return the pairs of values at the same key of two objects, or the same position of two arrays
+    of equal length. None for all other values.
     """
     if is_object(one) and is_object(other):
         return {key: (one.get(key, _ABSENT), other.get(key, _ABSENT)) for key in (*one, *other)}
@@ -246,7 +249,7 @@ def _value_text(value: Any) -> str:
 
 
 def _hidden_paths(value: Any, path: JsonPath = ()) -> Iterator[JsonPath]:
-    """Where secrets were left out, also within JSON text and other text."""
+    """Yield the paths at which secrets were left out, also those inside text."""
     if value == HIDDEN:
         yield path
     elif isinstance(value, dict | list):
@@ -278,6 +281,8 @@ def _report(made: Replay) -> Iterator[str]:
 
 
 def _groups(changes: Iterable[Change]) -> Iterable[list[Change]]:
+    # One change of a contract affects all recorded calls of its tool. The author needs to see it
+    # once, with the count.
     groups: dict[tuple[Any, ...], list[Change]] = {}
     for each in changes:
         key = (each.call.dispatcher, each.call.tool, each.before, each.after)

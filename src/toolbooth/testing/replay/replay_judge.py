@@ -1,8 +1,7 @@
-"""A recorded call and today's tools go in; what the boundary makes of the call comes out. No tool
-is run.
+"""Find the outcome of a recorded call at the boundary of today's tools. No tool is run.
 
-The tools keep their contracts and lose their functions, so that the server's own way of calling,
-dispatchers and all, ends where the tool would begin.
+The tools keep their contracts, and their functions are replaced by one that does nothing. So a call
+takes the server's usual way, through dispatchers too, up to the function.
 """
 
 from __future__ import annotations
@@ -29,20 +28,20 @@ from toolbooth.testing.replay.record import RecordedCall
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judgement:
-    """What the boundary makes of one call."""
+    """The outcome of one call at the boundary."""
 
     repairs: tuple[Repair, ...] = ()
     problems: tuple[Problem, ...] = ()
     values: str | None = None
-    """JSON text of what the tool would get; None where the call is refused."""
+    """JSON text of the values that the tool would get; None for a refused call."""
 
 
 class NotProtected(TypeError):
-    """No tool of a server is behind the boundary, so there is nothing to hold calls to."""
+    """No tool of the server is behind the boundary, so there is nothing to compare with."""
 
 
 class Judge:
-    """Today's tools, without what they do."""
+    """Today's tools, with functions that do nothing."""
 
     def __init__(self, server: Any) -> None:
         self._registry = ToolRegistry("replay")
@@ -52,19 +51,22 @@ class Judge:
             self._registry.tools[name] = inert
             if inert.table is not None:
                 for _, sub in inert.table.subs():
+                    # A record has the tool behind the dispatcher, and the arguments that the
+                    # dispatcher passed on to it. The replay therefore calls this tool itself.
                     self._registry.tools[_key(sub.name, name)] = sub
 
     def missing(self, call: RecordedCall) -> str | None:
-        """The words for a tool that is no longer there; None for one that is."""
+        """Return a message if the tool does not exist any more, else None."""
         known = self._registry.tools
         if _key(call.tool, call.dispatcher) in known:
             return None
+        # Names with a `/` are our own keys for tools behind dispatchers. No agent can call them.
         near = near_name(call.tool, [name for name in known if "/" not in name])
         behind = f" behind {call.dispatcher!r}" if call.dispatcher else ""
         return f"there is no tool {call.tool!r}{behind}" + (f"; there is {near!r}" if near else "")
 
     def judge(self, call: RecordedCall) -> Judgement:
-        """What becomes of a call that has arguments, for a tool that is there."""
+        """Return the outcome of a call that has arguments, for a tool that exists."""
         self._got = {}
         body = (call.arguments or "").encode()
         result = self._registry.call_bytes(_key(call.tool, call.dispatcher), body)
@@ -73,19 +75,21 @@ class Judge:
         return Judgement(repairs=repairs_in(meta), problems=problems_in(meta), values=values)
 
     def _values_text(self) -> str:
-        """JSON text of what the last tool was called with."""
+        """Return the values of the last call as JSON text."""
         return as_text(to_jsonable_python(self._got, by_alias=True, fallback=_type_name))
 
     def _inert(self, tool: Tool) -> Tool:
-        """The tool with a function that does nothing."""
+        """Return the tool with a function that does nothing."""
         subs = None if tool.table is None else tool.table.mapped(self._inert)
         refuse_outside_references(tool.contract.schema, tool.name)
         function = self._recording_function(tool.contract)
         return replace(tool, function=function, timeout=None, table=subs)
 
     def _recording_function(self, contract: Contract) -> Callable[..., str]:
-        """A function that takes what the tool would be called with, and does nothing."""
+        """Return a function that keeps the values of a call, and does nothing."""
         by_position = [param.name for param in contract.params if param.positional]
+        # Values such as a Context come from the server. They are not part of the call, and differ
+        # in each run.
         not_sent = {param.name for param in contract.params if param.injected}
 
         def take(*args: Any, **keywords: Any) -> str:
@@ -103,7 +107,7 @@ def _tools_of(server: Any) -> Mapping[str, Tool]:
 
 
 def _protected_tools(server: Any) -> Mapping[str, Tool]:
-    """The tools of another host that are behind the boundary."""
+    """Return the tools of another host that are behind the boundary."""
     there = served(server)
     contracts = asyncio.run(there.contracts())
     if not contracts:
@@ -111,16 +115,17 @@ def _protected_tools(server: Any) -> Mapping[str, Tool]:
             f"no tool of {there.name!r} is behind the boundary: protect(server) puts them there"
         )
     return {
+        # A Tool needs a function. This one never runs: `_inert` replaces it.
         name: Tool(contract=replace(each, name=name), function=dict)
         for name, each in contracts.items()
     }
 
 
 def _key(tool: str, dispatcher: str | None) -> str:
-    """By what a tool is found; no name of a tool has a `/` in it."""
+    """Return the key of a tool. Names of tools contain no `/`."""
     return f"{dispatcher}/{tool}" if dispatcher else tool
 
 
 def _type_name(value: Any) -> str:
-    """Stands for a value that has no JSON."""
+    """Return a text that replaces a value without JSON."""
     return f"<{type(value).__name__}>"

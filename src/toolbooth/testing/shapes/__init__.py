@@ -1,1 +1,1 @@
-"""What agents really send instead of a correct call. Start at `agent_shapes.py`."""
+"""The malformed calls that real agents send. Start at `agent_shapes.py`."""

@@ -1,9 +1,9 @@
-"""A contract and a correct call go in; out comes what clients and models really send instead, each
-with its outcome.
+"""Make, from a contract and a correct call, the calls that clients and models really send instead,
+each with its expected outcome.
 
-The outcome is what the law prescribes, derived from the declared types alone: not what the boundary
-does, so that the boundary can be held to it. Where the law leaves room (unions without a tag, the
-author's own code) nothing is said.
+The outcome is the one that the law prescribes, derived from the declared types alone. It does not
+come from the boundary's code, so the boundary can be tested against it. Where the law leaves a
+choice (unions without a tag, the author's own code), no outcome is expected.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ from toolbooth.testing.shapes.value_faults import absent, value_faults
 def agent_shapes(
     contract: Contract, arguments: Mapping[str, Any] | None = None
 ) -> list[AgentShape]:
-    """The shapes in which a correct call may arrive, the correct one first.
+    """Return the shapes in which a correct call may arrive, the correct one first.
 
-    `arguments` are those of a correct call; without them, one is made from the schema
+    `arguments` are those of a correct call. Without them, one is made from the schema
     (`example_arguments`).
 
     Raises:
-        NotJson: the arguments hold what no client can send.
+        NotJson: no client can send these arguments.
         NoExample: no correct call could be made.
         ContractError: the schema refers to a file or URL.
     """
@@ -43,6 +43,7 @@ def agent_shapes(
     correct = example_arguments(contract) if arguments is None else wire(dict(arguments))
     draft = Draft(contract, correct)
     every = [*_whole_call(draft), *value_faults(draft), *key_faults(draft)]
+    # The id is the name of a test and the key of an accepted deviation, so it has to be unique.
     return list({shape.id: shape for shape in every}.values())
 
 
@@ -59,6 +60,8 @@ def _whole_call(draft: Draft) -> Iterator[AgentShape]:
     yield draft.refused_shape(
         "arguments-list", (), [arguments], [("not-an-object", "$")], corrected=None, raw=True
     )
+    # There are no places if the author's own code reads the whole call: then the law prescribes
+    # nothing about its fields.
     form = draft.places[0].form if draft.places else None
     required = None if form is None else _required_problems(draft, form)
     if form is not None and required is not None:
@@ -69,8 +72,8 @@ def _whole_call(draft: Draft) -> Iterator[AgentShape]:
 
 
 def _required_problems(draft: Draft, form: ObjectShape) -> list[Found] | None:
-    """What must be sent; None where that is no plain matter of names (a field that a path leads
-    to).
+    """Return the problems of a call without its required fields; None if a required field is found
+    by a path and not by a name.
     """
     names = [name for name in form.names if form.fields[name].required]
     if set(names) != {*draft.schema.get("required", ())}:
@@ -79,7 +82,7 @@ def _required_problems(draft: Draft, form: ObjectShape) -> list[Found] | None:
 
 
 def _without_arguments(draft: Draft, required: list[Found]) -> Iterator[AgentShape]:
-    """Absent and null are {}; {} is what it is."""
+    """Yield calls with no arguments: absent, null and {}."""
     for kind, sent in (
         ("no-arguments", b""),
         ("null-arguments", b"null"),
@@ -87,6 +90,7 @@ def _without_arguments(draft: Draft, required: list[Found]) -> Iterator[AgentSha
     ):
         if required:
             yield draft.refused_shape(kind, (), sent, required, corrected=None)
+        # For a tool without required fields, `{}` is a correct call.
         elif kind != "empty-arguments":
             yield draft.accepted_shape(kind, (), sent, means={})
 
@@ -94,7 +98,7 @@ def _without_arguments(draft: Draft, required: list[Found]) -> Iterator[AgentSha
 def _arguments_as_key(
     draft: Draft, form: ObjectShape, required: list[Found]
 ) -> Iterator[AgentShape]:
-    """The arguments as the name of a key, and the whole call under the keys that a call has."""
+    """Yield calls whose arguments are the name of a key, or the whole call in `arguments`."""
     text = json.dumps(draft.arguments)
     declared = set(names_below(form))
     if not is_near(text, declared):
@@ -109,7 +113,7 @@ def _arguments_as_key(
 
 
 def _faults_everywhere(draft: Draft) -> Iterator[AgentShape]:
-    """The same fault at every place at once, as an adapter makes it."""
+    """Yield calls with the same fault at every place, as an adapter makes it."""
     sent, repairs = draft.arguments, list[Found]()
     for place in draft.places:
         if place.form is not None and not place.form.exclusive_paths:
@@ -127,6 +131,7 @@ def _faults_everywhere(draft: Draft) -> Iterator[AgentShape]:
     texts = [place for place in texts if not (place.has_text or place.shape.json_text)]
     if len(texts) > 1:
         sent = draft.arguments
+        # From the inside to the outside: once an object is text, no path reaches a place inside it.
         for place in reversed(texts):
             sent = with_value(sent, place.path, json.dumps(look_up(sent, place.path)))
         yield draft.accepted_shape(

@@ -1,6 +1,4 @@
-"""A correct call, place by place: which values stand where, and which of them can be read in one
-way only.
-"""
+"""The places of a correct call: the value at each, and whether it can be read in only one way."""
 
 from __future__ import annotations
 
@@ -16,32 +14,32 @@ from toolbooth.shape import ArrayShape, Field, ObjectShape, Shape
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallPlace:
-    """One value of a correct call and what is declared there."""
+    """One value of a correct call, and the shape that is declared for it."""
 
     path: JsonPath
     value: Any
     shape: Shape
     field: Field | None = None
-    """None: the arguments themselves, an item, or further content of an open object."""
+    """None for the arguments themselves, an item, or further content of an open object."""
     form: ObjectShape | None = None
-    """How an object must be read; None for all else, and where there is more than one way."""
+    """The only form of an object; None for other values, and if several forms are possible."""
     items: ArrayShape | None = None
-    """The same for an array."""
+    """The only form of an array, likewise."""
     holder: ObjectShape | None = None
-    """The form of the object that the value stands in, under a declared key."""
+    """The form of the object that contains the value, if its key is declared."""
     mixed: bool = False
-    """An object or array around it could have been something else: the author's validation speaks
-    of that too.
+    """Whether an object or array around it has several forms. The author's validation then reports
+    problems for each of them.
     """
 
     @property
     def is_union(self) -> bool:
-        """Whether what stands here, or something around it, could have been something else."""
+        """Whether several shapes are declared for the value, or for a value around it."""
         return self.mixed or len(self.shape.types - {"null"}) > 1 or len(self.shape.objects) > 1
 
     @property
     def optional(self) -> bool:
-        """Whether the value may be left out, and null and "" say that it is."""
+        """Whether the value may be left out, and null and "" mean that it is."""
         return self.field is not None and not self.field.required and not self.field.verbatim
 
     @property
@@ -55,14 +53,15 @@ class CallPlace:
 
 
 def places(shape: Shape, arguments: Any) -> list[CallPlace]:
-    """Every place at which the law leaves one reading, the arguments themselves first; of arrays
-    the first item.
+    """Return every place with only one reading, the arguments themselves first. Of an array, only
+    the first item is used.
     """
     return list(_places(CallPlace(path=(), value=arguments, shape=shape)))
 
 
 def _places(place: CallPlace) -> Iterator[CallPlace]:
     shape, value = place.shape, place.value
+    # The author's code reads this value, so nothing is known about the outcome of a fault in it.
     if shape.opaque:
         return
     if is_object(value):
@@ -95,8 +94,11 @@ def _fields(place: CallPlace, form: ObjectShape, value: dict[str, Any]) -> Itera
     tags = _tags(place.shape.objects)
     for key, each in value.items():
         declared = form.fields.get(key)
+        # A fault in the tag itself leaves open which form was meant, so the law has no single
+        # outcome for it.
         if declared is not None and key not in tags:
             yield from _places(_below(place, key, each, declared.shape, declared))
+        # A mapping such as `dict[str, int]`: its keys are data, and its values have one shape.
         elif declared is None and not form.fields:
             shape = undeclared_shape(form, key)
             if shape is not None:
@@ -104,16 +106,19 @@ def _fields(place: CallPlace, form: ObjectShape, value: dict[str, Any]) -> Itera
 
 
 def form_of(forms: Sequence[ObjectShape], value: dict[str, Any]) -> ObjectShape | None:
-    """The one form that an object has; in a union only a tag can tell."""
+    """Return the form of an object. In a union, only a tag decides it."""
     sent = [tag for tag in _tags(forms) if tag in value]
     sent_tags = {tag: value[tag] for tag in sent}
     fitting = [form for form in forms if _has_tags(form, sent_tags)]
+    # Without a tag, several models of a union may accept the same object, and the author's
+    # validation chooses one of them.
     return fitting[0] if len(fitting) == 1 and (sent or len(forms) == 1) else None
 
 
 def _has_tags(form: ObjectShape, sent: Mapping[str, Any]) -> bool:
     """Whether a form has the tags that were sent."""
     for tag, value in sent.items():
+        # Compared as JSON below, because `1 == True` in Python.
         constants = form.fields[tag].shape.constants or ()
         if not any(same_json(value, each) for each in constants):
             return False
@@ -121,7 +126,7 @@ def _has_tags(form: ObjectShape, sent: Mapping[str, Any]) -> bool:
 
 
 def _tags(forms: Sequence[ObjectShape]) -> set[str]:
-    """The keys that tell the forms of a union apart."""
+    """Return the keys that distinguish the forms of a union."""
     if len(forms) < 2:
         return set()
     return set[str].intersection(*map(_constant_fields, forms))
@@ -135,14 +140,14 @@ def _constant_fields(form: ObjectShape) -> set[str]:
 
 
 def paths_in(value: Any, path: JsonPath = ()) -> Iterator[JsonPath]:
-    """The path of a value, and of every value in it."""
+    """Yield the path of a value, and of every value in it."""
     yield path
     for step, each in children(value):
         yield from paths_in(each, (*path, step))
 
 
 def children(value: Any) -> Iterable[tuple[str | int, Any]]:
-    """The fields of an object or the items of an array, each with its key or position."""
+    """Return the fields of an object or the items of an array, with their keys or positions."""
     if is_object(value):
         return value.items()
     return enumerate(value) if is_array(value) else ()
@@ -157,9 +162,10 @@ def is_within(path: JsonPath, places: Iterable[JsonPath]) -> bool:
 
 
 def with_value(arguments: Any, path: JsonPath, value: Any) -> Any:
-    """The call with another value at one place."""
+    """Return the call with another value at one place."""
     if not path:
         return value
+    # All shapes are made from the same correct call, which must not change on the way.
     made = copy.deepcopy(arguments)
     inner = made
     for step in path[:-1]:
@@ -169,7 +175,7 @@ def with_value(arguments: Any, path: JsonPath, value: Any) -> Any:
 
 
 def without_key(arguments: Any, path: JsonPath) -> Any:
-    """The call without one key."""
+    """Return the call without one key."""
     holder = look_up(arguments, path[:-1])
     return with_value(
         arguments, path[:-1], {key: each for key, each in holder.items() if key != path[-1]}

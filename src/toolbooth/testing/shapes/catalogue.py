@@ -1,9 +1,8 @@
-"""What clients and models really send instead of a correct call: the kinds, and where each was
-seen.
+"""The kinds of malformed calls that clients and models really send, each with its source.
 
-A kind without a report or a measurement does not belong here; the reports and measurements without
-a number are in `docs/project/evidence/`. `agent_shapes.py` says what each of them looks like for a
-given tool, and what the law prescribes for it.
+Every kind needs a report or a measurement. Those without an issue number are in
+`docs/project/evidence/`. `agent_shapes.py` makes the calls of each kind for a given tool, with the
+outcome that the law prescribes.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ Family = Literal[
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kind:
-    """One thing that goes wrong on the way: what, and where it was first or best reported."""
+    """One kind of fault, and the first or best report of it."""
 
     family: Family
     says: str
@@ -40,7 +39,7 @@ def _kind(family: Family, says: str, source: str, date: str) -> Kind:
 
 
 KINDS: dict[str, Kind] = {
-    # --- what means the same ---
+    # --- other forms of the same call ---
     "correct": _kind(
         "correct", "the correct call, as the wire delivers it", "ruby-sdk#412", "2026-06-15"
     ),
@@ -202,8 +201,8 @@ CLIENT_KEYS: dict[str, tuple[object, str, str]] = {
     "tool_call_description": ("Looks it up.", "mcp-ts-core#453", "2026-09-18"),
     "_as_extra": (True, "mcp-ts-core#453", "2026-09-18"),
 }
-"""Keys that clients add: what they hold, and where that was seen. Only the law names them: no other
-key is removed.
+"""Keys that clients add, each with its value and its source. The law lists them; no other key is
+removed.
 """
 
 WRAPPERS: dict[str, tuple[str, str]] = {
@@ -219,6 +218,6 @@ WRAPPERS: dict[str, tuple[str, str]] = {
     "fields": ("nested-wrapper report", "2026-11-15"),
     "parameters": ("toolhive#5891", "2026-07-21"),
 }
-"""Names that wrappers have had. `key_faults.py` adds those of the tool, the model and the
+"""Names of wrappers that were seen. `key_faults.py` adds the names of the tool, the model and the
 parameter.
 """

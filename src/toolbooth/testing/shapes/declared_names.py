@@ -11,11 +11,11 @@ from toolbooth.jsonvalue import likeness, recased
 from toolbooth.shape import ObjectShape
 
 _NEAR = 0.7
-"""How much alike two names are, of 1, before one could be a slip for the other."""
+"""The least similarity, of 1, at which one name could be a slip for the other."""
 
 
 def is_near(name: str, names: Iterable[str]) -> bool:
-    """Whether one could be a slip for another, so that a correction might take it for that."""
+    """Whether a name is similar to one of these, so that a correction might choose it."""
     return any(likeness(recased(name), recased(each)) >= _NEAR for each in names)
 
 
@@ -25,13 +25,14 @@ def holds_object(value: Any) -> bool:
 
 
 def undeclared_code(value: Any) -> str:
-    """The code of an undeclared key: one that holds an object is always a wrapper."""
+    """Return the problem code of an undeclared key. With an object in it, it is a wrapper."""
     return "nested-wrapper" if holds_object(value) else "unknown-key"
 
 
 def names_below(form: ObjectShape, depth: int = 8) -> Iterator[str]:
-    """The names of a form and of all forms below it."""
+    """Yield the names of a form and of all forms below it."""
     yield from form.fields
     for field in form.fields.values():
+        # The depth ends this for recursive models.
         for each in field.shape.objects if depth else ():
             yield from names_below(each, depth - 1)

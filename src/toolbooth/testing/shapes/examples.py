@@ -1,8 +1,6 @@
-"""One correct call of a tool, made from its schema: the same each time, with as much in it as the
-schema declares.
+"""Make one correct call of a tool from its schema: the same each time, with all declared fields.
 
-A value that differs from the default is taken where there is one, so that a field that gets lost
-makes a difference.
+Values differ from the defaults if possible, so that a lost field changes the result.
 """
 
 from __future__ import annotations
@@ -34,21 +32,21 @@ _SEARCH = settings(
         HealthCheck.data_too_large,
     ],
 )
-"""The same on every run and machine, the simplest values first."""
+"""Settings with which Hypothesis makes the same values on every machine, the simplest first."""
 
 
 class NoExample(LookupError):
-    """No correct call could be made from the schema alone; says what was tried last, and what to
-    do.
+    """No correct call could be made from the schema alone. The message has the last attempt, and
+    the way to give an example.
     """
 
 
 def example_arguments(contract: Contract) -> dict[str, Any]:
-    """A correct call: what the schema gives as an example, or one made from it.
+    """Return a correct call: the example in the schema, or one made from the schema.
 
     Raises:
-        NoExample: the author's validation refused whatever was made; the author must give an
-        example.
+        NoExample: the author's validation refused every call that was made. The author must give
+            an example.
         ContractError: the schema refers to a file or URL.
     """
     refuse_outside_references(contract.schema, contract.name)
@@ -65,7 +63,7 @@ def example_arguments(contract: Contract) -> dict[str, Any]:
 
 
 def refusal_of(contract: Contract, arguments: Any) -> str:
-    """Why a call is not correct; empty if it is."""
+    """Return why a call is not correct; empty if it is correct."""
     try:
         repairs = accept_bytes(contract, json.dumps(arguments).encode())[1]
     except ToolInputError as error:
@@ -75,11 +73,15 @@ def refusal_of(contract: Contract, arguments: Any) -> str:
 
 def _candidates(contract: Contract) -> Iterator[dict[str, Any]]:
     schema = contract.schema
+    # The author's examples come first: they may name rows that exist, which no generated value
+    # does.
     yield from (each for each in schema.get("examples", ()) if isinstance(each, dict))
     try:
         yield _ExampleMaker(Document(schema)).make({"type": "object", **schema})
-    except RecursionError:  # it requires itself: there is no such call
+    except RecursionError:  # the schema requires itself, so there is no such call
         return
+    # More fields give more places for faults. But some validators forbid fields together, for
+    # example `since` with `page`, so calls with fewer fields are tried too.
     for whole in (True, False):
         try:
             yield find(
@@ -92,12 +94,14 @@ def _candidates(contract: Contract) -> Iterator[dict[str, Any]]:
 
 
 class _ExampleMaker:
-    """Makes one value for each schema of a document; what recurs is left out where it may be."""
+    """Makes one value for each schema of a document, without optional recursion."""
 
     def __init__(self, document: Document) -> None:
         self.document = document
 
     def make(self, schema: Any, above: frozenset[str] = frozenset()) -> Any:
+        # The references on the way here. An optional field that has one of them is left out, which
+        # ends the recursion of a model such as a tree.
         above |= _references(schema)
         written = self._resolve(schema)
         given = written.get("examples") or _fixed_values(written)
@@ -117,7 +121,7 @@ class _ExampleMaker:
         return _matching_text(written) if has_pattern else scalar(kind, written)
 
     def _resolve(self, schema: Any) -> dict[str, Any]:
-        """The schema with what it refers to; of alternatives the first that is not null."""
+        """Return the schema with its references resolved, and the first alternative but null."""
         written = self.document.resolve(schema)
         for key in ("anyOf", "oneOf"):
             options = [each for each in written.pop(key, ()) if each != {"type": "null"}]
@@ -132,6 +136,7 @@ class _ExampleMaker:
             if key in required or not _references(each) & above
         }
         further = schema.get("additionalProperties")
+        # A `dict[str, int]` gets one entry, so that its values are tested too.
         if isinstance(further, Mapping) and not fields:
             made["key"] = self.make(further, above)
         return made
@@ -141,12 +146,13 @@ class _ExampleMaker:
         prefix = [self.make(each, above) for each in schema.get("prefixItems", ())]
         if prefix or items is False:
             return prefix
+        # An array of the model itself, such as `children`, stays empty if the schema allows it.
         recurs = _references(items) & above
         count = least if recurs else max(least, min(1, schema.get("maxItems", 1)))
         return [self.make(items, above) for _ in range(count)]
 
     def _json(self, schema: Schema, above: frozenset[str]) -> str:
-        """JSON text: as the description has it, or as the schema of its content says."""
+        """Return JSON text: the example in the description, or one for the content's schema."""
         for value in json_in(str(schema.get("description", ""))):
             return json.dumps(value)
         return json.dumps(self.make(schema.get("contentSchema", {"type": "object"}), above))
@@ -157,7 +163,7 @@ def _fixed_values(schema: Schema) -> list[Any]:
 
 
 def _kind(schema: Schema) -> str:
-    """The type to make a value of; of several the first that is not null."""
+    """Return the type of the value to make: the first one but null."""
     declared: Any = schema.get("type", "string")
     if isinstance(declared, str):
         return declared
@@ -165,7 +171,7 @@ def _kind(schema: Schema) -> str:
 
 
 def _references(schema: Any) -> frozenset[str]:
-    """What a schema refers to, in place or by its items."""
+    """Return the references of a schema, and of its items."""
     if not is_schema(schema):
         return frozenset()
     parts = [schema.get("items")]
@@ -181,5 +187,7 @@ def _matching_text(schema: Schema) -> str:
         calls = arguments_for({"properties": {"text": text}, "required": ["text"]})
         found = find(calls, lambda _: True, settings=_SEARCH)
     except (NoSuchExample, Unsatisfiable):
+        # Hypothesis could not make a match. The caller tries this text as a call, and reports the
+        # refusal if the pattern excludes it.
         return "text"
     return found["text"]

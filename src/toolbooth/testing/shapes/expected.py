@@ -1,4 +1,4 @@
-"""One shape that a call may arrive in, and the outcome that the law prescribes for it."""
+"""One shape in which a call may arrive, with the outcome that the law prescribes."""
 
 from __future__ import annotations
 
@@ -15,29 +15,29 @@ from toolbooth.testing.shapes.catalogue import KINDS
 
 Outcome = Literal["passed", "repaired", "refused"]
 Found = tuple[str, str]
-"""A code and a path, of a repair or of a problem."""
+"""The code and path of a repair or of a problem."""
 Seen = tuple[str, str, str]
-"""One of several of a kind: its name, where it was seen, and when."""
+"""One example of a kind: its name, its source and its date."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExpectedOutcome:
-    """What the law says must become of a call."""
+    """The outcome that the law prescribes for a call."""
 
     outcome: Outcome
     means: Any = None
-    """Passed and repaired: the correct call that it is to be taken as. What becomes of that one
-    becomes of this one.
+    """If the call passes or is repaired: the correct call with the same meaning. Both must have the
+    same outcome.
     """
     repairs: tuple[Found, ...] = ()
     problems: tuple[Found, ...] | None = ()
-    """None: it must be refused, but a union leaves open in which words."""
+    """The problems of the refusal. None if a union leaves open which problems are reported."""
     corrected: Any = ...
-    """The call to send instead; None: there must be none, for it would be a guess or show a secret;
-    ...: not said.
+    """The corrected call. None if there must be none, because it would be a guess or show a secret;
+    ... if the law leaves this open.
     """
     may_go_without: bool = False
-    """There may be no corrected call, but if there is one, it must be this."""
+    """Whether the corrected call may be missing. If there is one, it must be `corrected`."""
 
     def __str__(self) -> str:
         if self.outcome != "refused":
@@ -54,31 +54,31 @@ def found_text(found: Iterable[Found]) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentShape:
-    """One thing that clients or models send instead of a correct call."""
+    """One malformed form of a correct call, as clients or models send it."""
 
     id: str
-    """Stable and readable: `wrapper/data`, `json-text@$.lines`."""
+    """A stable and readable id, such as `wrapper/data` or `json-text@$.lines`."""
     kind: str
     path: str
     body: bytes
     """The JSON text of `arguments`."""
     source: str
-    """Where it was seen."""
+    """The report or measurement behind it."""
     date: str
     law: ExpectedOutcome
     raw: bool = False
-    """Only the bytes show it: a host that parses them decides before any hook. On our own server
-    the law holds.
+    """Whether only the bytes show the fault. A host that parses them first decides by itself; on
+    our own server the law applies.
     """
 
     @property
     def arguments(self) -> Any:
-        """What was sent, as a host parses it; None for nothing."""
+        """The arguments as a host parses them; None if none were sent."""
         return json.loads(self.body) if self.body else None
 
     @property
     def says(self) -> str:
-        """What went wrong, in a few words."""
+        """The fault in a few words."""
         return KINDS[self.kind].says
 
 
@@ -93,11 +93,13 @@ class Draft:
         self.corrected = self._corrected_call(contract)
 
     def _corrected_call(self, contract: Contract) -> dict[str, Any] | EllipsisType | None:
-        """The correct call itself, unless it holds a secret, or what can be written in more than
-        one way.
+        """Return the correct call itself, unless it has a secret, or a value that can be written in
+        several ways.
         """
         if any(place.shape.secret and place.value is not None for place in self.places):
             return None  # where a secret is involved, only edits
+        # A field may be sent under several names. The corrected call may have another one than the
+        # example.
         aliased = any(
             place.field is not None and place.field.name != place.path[-1] for place in self.places
         )
@@ -115,8 +117,9 @@ class Draft:
         seen: Seen | None = None,
         raw: bool = False,
     ) -> AgentShape:
-        """What has one meaning: passed, or repaired."""
+        """Return a shape with one meaning, which passes or is repaired."""
         made = tuple(repairs)
+        # `...` and not None, because null is a JSON value.
         meant = self.arguments if means is ... else means
         law = ExpectedOutcome(outcome="repaired" if made else "passed", means=meant, repairs=made)
         return self._shape(kind, path, sent, law, seen, raw=raw)
@@ -133,7 +136,7 @@ class Draft:
         seen: Seen | None = None,
         raw: bool = False,
     ) -> AgentShape:
-        """What would be a guess."""
+        """Return a shape that must be refused, because its meaning would be a guess."""
         said = None if problems is None else tuple(problems)
         law = ExpectedOutcome(
             outcome="refused", problems=said, corrected=corrected, may_go_without=may_go_without
@@ -150,7 +153,8 @@ class Draft:
         *,
         raw: bool,
     ) -> AgentShape:
-        """`sent` is bytes where no value could say it."""
+        """Return a shape; `sent` is bytes if no Python value has this form."""
+        # Most kinds have one source. Each name of a wrapper and each key of a client has its own.
         variant, source, date = seen or ("", KINDS[kind].source, KINDS[kind].date)
         name = f"{kind}/{variant}" if variant else kind
         body = sent if isinstance(sent, bytes) else json.dumps(sent).encode()

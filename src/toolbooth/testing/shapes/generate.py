@@ -1,8 +1,8 @@
-"""A JSON Schema goes in; a Hypothesis strategy for what it admits comes out.
+"""Make a Hypothesis strategy for the values that a JSON Schema admits.
 
-Made for the schemas that we publish and for those that hosts do. What is built may be too wide here
-and there (`not`, `if`, `contains`): the schema itself has the last word on every value. As at the
-boundary, an object that declares properties and is silent on others has no others.
+It covers the schemas that we and other hosts publish. A strategy may be too wide for `not`, `if`
+and `contains`, so every value is checked against the schema itself. As at the boundary, an object
+that declares properties and does not mention others has no others.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from toolbooth.testing.offline_schema import is_schema, offline_validator
 Values = SearchStrategy[Any]
 
 DEEP = 4
-"""Levels below which only what is required is made; as many again, and nothing is."""
+"""The depth below which only required values are made. At twice this depth, none are."""
 
 _OBJECT = (
     "properties",
@@ -43,13 +43,13 @@ _CHOICES = ("anyOf", "oneOf")
 _KINDS = ("string", "integer", "number", "boolean", "null", "array", "object")
 
 _TRICKY = ("", "5", "1.5", "true", "null", "None", "[1]", '{"a": 1}', " a ", "é😀", "2026-01-02")
-"""Text that is easily taken for something else."""
+"""Texts that look like other values."""
 
 _texts = st.text(max_size=8) | st.sampled_from(_TRICKY)
 _numbers = st.floats(-1e9, 1e9, width=32) | st.integers(-(10**6), 10**6)
 _scalars = st.none() | st.booleans() | st.integers(-(10**6), 10**6) | _numbers | _texts
-# "Anything" ends soon: where a client must be told a type for every node, it has to
-# (`publish.ANY_ITEMS`).
+# Values of any type have few levels, because the portable schema gives each node a type and so
+# limits their depth (`publish.ANY_ITEMS`).
 _anything = (
     _scalars
     | st.lists(_texts | _numbers | st.booleans(), max_size=3)
@@ -72,7 +72,7 @@ _FORMATS: dict[str, SearchStrategy[str]] = {
 
 
 def arguments_for(schema: Schema, *, whole: bool = False) -> SearchStrategy[dict[str, Any]]:
-    """Arguments that the schema admits; `whole`: with every field that it declares.
+    """Return a strategy for arguments that the schema admits; `whole`: with every declared field.
 
     Raises:
         ContractError: the schema refers to a file or URL, or is not a JSON Schema.
@@ -94,14 +94,14 @@ def _is_open(schema: Schema) -> bool:
 
 
 class Document:
-    """One schema document, whose parts can be read with what they refer to."""
+    """One schema document. `resolve` reads a part of it with its references."""
 
     def __init__(self, root: Schema) -> None:
         self.root = root
         self.references = References(root)
 
     def resolve(self, schema: Any) -> dict[str, Any]:
-        """What a schema says, with what it refers to and all of `allOf` in one."""
+        """Return a schema merged with its references and with all of `allOf`."""
         written: dict[str, Any] = dict(schema) if is_schema(schema) else {}
         parts = [self.resolve(each) for each in written.pop("allOf", ())]
         if isinstance(ref := written.pop("$ref", None), str):
@@ -119,6 +119,8 @@ class _StrategyMaker:
         self.whole = whole
 
     def make(self, schema: Any, depth: int) -> Values:
+        # A strategy that can produce nothing makes Hypothesis choose another branch. A schema that
+        # requires itself without end has no value at all.
         if schema is False or depth > 2 * DEEP:
             return st.nothing()
         written = self.document.resolve(schema)
@@ -134,12 +136,14 @@ class _StrategyMaker:
         return st.one_of([self._of(kind, written, depth) for kind in kinds])
 
     def _options(self, schema: Schema, key: str) -> list[dict[str, Any]]:
-        """The options of a choice, each with what is said beside the choice."""
+        """Return the options of a choice, each merged with the keywords beside the choice."""
         base = {name: value for name, value in schema.items() if name != key}
         return [both(base, self.document.resolve(option)) for option in schema[key]]
 
     def _constants(self, schema: Schema) -> Values:
         definitions = self.document.root.get("$defs", {})
+        # The keywords beside an `enum` count as well, for example those that `allOf` adds:
+        # `{"enum": [1, 20], "minimum": 10}` admits only 20.
         fits = offline_validator({**schema, "$defs": definitions}).is_valid
         values: list[Any] = schema["enum"] if "enum" in schema else [schema["const"]]
         choices = list(filter(fits, values))
@@ -158,6 +162,8 @@ class _StrategyMaker:
         return st.booleans() if kind == "boolean" else st.none()
 
     def _object(self, schema: Schema, depth: int) -> Values:
+        # A key can be required without being declared. Its values are then those of any further
+        # key.
         unlisted = dict.fromkeys(
             schema.get("required", ()), schema.get("additionalProperties") or True
         )
@@ -183,7 +189,7 @@ class _StrategyMaker:
         return st.tuples(declared, more).map(lambda parts: {**parts[1], **parts[0]})
 
     def _further(self, schema: Schema, depth: int) -> Values | None:
-        """What an undeclared key may hold; None: there are none."""
+        """Return the values of undeclared keys; None if there may be none."""
         patterns = list(schema.get("patternProperties", {}).values())
         extra = schema.get("additionalProperties", "properties" not in schema and not patterns)
         if patterns:
@@ -221,13 +227,15 @@ def _kinds(schema: Schema) -> list[str]:
     if said is None:
         hints = {"object": _OBJECT, "array": _ARRAY, "number": _NUMBER, "string": _TEXT}
         hinted = [kind for kind, keys in hints.items() if schema.keys() & set(keys)]
+        # Without `type`, `{"minLength": 3}` also admits every number. Texts are the values that its
+        # author had in mind, and the ones that a tool reads.
         return hinted[:1]
     kinds = [said] if isinstance(said, str) else list(said)
     return [*kinds, "null"] if schema.get("nullable") is True and "null" not in kinds else kinds
 
 
 def both(left: Schema, right: Schema) -> dict[str, Any]:
-    """One schema for two: what is said of the same thing twice holds twice."""
+    """Return one schema for two, in which the keywords of both apply."""
     made = {**left, **right}
     for key in left.keys() & right.keys():
         one, other = left[key], right[key]
@@ -238,6 +246,8 @@ def both(left: Schema, right: Schema) -> dict[str, Any]:
         elif key == "required":
             made[key] = list(dict.fromkeys([*one, *other]))
         elif key == "type" and one != other:
+            # `type` is one name or a list of names. `in` works for both, because no name of a type
+            # is part of another.
             made[key] = [kind for kind in _KINDS if kind in one and kind in other]
         elif key in ("items", "additionalProperties") and one != other:
             made[key] = {"allOf": [one, other]}
@@ -266,7 +276,7 @@ def _string(schema: Schema) -> Values:
 
 
 def _format_of(schema: Schema) -> Any:
-    """The format of a text, which the portable profile says in words."""
+    """Return the format of a text, which the portable profile writes into the description."""
     return schema.get("format") or said_format(str(schema.get("description", "")))
 
 
@@ -276,14 +286,18 @@ def _has_length(least: int, most: int | None, text: str) -> bool:
 
 def _matching_text(pattern: str) -> SearchStrategy[str]:
     try:
+        # JSON Schema has the patterns of ECMAScript, where `\d` means the ten ASCII digits. In
+        # Python it matches the digits of every script.
         return st.from_regex(re.compile(pattern, re.ASCII))
-    except re.error:  # another dialect: the schema itself must find out
+    except re.error:  # another dialect of patterns; the check of each value applies it
         return st.text(max_size=20)
 
 
 def _integer(schema: Schema) -> Values:
     least, most = _bounds(schema, step=1)
+    # Below 2**53, so that JavaScript and JSON parsers with doubles keep every digit.
     low = -(10**15) if least is None else math.ceil(least)
+    # A declared minimum may be greater than our own bound.
     high = max(10**15, low) if most is None else math.floor(most)
     if low > high:
         return st.nothing()
@@ -308,7 +322,7 @@ def _number(schema: Schema) -> Values:
 
 
 def _bounds(schema: Schema, *, step: int) -> tuple[Any, Any]:
-    """The least and the most; past an exclusive bound by one step, or left to the schema."""
+    """Return the least and the greatest value, one step inside exclusive bounds."""
     lows = [schema["minimum"]] if "minimum" in schema else []
     if "exclusiveMinimum" in schema:
         lows.append(schema["exclusiveMinimum"] + step)

@@ -1,8 +1,7 @@
-"""What goes wrong with keys: keys added and left out, and wrappers. Names are `name_faults.py`,
-keys at the wrong level `level_faults.py`.
+"""Faults of keys: keys that are added or left out, and wrappers. Faults of names are in
+`name_faults.py`, keys at the wrong level in `level_faults.py`.
 
-None of it may pass. A corrected call is prescribed where the declared names leave one way to put
-things right.
+None of these calls may pass. A corrected call is expected if the declared names leave only one.
 """
 
 from __future__ import annotations
@@ -22,11 +21,11 @@ from toolbooth.testing.shapes.level_faults import level_faults
 from toolbooth.testing.shapes.name_faults import name_faults
 
 STRANGE = "zq_unheard_of"
-"""A name that nothing declares, nor anything like it."""
+"""A name that no tool declares, and that is similar to no declared name."""
 
 
 def key_faults(draft: Draft) -> Iterator[AgentShape]:
-    """Every fault of the keys of every object."""
+    """Yield every fault of the keys of every object."""
     for place in draft.places:
         form = place.form
         if form is not None and not form.exclusive_paths and not _is_authors(form):
@@ -43,7 +42,7 @@ def key_faults(draft: Draft) -> Iterator[AgentShape]:
 
 
 def _is_authors(form: ObjectShape) -> bool:
-    """Whether the author's code, or a pattern, decides what may stand beside the fields."""
+    """Whether the author's code, or a pattern, decides which further keys may be sent."""
     if form.patterns:
         return True
     return (
@@ -60,12 +59,15 @@ def _added_keys(draft: Draft, place: CallPlace, form: ObjectShape) -> Iterator[A
     for key, (value, source, date) in CLIENT_KEYS.items():
         path = path_text((*place.path, key))
         sent = with_value(draft.arguments, place.path, {**place.value, key: value})
+        # If the tool declares `tool_call_id`, then `toolCallId` is its name in another case, and
+        # not a key that a client added.
         if recased(key) in map(recased, form.fields):
             continue
         if not place.path:
             repair = ("client-key", path)
             seen = (key, source, date)
             yield draft.accepted_shape("client-key", place.path, sent, [repair], seen=seen)
+        # Below the top, the law refuses all client keys in the same way, so one of them is enough.
         elif key == "toolCallId" and form.additional is None:
             problem = ("unknown-key", path)
             yield draft.refused_shape(
@@ -78,7 +80,7 @@ def _added_keys(draft: Draft, place: CallPlace, form: ObjectShape) -> Iterator[A
 
 
 def _added_to_union(draft: Draft, place: CallPlace) -> Iterator[AgentShape]:
-    """A union without a tag: whichever form is meant, none has this key."""
+    """Yield a call with a key that no form of a union without a tag has."""
     held: Any = place.value
     if type(held) is dict and all(map(_excludes_strange, place.shape.objects)):
         sent = with_value(draft.arguments, place.path, held | {STRANGE: 1})
@@ -105,10 +107,12 @@ def _missing_keys(draft: Draft, place: CallPlace, form: ObjectShape) -> Iterator
 def _wrapped_fields(draft: Draft, place: CallPlace, form: ObjectShape) -> Iterator[AgentShape]:
     value, fields = place.value, form.fields
     if not value or (form.additional is not None and not value.keys() <= fields.keys()):
-        return  # an open object may hold anything that is not made of declared names alone
+        return  # an open object may have any key whose value is not made of declared names only
     objects = [key for key, field in fields.items() if field.shape.objects]
 
     def free(name: str) -> bool:
+        # `data` is no wrapper if the tool declares it. A name similar to a declared object, such as
+        # `adress`, would be a misspelt name and not a wrapper.
         return name not in fields and not is_near(name, objects)
 
     def wrapper(
@@ -116,7 +120,7 @@ def _wrapped_fields(draft: Draft, place: CallPlace, form: ObjectShape) -> Iterat
     ) -> AgentShape:
         sent = with_value(draft.arguments, place.path, held)
         problem = ("nested-wrapper", path_text((*place.path, name)))
-        # A wrapper hides the tag by which the form of a union is known.
+        # A wrapper hides the tag that chooses the form of a union.
         corrected = draft.corrected if len(place.shape.objects) == 1 else ...
         return draft.refused_shape(
             kind, place.path, sent, [problem], corrected=corrected, seen=seen
@@ -126,6 +130,7 @@ def _wrapped_fields(draft: Draft, place: CallPlace, form: ObjectShape) -> Iterat
         if free(name):
             seen = (name, source, date)
             yield wrapper("wrapper", name, {name: value}, seen)
+            # Text is read in the same way under every name, so two names are enough.
             if name in ("args", "data"):
                 yield wrapper("wrapper-text", name, {name: json.dumps(value)}, seen)
     half = dict(list(value.items())[: len(value) // 2])
@@ -137,9 +142,7 @@ def _wrapped_fields(draft: Draft, place: CallPlace, form: ObjectShape) -> Iterat
 
 
 def _wrapper_names(draft: Draft, place: CallPlace) -> dict[str, tuple[str, str]]:
-    """The names that were seen, and the tool's own: of itself, its models, its parameters and
-    fields.
-    """
+    """Return names that were seen, and names of the tool, its models, parameters and fields."""
     if not place.path:
         own = [draft.tool, str(draft.schema.get("title", "")), *_group_names(place.form)]
         report = ("nested-wrapper report", "2026-11-15")
@@ -147,28 +150,30 @@ def _wrapper_names(draft: Draft, place: CallPlace) -> dict[str, tuple[str, str]]
     names = {"data": WRAPPERS["data"]}
     keys = [step for step in place.path if isinstance(step, str)]
     names |= dict.fromkeys(keys[-1:], ("pi-mcp-adapter#364", "2026-08-15"))
+    # Only items of a list were seen as `{"item": ...}`.
     if isinstance(place.path[-1], int):
         names["item"] = ("hermes-agent#99270", "2026-08-31")
     return names
 
 
 def _group_names(form: ObjectShape | None) -> list[str]:
-    """The names of the models whose fields are published flat."""
+    """Return the names of the models whose fields are published flat."""
     groups = form.groups if form is not None else ()
     return [step for group in groups for step in group.model_path]
 
 
 def _wrapped_items(draft: Draft, place: CallPlace, form: ArrayShape) -> Iterator[AgentShape]:
-    """Each item, no object itself, in an object of its own."""
+    """Yield a call in which each item of a list is wrapped in an object."""
     value = place.value
     items = None if form.prefix else form.items
     if items is None or items.opaque or "object" in items.types:
         return
+    # A refusal lists at most MOST_PROBLEMS, so the expected list would not be the actual one.
     if not 0 < len(value) <= MOST_PROBLEMS:
         return
     sent = with_value(draft.arguments, place.path, [{"item": each} for each in value])
     problems = [("wrong-type", path_text((*place.path, index))) for index in range(len(value))]
-    # For text it may be the text of this JSON.
+    # A declared text may be exactly this JSON.
     is_clear = items.types.isdisjoint(("string", "array"))
     corrected = draft.corrected if is_clear else None
     yield draft.refused_shape(

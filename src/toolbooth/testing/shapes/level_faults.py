@@ -1,4 +1,4 @@
-"""Keys at the wrong level: beside the object they belong in, or inside one that they do not."""
+"""Keys at the wrong level: beside the object that declares them, or inside another."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from toolbooth.testing.shapes.expected import AgentShape, Draft, Found
 
 
 def level_faults(draft: Draft, place: CallPlace, form: ObjectShape) -> Iterator[AgentShape]:
-    """Keys moved between an object and the objects that are its fields, all of one form."""
+    """Yield calls with keys moved between an object and its nested objects, all of one form."""
     inner = {
         key: field.shape.objects[0]
         for key, field in form.fields.items()
@@ -39,15 +39,18 @@ def _one_level_up(
     key: str,
     held: Json,
 ) -> Iterator[AgentShape]:
-    """A field beside its object; then all of them, without the object."""
+    """Yield a call with one field beside its object, and one with all of them instead of it."""
 
     def movable(name: str) -> bool:
+        # If both `billing` and `shipping` declare `city`, then a `city` beside them belongs to
+        # either, and a corrected call would be a guess.
         homes = [other for other in inner.values() if name in other.fields]
         if holds_object(held[name]) or len(homes) != 1:
             return False
         return name not in form.fields and not is_near(name, form.fields)
 
     names = [name for name in held if movable(name)]
+    # One example is enough: the boundary treats all fields of an object in the same way.
     for name in names[:1]:
         rest = _other_fields(held, name)
         sent = with_value(draft.arguments, place.path, {**place.value, key: rest, name: held[name]})
@@ -68,7 +71,7 @@ def _one_level_down(
     below: ObjectShape,
     held: Json,
 ) -> Iterator[AgentShape]:
-    """A field inside the object beside it."""
+    """Yield calls with a field inside the object that is beside it."""
     declared = set(names_below(below))
     for name, value in place.value.items():
         if name == key or name not in form.fields:

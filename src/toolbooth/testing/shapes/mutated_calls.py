@@ -1,4 +1,4 @@
-"""Calls that went wrong at random: correct ones with up to two things changed anywhere in them."""
+"""Random malformed calls: correct ones with up to two changes at random places."""
 
 from __future__ import annotations
 
@@ -21,10 +21,14 @@ _new_keys = st.sampled_from(["zq", "data", "Name", "toolCallId"])
 
 @st.composite
 def mutated_call(draw: st.DrawFn, calls: SearchStrategy[Any]) -> Any:
-    """A call of these, with up to two things changed anywhere in it."""
+    """Draw one of these calls, with up to two changes at random places."""
     call = draw(calls)
+    # Hypothesis shrinks towards the first entry. So most calls, and the simplest counterexample,
+    # have exactly one change.
     for _ in range(draw(st.sampled_from([1, 1, 2, 0]))):
         root, *below = paths_in(call)
+        # The values inside are listed twice, because at the root there is little that can be
+        # changed.
         call = _mutate(draw, call, draw(st.sampled_from([*below, *below, root])))
     return call
 
@@ -50,7 +54,8 @@ def _mutate(draw: st.DrawFn, call: Any, path: JsonPath) -> Any:
 
 
 def _near(value: Any) -> Any:
-    """Another value of the same type, just past what may have been a bound."""
+    """Return another value of the same type, just past a possible bound."""
+    # Before the test for `int`, because `True + 1` is 2 in Python.
     if isinstance(value, bool | None):
         return not value
     if isinstance(value, int | float):

@@ -1,4 +1,4 @@
-"""What goes wrong with names: another case, a slip, a path written as a name, a name twice."""
+"""Faults of names: another case, a slip, a path written as a name, a name sent twice."""
 
 from __future__ import annotations
 
@@ -17,7 +17,9 @@ from toolbooth.testing.shapes.expected import AgentShape, Draft, Found
 
 
 def name_faults(draft: Draft, place: CallPlace, form: ObjectShape) -> Iterator[AgentShape]:
-    """Every fault of the names of one object, which has one form and no undeclared keys."""
+    """Yield every fault of the names of an object that has one form and no undeclared keys."""
+    # A tool with both `user_id` and `userId` distinguishes names by their case. Another case would
+    # then be a guess.
     if len(set(map(recased, form.names))) == len(form.names):
         for kind, recase in _CASES.items():
             yield from _names_in_another_case(draft, place, form, kind, recase)
@@ -28,7 +30,7 @@ def name_faults(draft: Draft, place: CallPlace, form: ObjectShape) -> Iterator[A
 
 
 def _undeclared_problems(place: CallPlace, values: Mapping[str, Any]) -> list[Found]:
-    """The problems of undeclared keys with these values."""
+    """Return the problems of undeclared keys with these values."""
     return [
         (undeclared_code(each), path_text((*place.path, name))) for name, each in values.items()
     ]
@@ -40,7 +42,7 @@ def _undeclared_problems(place: CallPlace, values: Mapping[str, Any]) -> list[Fo
 def _names_in_another_case(
     draft: Draft, place: CallPlace, form: ObjectShape, kind: str, recase: Callable[[str], str]
 ) -> Iterator[AgentShape]:
-    """All the names of one object in another case: an adapter does not choose among them."""
+    """Yield calls with all names of one object in another case, as an adapter writes them."""
     declared = [key for key in place.value if key in form.fields]
     names = {key: recase(key) for key in declared if recase(key) not in form.fields}
     if not names or len(names) > MOST_PROBLEMS or len(set(names.values())) < len(names):
@@ -72,9 +74,10 @@ _CASES: dict[str, Callable[[str], str]] = {
 
 
 def _misspelt_name(draft: Draft, place: CallPlace, form: ObjectShape) -> Iterator[AgentShape]:
-    """The longest name without one letter in its middle, where no other name is like it."""
+    """Yield a call whose longest name lacks one letter, unless another name is similar."""
     declared = [key for key in place.value if key in form.fields]
     key = max(declared, key=len, default="")
+    # In a short name such as `id`, one letter less leaves too little to recognise it by.
     if len(key) < 5:
         return
     middle = len(key) // 2
@@ -87,8 +90,8 @@ def _misspelt_name(draft: Draft, place: CallPlace, form: ObjectShape) -> Iterato
     names = {key: slip}
     held = {names.get(name, name): each for name, each in place.value.items()}
     problems = _undeclared_problems(place, {slip: value})
-    # Without certainty, a similar name is only mentioned. What a misspelt object holds may still be
-    # declared beside it.
+    # A name that is only similar is mentioned, not corrected. The keys inside a misspelt object may
+    # still be declared beside it.
     corrected: Any = ... if holds_object(value) else None
     if respelt(slip, form, names_of_tool(draft.places[0].shape)) is not None:
         corrected = draft.corrected
@@ -104,7 +107,7 @@ def _misspelt_name(draft: Draft, place: CallPlace, form: ObjectShape) -> Iterato
 def _path_as_name(
     draft: Draft, place: CallPlace, form: ObjectShape, key: str
 ) -> Iterator[AgentShape]:
-    """A nested field by its path: `address.city`, `lines[0].sku`."""
+    """Yield calls with a nested field under its path: `address.city`, `lines[0].sku`."""
     value = place.value[key]
     field = form.fields.get(key)
     if field is None or not value or not isinstance(value, dict | list):
@@ -115,6 +118,8 @@ def _path_as_name(
     leaves = {_path_name(path): each for path, each in by_path.items()}
     if len(leaves) > MOST_PROBLEMS or leaves.keys() & form.fields.keys():
         return
+    # A key such as `a.b` would be read as two steps. A leaf that is an object, or JSON text of one,
+    # is reported as a wrapper instead.
     if any(map(_is_ambiguous, by_path)) or any(map(holds_object, leaves.values())):
         return
     beside = {name: each for name, each in place.value.items() if name != key}
@@ -125,7 +130,7 @@ def _path_as_name(
 
 
 def _has_one_form(shape: Shape, depth: int = 8) -> bool:
-    """Whether every object and array below has one form, nothing of it the author's."""
+    """Whether every object and array below has one form, and no author's code reads them."""
     forms = (*shape.objects, *shape.arrays)
     if shape.opaque or len(forms) > 1 or not depth:
         return False
@@ -142,7 +147,7 @@ def _is_open(form: ObjectShape | ArrayShape) -> bool:
 
 
 def _leaves(value: Any, path: JsonPath) -> Iterator[tuple[JsonPath, Any]]:
-    """The values that hold no others, each with its path."""
+    """Yield the values that contain no others, each with its path."""
     inner = list(children(value))
     if not inner:
         yield path, value
@@ -158,7 +163,7 @@ def _path_name(path: JsonPath) -> str:
 
 
 def _is_ambiguous(path: JsonPath) -> bool:
-    """Whether a key of a path has characters that separate keys."""
+    """Whether a key of a path contains characters that separate keys."""
     return any(re.search(r"[.\[\]]", str(step)) for step in path)
 
 
@@ -166,9 +171,12 @@ def _is_ambiguous(path: JsonPath) -> bool:
 
 
 def _duplicate_key(draft: Draft, place: CallPlace, key: str) -> Iterator[AgentShape]:
-    """The same key again, with another value: whichever won, one would be lost."""
+    """Yield a call with a key twice. Whichever value was used, the other would be lost."""
+    # One key of each object is enough, because the parser treats all of them in the same way.
     if key != next(iter(place.value)):
         return
+    # No Python dict has the same key twice. So a second key gets a name that no call contains, and
+    # this name is replaced in the text.
     marked = json.dumps(with_value(draft.arguments, place.path, {**place.value, "\0": 0}))
     sent = marked.replace(json.dumps("\0"), json.dumps(key)).encode()
     path, problem = (*place.path, key), ("duplicate-key", "$")

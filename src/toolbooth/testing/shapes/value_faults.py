@@ -1,7 +1,7 @@
-"""What goes wrong with one value: text for what is none, another JSON type, something for nothing.
+"""Faults of one value: text where no text is declared, another JSON type, a value for "nothing".
 
-Each fault says what is sent instead of the value, and what the law makes of that by the declared
-type alone.
+Each fault has the value that is sent instead, and the outcome that the law prescribes for the
+declared type.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ SECONDS = 1763164800
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fault:
-    """What is sent instead of a value."""
+    """The value that is sent instead of the correct one, and the expected outcome."""
 
     kind: str
     value: Any
@@ -29,11 +29,13 @@ class Fault:
     problem: str = ""
     means: Literal["the same", "nothing", "null"] = "the same"
     reading: Any = None
-    """Refused: the value that a reader is certain of; None: there is none; ...: not said."""
+    """For a refused call, the only value that can be meant; None if there is none, ... if the law
+    leaves this open.
+    """
 
 
 def value_faults(draft: Draft) -> Iterator[AgentShape]:
-    """Every fault of every value."""
+    """Yield every fault of every value."""
     for place in draft.places:
         if place.path:
             for fault in _faults(place):
@@ -48,6 +50,8 @@ def _shape(draft: Draft, place: CallPlace, fault: Fault) -> AgentShape:
     path = path_text(place.path)
     sent = with_value(draft.arguments, place.path, fault.value)
     if fault.problem:
+        # Pydantic's error list for a union has the errors of every branch, so the exact problems
+        # are not known.
         said = None if place.mixed and fault.problem == "invalid" else [(fault.problem, path)]
         return draft.refused_shape(
             fault.kind,
@@ -68,7 +72,7 @@ def _shape(draft: Draft, place: CallPlace, fault: Fault) -> AgentShape:
 
 
 def _corrected(draft: Draft, place: CallPlace, fault: Fault) -> Any:
-    """The call with the value that a reader is certain of."""
+    """Return the call with the only value that can be meant."""
     if fault.reading is None or draft.corrected is None:
         return None
     if fault.reading is ... or draft.corrected is ...:
@@ -77,9 +81,10 @@ def _corrected(draft: Draft, place: CallPlace, fault: Fault) -> Any:
 
 
 def _left_out(draft: Draft, place: CallPlace) -> Iterator[AgentShape]:
-    """Something sent for an optional field that the correct call leaves out."""
+    """Yield calls that send null or "" for an optional field that the correct call leaves out."""
     for key, field in absent(place):
         path = (*place.path, key)
+        # The correct call does not send this field, so it has no place of its own yet.
         there = CallPlace(path=path, value=None, shape=field.shape, field=field)
         for fault in _nothings(there):
             filled = with_value(draft.arguments, place.path, {**place.value, key: fault.value})
@@ -105,12 +110,14 @@ def _left_out(draft: Draft, place: CallPlace) -> Iterator[AgentShape]:
 
 
 def _swallowed(draft: Draft, place: CallPlace) -> Iterator[AgentShape]:
-    """The next argument inside a text at the top level, because a wrong tag ended the text."""
+    """Yield a call with the next argument inside a text, because a wrong tag ended the text."""
     text, field = place.value, place.field
     if not isinstance(text, str) or len(place.path) != 1 or field is None or field.verbatim:
         return
     host = str(place.path[0])
     others = [key for key in draft.arguments if key != host]
+    # Preferably an argument that the correct call leaves out: then nothing is missing, and only the
+    # tag inside the text shows the fault.
     unsent = [key for key, _ in absent(draft.places[0])] or others
     if unsent and not place.shape.json_text:
         tags = f'</{host}>\n<parameter name="{unsent[0]}">'
@@ -125,9 +132,10 @@ def _swallowed(draft: Draft, place: CallPlace) -> Iterator[AgentShape]:
 
 
 def absent(place: CallPlace) -> Iterator[tuple[str, Field]]:
-    """The optional fields that an object leaves out, but for those of a group of which nothing is
-    sent, and for arguments of the server that take no repair: none of these faults means that they
-    were not sent.
+    """Yield the optional fields that an object leaves out.
+
+    Fields of a group of which no field is sent are skipped, and so are arguments of the server that
+    take no repair: for these, null and "" do not mean "not sent".
     """
     assert place.form is not None
     declared = place.form.fields
@@ -144,10 +152,12 @@ def _faults(place: CallPlace) -> Iterator[Fault]:
     value = place.value
     if isinstance(value, dict | list):
         yield from _container(place)
+    # "251" is a legal value if text is declared, and the text of a legal one if a number is.
     if isinstance(value, dict) and not place.takes("string", "integer", "number"):
         yield Fault(kind="scalar-for-object", value="251", problem="wrong-type")
     if is_array(place.value):
         yield from _list(place, place.value)
+    # Before the test for numbers, because `True` is an `int` in Python.
     if isinstance(value, bool):
         yield from _boolean(place, value=value)
     elif isinstance(value, int | float):
@@ -162,14 +172,17 @@ def _faults(place: CallPlace) -> Iterator[Fault]:
 
 
 def _container(place: CallPlace) -> Iterator[Fault]:
-    """JSON text, where no text is declared, can mean only what it holds."""
+    """Yield JSON text for an object or array. Without a declared text, it has only one meaning."""
     text = json.dumps(place.value)
     if place.shape.json_text:
         yield Fault(kind="json-text", value=text)
     elif not place.has_text:
         yield Fault(kind="json-text", value=text, repairs=("json-text",))
         yield Fault(kind="json-text-twice", value=json.dumps(text), repairs=("json-text",))
+        # Text that a token limit cut short may have lost more than its last bracket, so no value is
+        # suggested.
         yield Fault(kind="cut-text", value=text[:-1], problem="wrong-type")
+        # Without text inside, Python and JSON write the same: `[1, 2]`.
         if "'" in (python := repr(place.value)):
             same = place.value
             yield Fault(kind="python-text", value=python, problem="wrong-type", reading=same)
@@ -185,6 +198,8 @@ def _list(place: CallPlace, value: list[Any]) -> Iterator[Fault]:
         yield Fault(kind="object-for-list", value=numbered, problem="wrong-type", reading=value)
     first = value[0] if value else None
     alone = isinstance(first, dict) or (
+        # "null" and "" mean that the list is left out, and "[1]" is JSON text of a list. These are
+        # other kinds of faults.
         isinstance(first, str) and first not in ("", "null") and not _holds_list(first)
     )
     if alone and not place.takes("string", "object"):
@@ -233,10 +248,13 @@ def _text(place: CallPlace, value: str) -> Iterator[Fault]:
         kind = "number-for-date" if shape.temporal else "number-for-text"
         reading = ... if shape.temporal else str(SECONDS)
         yield Fault(kind=kind, value=SECONDS, problem="wrong-type", reading=reading)
+    # Any text is valid for a plain text, and a further type such as `number` may accept the value
+    # in its own way.
     if shape.types > {"string", "null"} or not (shape.temporal or shape.constants):
         return
     if shape.temporal:
         yield Fault(kind="words-for-date", value="next Friday", problem="invalid")
+    # Some enums declare both "ASC" and "asc". Then the other case is another valid value.
     elif value.swapcase() not in (shape.constants or ()):
         yield Fault(kind="enum-case", value=value.swapcase(), problem="invalid", reading=value)
         quoted = json.dumps(value)
@@ -246,7 +264,7 @@ def _text(place: CallPlace, value: str) -> Iterator[Fault]:
 
 
 def _nothings(place: CallPlace) -> Iterator[Fault]:
-    """Something sent for nothing: what it means depends on whether the field may be left out."""
+    """Yield null, "" and the like. Their meaning depends on whether the field is optional."""
     if place.field is None or place.shape.opaque:
         return
     nullable = place.takes("null")
@@ -273,10 +291,12 @@ def _null_text(place: CallPlace, *, nullable: bool) -> Fault:
 
 
 def _number_bytes(draft: Draft, place: CallPlace) -> Iterator[AgentShape]:
-    """Numbers that only bytes can show."""
+    """Yield calls with numbers that only bytes can express."""
     value, path = place.value, path_text(place.path)
     if isinstance(value, bool) or not isinstance(value, int | float):
         return
+    # From 2**53 on, a double cannot hold every integer, so `9007199254740993.0` might be another
+    # number than was meant.
     if isinstance(value, int) and abs(value) < 2**53 and not place.takes("number"):
         yield draft.accepted_shape(
             "whole-float", place.path, _body_with_number(draft, place, f"{value}.0")
@@ -288,7 +308,7 @@ def _number_bytes(draft: Draft, place: CallPlace) -> Iterator[AgentShape]:
         [("not-json", "$")],
         corrected=None,
     )
-    if not place.shape.decimal:  # a Decimal can hold it
+    if not place.shape.decimal:  # a Decimal keeps all digits
         overflow = _body_with_number(draft, place, "1e999")
         yield draft.refused_shape(
             "overflow", place.path, overflow, [("lossy-number", path)], corrected=None, raw=True
@@ -296,7 +316,9 @@ def _number_bytes(draft: Draft, place: CallPlace) -> Iterator[AgentShape]:
 
 
 def _body_with_number(draft: Draft, place: CallPlace, literal: str) -> bytes:
-    """The call with a number that is written in its own way."""
+    """Return the call with a number written as this literal."""
+    # A text that no correct call contains. Python's `json` has no way to write `NaN` or `1e999` at
+    # one place only, so the number replaces it in the text.
     mark = "\0a number\0"
     marked = json.dumps(with_value(draft.arguments, place.path, mark))
     return marked.replace(json.dumps(mark), literal).encode()

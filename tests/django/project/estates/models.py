@@ -20,6 +20,20 @@ class Estate(models.Model):
     marks = GenericRelation(Mark)
 
 
+class Manor(Estate):
+    """An estate by another name."""
+
+    class Meta:
+        proxy = True
+        verbose_name = "grand manor"
+
+
+class Castle(Estate):
+    """Has columns of its own in a second table."""
+
+    towers = models.IntegerField(default=0)
+
+
 def first_estate():
     return Estate.objects.order_by("pk").first()
 
@@ -86,3 +100,29 @@ class Archive(models.Model):
         self.is_hidden = True
         self.save(update_fields=["is_hidden"])
         return 0, {}
+
+
+class Lodger(models.Model):
+    house = models.ForeignKey(House, null=True, on_delete=models.SET_NULL)
+
+
+class Deed(models.Model):
+    name = models.CharField(max_length=40, blank=True)
+    house = models.ForeignKey(House, on_delete=models.PROTECT)
+
+
+class Visit(models.Model):
+    """May only go together with the house: both belong to one estate."""
+
+    estate = models.ForeignKey(Estate, on_delete=models.CASCADE)
+    house = models.ForeignKey(House, on_delete=models.RESTRICT)
+
+
+class Tax(models.Model):
+    """The database itself refuses to delete its estate."""
+
+    name = models.CharField(max_length=40, blank=True)
+    estate = models.ForeignKey(Estate, on_delete=models.DO_NOTHING)
+
+    class Meta:
+        verbose_name_plural = "taxes"

@@ -136,3 +136,9 @@ class Port(models.Model):
     zones = models.ManyToManyField(Zone, blank=True, related_name="+")
     racks = models.ManyToManyField(Rack, blank=True, related_name="+")
     next = models.ForeignKey("self", null=True, blank=True, on_delete=models.CASCADE)
+
+
+class Moment(models.Model):
+    day = models.DateField(null=True, blank=True)
+    at = models.DateTimeField(null=True, blank=True)
+    hour = models.TimeField(null=True, blank=True)

@@ -1,32 +1,39 @@
 """`manage.py demo`: the example seeded and served, with the calls of a real incident and what became of them.
 
-On 2026-06-05 an agent sent its fields inside `data`, as REST APIs want them. The server said "created"; the rows were
-empty. Here the same calls are made, and the database is read after each.
+On 2026-06-05 an agent sent its fields inside `data`, as REST APIs want them. The server answered "created"; the rows
+were empty. Here the same calls are made, and the database is read after each.
 """
 
 import base64
 import json
 import os
+import re
+import shlex
+import shutil
 import socket
+import sys
+import textwrap
+from pathlib import Path
 from typing import Any
 
 from django.contrib.auth.models import User
 from django.core.management import call_command
 from django.core.management.base import CommandParser
+from rest_framework.test import APIClient
 
 from sales.management.commands.seed import PASSWORD, USER
 from sales.models import Contact
-from toolbooth.django.management.commands.mcp_config import configuration_for
 from toolbooth.django.management.printing import PrintingCommand
 from toolbooth.django.testing import acting_as
+from toolbooth.server.client_entries import configuration_for
 
 AGENT = {"email": "agent@example.com", "first_name": "Agent"}
+WRAPPED = {"data": AGENT}
+"""All fields in a wrapper, as in the incident."""
 
 CALLS: list[tuple[str, str, Any]] = [
-    ("All fields in a wrapper, as in the incident", "contacts__create", {"data": AGENT}),
     ("The same wrapper as JSON text", "contacts__create", {"data": json.dumps(AGENT)}),
     ("Half of them in a wrapper", "contacts__create", {**AGENT, "data": {"notes": "nested field"}}),
-    ("Flat, as the agent was told", "contacts__create", AGENT),
     (
         "Many at once, one of them wrong: all or none",
         "contacts__create",
@@ -45,6 +52,12 @@ CALLS: list[tuple[str, str, Any]] = [
 ]
 
 
+class _Wrapper(textwrap.TextWrapper):
+    """Wraps compact JSON too, which has no spaces: after a comma."""
+
+    wordsep_simple_re = re.compile(r"(\s+|(?<=,)(?=\"))")
+
+
 class Command(PrintingCommand):
     help = "Seed the example, show the calls of the incident, and serve it until Ctrl-C."
 
@@ -58,12 +71,14 @@ class Command(PrintingCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         call_command("seed", stdout=self.stdout)
-        for number, (title, tool, sent) in enumerate(CALLS, 1):
+        self._rest("1. A wrapped call, sent to the plain REST API")
+        corrected = self._call("2. The same call, sent to the tool", "contacts__create", WRAPPED)
+        self._call("3. The call that the refusal gives", "contacts__create", corrected)
+        for number, (title, tool, sent) in enumerate(CALLS, 4):
             self._call(f"{number}. {title}", tool, sent)
-        self._update(
-            f"{len(CALLS) + 1}. A wrapped update", Contact.objects.get(email=AGENT["email"])
-        )
-        self._heading(f"{len(CALLS) + 2}. The blank rows of the incident, found and removed")
+        number = 4 + len(CALLS)
+        self._update(f"{number}. A wrapped update", Contact.objects.get(email=AGENT["email"]))
+        self._heading(f"{number + 1}. The blank rows of the incident, found and removed")
         call_command(
             "blank_rows",
             "sales.Contact",
@@ -73,53 +88,105 @@ class Command(PrintingCommand):
         )
         port = _free(options["port"])
         self._connect(f"http://127.0.0.1:{port}")
+        if port != options["port"]:
+            words = f"Port {options['port']} is taken, so this demo is at port {port}."
+            self.stdout.write("\n" + self.style.WARNING(words))
         self.stdout.flush()
         if not options["once"]:
             os.environ.setdefault("DJANGO_RUNSERVER_HIDE_WARNING", "true")
             call_command("runserver", f"127.0.0.1:{port}", use_reloader=False)
 
-    def _call(self, title: str, tool: str, sent: Any) -> None:
+    def _rest(self, title: str) -> None:
+        """The call as a REST client makes it: an unknown key is ignored there."""
         self._heading(title)
-        before = set(Contact.objects.values_list("pk", flat=True))
+        before = _keys()
+        client = APIClient()
+        client.force_authenticate(User.objects.get(username=USER))
+        reply = client.post("/api/contacts/", WRAPPED, format="json")
+        self._line("sent", f"POST /api/contacts/ {json.dumps(WRAPPED)}")
+        self._line("answer", f"{reply.status_code} {reply.reason_phrase}")
+        self._rows(before)
+
+    def _call(self, title: str, tool: str, sent: Any) -> Any:
+        """Make a call and show what became of it. Returns the corrected call, if there is one."""
+        self._heading(title)
+        before = _keys()
         result = acting_as(User.objects.get(username=USER)).call(tool, sent)
-        self._told(tool, sent, result.text, failed=result.is_error)
-        made = Contact.objects.exclude(pk__in=before)
-        for row in made:
-            shown = f"{row.email!r}, {row.first_name!r}" + (
-                f", at {row.company}" if row.company else ""
-            )
-            self.stdout.write(self.style.SUCCESS(f"  database  new row: {shown}"))
-        if not made:
-            self.stdout.write("  database  no new row")
+        self._line("sent", f"{tool} {json.dumps(sent)}")
+        self._answer(result.text, failed=result.is_error)
+        self._rows(before)
+        return result.corrected
 
     def _update(self, title: str, row: Contact) -> None:
         self._heading(title)
         sent = {"id": str(row.pk), "data": {"first_name": "Agnes"}}
         result = acting_as(User.objects.get(username=USER)).call("contacts__partial_update", sent)
-        self._told("contacts__partial_update", sent, result.text, failed=result.is_error)
+        self._line("sent", f"contacts__partial_update {json.dumps(sent)}")
+        self._answer(result.text, failed=result.is_error)
         row.refresh_from_db()
-        self.stdout.write(f"  database  first_name is {row.first_name!r}, as before")
+        self._line("database", f"first_name is {row.first_name!r}, as before")
 
-    def _told(self, tool: str, sent: Any, text: str, *, failed: bool) -> None:
-        self.stdout.write(f"  sent      {tool} {json.dumps(sent)}")
-        style = self.style.ERROR if failed else str
-        for number, line in enumerate(text.splitlines()):
-            self.stdout.write(style(f"  {'told' if not number else '':10}{line}"))
+    def _answer(self, text: str, *, failed: bool) -> None:
+        first, *others = text.splitlines()
+        self._line("answer", first, self.style.ERROR if failed else str)
+        for line in others:
+            self._line("", line)
+
+    def _rows(self, before: set[Any]) -> None:
+        """The rows that a call has made."""
+        made = Contact.objects.exclude(pk__in=before)
+        for row in made:
+            at = f", at {row.company}" if row.company else ""
+            if row.email or row.first_name:
+                words, style = "new row:", self.style.SUCCESS
+            else:
+                words, style = "new row, blank:", self.style.ERROR
+            self._line("database", f"{words} {row.email!r}, {row.first_name!r}{at}", style)
+        if not made:
+            self._line("database", "no new row")
+
+    def _line(self, label: str, text: str, style: Any = str) -> None:
+        """A label and a text, wrapped to the width of the terminal."""
+        width = max(40, min(shutil.get_terminal_size((100, 24)).columns, 120))
+        wrapped = _Wrapper(width - 12, break_on_hyphens=False).wrap(text) or [""]
+        for number, line in enumerate(wrapped):
+            head = label if number == 0 else ""
+            self.stdout.write(f"  {head:10}{style(line)}")
 
     def _heading(self, title: str) -> None:
         self.stdout.write("\n" + self.style.MIGRATE_HEADING(title))
 
     def _connect(self, url: str) -> None:
+        """What to paste. These lines are not wrapped, so that they can be copied."""
         header = "Basic " + base64.b64encode(f"{USER}:{PASSWORD}".encode()).decode()
         self._heading("Connect a client")
         self.stdout.write(
             f"  MCP   {url}/mcp   (REST: {url}/api/; user {USER}, password {PASSWORD})"
         )
+        call = {"name": "contacts__list", "arguments": {"search": "ada"}}
+        message = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call})
+        self.stdout.write("  With curl:")
+        self.stdout.write(
+            f"  curl -u {USER}:{PASSWORD} {url}/mcp -H 'Content-Type: application/json' -d '{message}'"
+        )
+        toolbooth = shlex.quote(str(Path(sys.executable).with_name("toolbooth")))
+        self.stdout.write("  With an MCP client:")
+        self.stdout.write(
+            f"  {toolbooth} call {url}/mcp contacts__list '{{\"search\": \"ada\"}}' --token '{header}'"
+        )
         self.stdout.write("  Into .mcp.json, for Claude Code:")
         made = json.dumps(configuration_for("claude-code", "crm", f"{url}/mcp", header), indent=2)
         self.stdout.write("\n".join(f"  {line}" for line in made.splitlines()))
-        command = ".venv/bin/python examples/crm/manage.py mcp_config --client NAME"
-        self.stdout.write(f"  Other clients: {command} --url {url} --token '{header}'")
+        python = shlex.quote(sys.executable)
+        manage = shlex.quote(str(Path(sys.argv[0]).resolve()))
+        self.stdout.write("  Other clients:")
+        self.stdout.write(
+            f"  {python} {manage} mcp_config --client cursor --url {url} --token '{header}'"
+        )
+
+
+def _keys() -> set[Any]:
+    return set(Contact.objects.values_list("pk", flat=True))
 
 
 def _free(port: int) -> int:

@@ -1,5 +1,5 @@
-"""`manage.py mcp_call contacts__create '{"email": "ann@x.org"}' --as ann`: one call, as the wire
-would bring it.
+"""`manage.py mcp_call contacts__create '{"email": "ann@x.org"}' --as ann`: makes one call, which is
+handled like one over the wire.
 """
 
 from __future__ import annotations
@@ -16,6 +16,10 @@ from toolbooth.django.describe.catalogue import catalogue
 from toolbooth.django.management import messages
 from toolbooth.django.management.printing import PrintingCommand
 from toolbooth.django.management.users import add_user, agent_of, unlogged
+from toolbooth.jsonvalue import is_object
+from toolbooth.server.wire_result import WireResult
+
+_DENIED = (401, 403)
 
 
 class Command(PrintingCommand):
@@ -35,19 +39,33 @@ class Command(PrintingCommand):
         try:
             read_json(body, DEFAULT_LIMITS)
         except Unreadable as error:
-            # Any other fault is answered as an agent's would be.
+            # Any other problem is answered like that of an agent.
             if error.problem.code == "not-json":
                 raise CommandError(f"ARGUMENTS: {error.problem.message}", returncode=2) from None
         with unlogged():
             result = agent_of(options["username"]).call(options["tool"], body)
         known = catalogue()
+        # A name without a tool is a mistake in the command, not a refusal of the call.
         if result.is_error and options["tool"] not in {*known.registry.tools, *known.actions}:
             raise CommandError(messages.tools_are_listed(result.text), returncode=2)
         self.stdout.write(result.text)
-        if result.status in (401, 403) and options["username"] is None:
+        # Without --as, missing credentials are the most likely reason for this refusal.
+        if options["username"] is None and _is_denied(result):
             self.stderr.write(messages.CALL_WAS_ANONYMOUS)
+        # With TOOLBOOTH['ERRORS'] = "protocol", a refusal is a JSON-RPC error, which has its
+        # details in `data`.
         meta: Any = result.raw.get("error", {}).get("data") or result.raw.get("_meta")
         if options["meta"] and meta:
             self.stdout.write(orjson.dumps(meta, option=orjson.OPT_INDENT_2).decode())
         if result.is_error:
             sys.exit(1)
+
+
+def _is_denied(result: WireResult) -> bool:
+    """Whether the endpoint or the view that has run requires credentials."""
+    if result.status in _DENIED:
+        return True
+    if not result.is_error or "structuredContent" not in result.raw:
+        return False
+    details: Any = result.raw["structuredContent"].get("details")
+    return is_object(details) and details.get("status") in _DENIED

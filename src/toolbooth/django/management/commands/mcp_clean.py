@@ -10,6 +10,7 @@ from toolbooth.django.call.used_keys import has_table, remove_expired
 from toolbooth.django.management import messages
 from toolbooth.django.management.printing import PrintingCommand
 
+# Small batches keep each transaction short while the server uses the table.
 _BATCH = 1_000
 
 
@@ -27,5 +28,5 @@ class Command(PrintingCommand):
         if options["batch"] < 1:
             raise CommandError(messages.CLEAN_BATCH_HELP, returncode=2)
         if not has_table():
-            raise CommandError(messages.NO_TABLE_OF_KEYS)
+            raise CommandError(f"{messages.NO_TABLE_OF_KEYS}; {messages.MIGRATE}")
         self.stdout.write(messages.keys_removed(remove_expired(options["batch"])))

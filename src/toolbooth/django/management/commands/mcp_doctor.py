@@ -1,5 +1,5 @@
-"""`manage.py mcp_doctor`: looks at what is between an agent and the project's views, and says what
-to do.
+"""`manage.py mcp_doctor`: examines everything between an agent and the project's views, and prints
+remedies.
 """
 
 from __future__ import annotations
@@ -28,16 +28,17 @@ from toolbooth.django.quiet import quiet
 _PACKAGES = ("toolbooth", "Django", "djangorestframework", "drf-spectacular")
 
 _STRICTER_FOR_DEPLOYMENT = ("Databases", "Results")
-"""What `--deploy` looks at in its own way."""
+"""The examinations that `--deploy` replaces by its own."""
 
 _ALL_PLACES = 2
-"""The verbosity at which the report has every place."""
+"""The verbosity at which the report contains every place."""
 
 
 class Command(PrintingCommand):
-    """Looks at everything, and goes on after a fault."""
+    """Runs all examinations, and continues after a fault."""
 
     help = messages.DOCTOR
+    # Django must not stop at failed checks: the report contains those of the gateway.
     requires_system_checks = ()
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -48,12 +49,12 @@ class Command(PrintingCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         username: str | None = options["username"]
         user = None if username is None else _user(username)
-        # Nothing that code of the project prints may come between the lines of the report.
+        # Output of the project's code must not appear between the lines of the report.
         with quiet("toolbooth.django"), redirect_stdout(sys.stderr):
             groups = examine_all(_examinations(user, deploy=options["deploy"]))
         is_whole = options["verbosity"] >= _ALL_PLACES
         steps = _steps(groups, username, deploy=options["deploy"])
-        # That a list came back is said at once; that it did not is a finding.
+        # A list that came back is part of the opening; one that did not is a finding.
         lists = [each for each in groups if each.code == "list" and each.level == "ok"]
         opening = [_versions(), *(each.what for each in lists)]
         others = [each for each in groups if each not in lists]
@@ -77,7 +78,11 @@ class Command(PrintingCommand):
 
 
 def _user(name: str) -> Any:
-    """The user of this name. Raises CommandError."""
+    """Return the user of this name.
+
+    Raises:
+        CommandError: there is no such user, or the users cannot be read.
+    """
     try:
         return user_of(name)
     except DatabaseError as error:
@@ -98,8 +103,9 @@ def _versions() -> str:
 
 
 def _steps(groups: list[Group], username: str | None, *, deploy: bool) -> list[str]:
-    """What to do next, in a few lines."""
+    """Return the next steps, in a few lines."""
     levels = {each.level for each in groups}
+    # No other step as long as there are errors: a client that is connected now would only fail.
     if "error" in levels:
         steps = [advice.CORRECT_ERRORS]
     else:

@@ -1,4 +1,4 @@
-"""`manage.py mcp_tools`: what agents are shown, as a tree, with what it costs them."""
+"""`manage.py mcp_tools`: prints the tools that agents see, as a tree, with their cost."""
 
 from __future__ import annotations
 
@@ -42,6 +42,8 @@ class Command(PrintingCommand):
             return
         found = self._found(username)
         if name is not None:
+            # A tool behind a dispatcher is not listed, but agents read its name in the dispatcher's
+            # help.
             self._write(found.get(name) or _behind(name, username))
         elif options["whole"]:
             self._write(list(found.values()))
@@ -49,11 +51,14 @@ class Command(PrintingCommand):
             self._tree(listing(list(found.values())).tools, username)
 
     def _lock(self, *, is_check: bool) -> None:
-        """Write the names of all tools into the project's file, or say what would change in it."""
+        """Write the names of all tools into the project's file. With `is_check`, only print the
+        changes.
+        """
         found = catalogue()
         path = lock_path(found.configuration)
         if path is None:
             raise CommandError(messages.NO_LOCK_PATH, returncode=2)
+        # A file with mistakes is not overwritten: it may contain names that clients use.
         mistake = locked_names(found.configuration).mistake
         if mistake:
             raise CommandError(f"{path}: {mistake}", returncode=2)
@@ -71,6 +76,7 @@ class Command(PrintingCommand):
 
     def _found(self, username: str | None) -> dict[str, dict[str, Any]]:
         if username is None:
+            # Without a user all tools are listed, whoever may call them.
             return {name: tool.listing() for name, tool in catalogue().registry.tools.items()}
         try:
             with unlogged():
@@ -88,11 +94,15 @@ class Command(PrintingCommand):
             if catalogue().registry.tools[tool.name].is_dispatcher:
                 dispatchers.append(tool)
             else:
+                # The name of a view's tool is `resource__action`; a project's own function has no
+                # group.
                 groups.setdefault(tool.name.rpartition("__")[0], []).append(tool)
+        # This prints the dispatchers, too.
         behind = sum(self._dispatcher(tool, username) for tool in dispatchers)
         for group, members in sorted(groups.items()):
             self._heading(_tokens(members), group or "(by themselves)")
             for tool in members:
+                # The heading contains the group already.
                 name = tool.name.removeprefix(f"{group}__")
                 self._branch(
                     f"{name}  {self.style.HTTP_INFO(_first_line(tool))}",
@@ -103,7 +113,7 @@ class Command(PrintingCommand):
         self.stdout.write(messages.total_cost(_tokens(every), len(every), behind))
 
     def _dispatcher(self, tool: Tool, username: str | None) -> int:
-        """One tool with the actions behind it, and how many these are."""
+        """Print one dispatcher with the actions behind it. Returns the number of these."""
         self._heading(tool.tokens, tool.name)
         resources = _resources(tool.name, username)
         for resource, actions in resources.items():
@@ -120,27 +130,32 @@ class Command(PrintingCommand):
 
 
 def _changes(before: str, after: str) -> Iterator[str]:
-    """The lines of the file that come and go."""
+    """Yield the lines of the file that are removed and added."""
     old, new = before.splitlines(), after.splitlines()
     yield from (f"- {line}" for line in old if line not in set(new))
     yield from (f"+ {line}" for line in new if line not in set(old))
 
 
 def _resources(name: str, username: str | None) -> dict[str, list[str]]:
-    """What is behind a dispatcher: each resource with its actions."""
+    """Return the resources behind a dispatcher, each with its actions."""
     table = catalogue().registry.tools[name].table
     shows = None if username is None else shown_to(username)
     found: dict[str, list[str]] = {}
     for route, tool in () if table is None else table.subs():
-        if shows is None or shows(tool):
+        if shows is None or shows(tool.name):
+            # A dispatcher for one resource has routes without its name.
             found.setdefault(route.get("resource", ""), []).append(route["action"])
     return found
 
 
 def _behind(name: str, username: str | None) -> dict[str, Any]:
-    """A tool behind a dispatcher, as `tools/list` would show it. Raises CommandError."""
+    """Return a tool behind a dispatcher, as `tools/list` would show it.
+
+    Raises:
+        CommandError: there is no such tool, or the user does not see it.
+    """
     found = catalogue().registry.hidden.get(name)
-    if found is None or (username is not None and not shown_to(username)(found)):
+    if found is None or (username is not None and not shown_to(username)(found.name)):
         raise CommandError(messages.no_such_tool(name), returncode=2)
     return found.listing()
 

@@ -1,1 +1,1 @@
-"""What `mcp_doctor` finds, and how it is printed."""
+"""The findings of `mcp_doctor`, and their output."""

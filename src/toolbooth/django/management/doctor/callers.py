@@ -1,4 +1,6 @@
-"""Who gets which tools: one real `tools/list`, and the tools that are open to anonymous callers."""
+"""Examines who gets which tools: one real `tools/list`, and the tools that are open to anonymous
+callers.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,10 @@ OPEN_READS = Cause("open-reads", messages.OPEN_READS, messages.REQUIRE_LOGIN)
 
 
 def list_call(user: Any) -> Iterator[Finding]:
-    """Make one `tools/list` through the whole project, as this user; None: as an anonymous one."""
+    """Make one `tools/list` through the whole project, as this user; as an anonymous one if it is
+    None.
+    """
+    # Another examination reports that there are no tools.
     if not catalogue().registry.tools:
         return
     who = messages.ANONYMOUS if user is None else repr(user.get_username())
@@ -31,6 +36,7 @@ def list_call(user: Any) -> Iterator[Finding]:
             tools = acting_as(user).tools()
         except PermissionError as error:
             if user is None:
+                # An API that requires a login should refuse this call.
                 yield Finding("ok", messages.anonymous_refused(str(error)))
             else:
                 yield Finding("error", messages.list_refused(who, str(error)), messages.LET_IN)
@@ -45,17 +51,21 @@ def list_call(user: Any) -> Iterator[Finding]:
 
 
 def open_tools() -> Iterator[Finding]:
-    """How callers can be known at all, and what those get that are not."""
+    """Examine how callers can be identified, and which tools anonymous callers get."""
     authenticators = {
         type(each)
         for action in catalogue().authenticating_actions
         for each in action.view().get_authenticators()
     }
+    # Agents do not log in through a browser, so they have no session cookie.
     if authenticators and all(issubclass(each, SessionAuthentication) for each in authenticators):
         yield Finding("warning", messages.ONLY_SESSIONS, messages.ADD_TOKEN_AUTHENTICATION)
+    # The gateway then refuses anonymous callers itself, so the permissions of views do not matter
+    # for them.
     if configuration().login_required:
         yield Finding("ok", messages.LOGIN_IS_REQUIRED)
         return
+    # A request without credentials and without a session.
     nobody = Caller(RequestFactory().post("/"))
     actions = catalogue().actions
     for_anybody = [name for name, action in actions.items() if nobody.may_call(action)]

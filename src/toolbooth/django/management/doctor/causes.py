@@ -1,4 +1,6 @@
-"""Causes of what is left out, and of what drf-spectacular complains of: one for many sentences."""
+"""The causes of tools that are left out, and of complaints by drf-spectacular. One cause may
+explain many sentences.
+"""
 
 from __future__ import annotations
 
@@ -7,8 +9,9 @@ from toolbooth.django.management.doctor import messages
 from toolbooth.django.management.doctor.findings import Cause, Level
 
 Known = tuple[tuple[str, ...], Level, Cause]
-"""Words, one of which a sentence of this cause contains; how bad it is; the cause."""
+"""Phrases, one of which a sentence of this cause contains; the level; the cause."""
 
+# A note is about tools that are left out on purpose, a warning about tools that agents may miss.
 _LEFT_OUT: tuple[Known, ...] = (
     (
         (reasons.TAKES_A_FILE,),
@@ -78,29 +81,32 @@ _COMPLAINTS: tuple[Known, ...] = (
         Cause("untyped", messages.UNTYPED, ""),
     ),
 )
-"""By words of drf-spectacular's own sentences, and of ours that are beside them."""
+"""By phrases of drf-spectacular's own sentences, and of ours that appear among them."""
 
 _ABOUT_ANSWERS = ("guess serializer",)
 """Complaints about views without a serializer. It would describe their answers, which the gateway
-does not need; that their bodies are not known is found elsewhere.
+does not need. Unknown bodies are found elsewhere.
 """
 
 OTHER_COMPLAINT = Cause("complaints", messages.COMPLAINTS, messages.DESCRIBE_WITH_EXTEND_SCHEMA)
 
 
 def cause_of_left_out(why: str) -> tuple[Level, Cause]:
-    """Why a tool or a field is not published, by the sentence that says so."""
+    """Return the level and the cause of a tool or a field that is not published, by its reason."""
     return _known(_LEFT_OUT, why) or ("warning", OTHER_REASON)
 
 
 def cause_of_complaint(why: str) -> tuple[Level, Cause] | None:
-    """What a complaint of drf-spectacular is about; None if it is not about what agents send."""
+    """Return the level and the cause of a complaint by drf-spectacular; None if it is not about
+    input.
+    """
     if any(each in why for each in _ABOUT_ANSWERS):
         return None
     return _known(_COMPLAINTS, why) or ("note", OTHER_COMPLAINT)
 
 
 def _known(table: tuple[Known, ...], why: str) -> tuple[Level, Cause] | None:
+    # By phrases, because the complaints of drf-spectacular are sentences without a code.
     for words, level, cause in table:
         if any(each in why for each in words):
             return level, cause

@@ -1,4 +1,4 @@
-"""What `mcp_doctor --deploy` looks at: what a project needs where many agents use it."""
+"""The examinations of `mcp_doctor --deploy`: the needs of a project that many agents use."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ NOT_MIGRATED = Cause("migrations", messages.NOT_MIGRATED, messages.RUN_MIGRATE)
 
 def _shared_cache() -> Iterator[Finding]:
     alias = configuration().cache
+    # These two store nothing that another worker can read.
     if type(caches[alias]).__name__ in ("LocMemCache", "DummyCache"):
         yield Finding("warning", messages.cache_not_shared(alias), messages.USE_A_SHARED_CACHE)
     else:
@@ -39,7 +40,7 @@ _TIME_LIMITS = {
     "postgresql": ("SHOW statement_timeout", messages.LIMIT_POSTGRESQL),
     "mysql": ("SELECT @@max_statement_time", messages.LIMIT_MARIADB),
 }
-"""By kind of database: how to ask for the longest time of a query, and how to set it. MySQL has no
+"""By kind of database: the query for the longest time of a statement, and the remedy. MySQL has no
 limit for statements that write.
 """
 
@@ -56,6 +57,7 @@ def _time_limits() -> Iterator[Finding]:
         with connection.cursor() as cursor:
             cursor.execute(question)
             limit = cursor.fetchone()[0]
+        # Zero means no limit. PostgreSQL returns it as text, MariaDB as a number.
         if str(limit) in ("0", "0.0", "0.000000"):
             yield Finding("warning", messages.no_time_limit(connection.alias), remedy)
         else:
@@ -64,16 +66,18 @@ def _time_limits() -> Iterator[Finding]:
 
 
 def _https() -> Iterator[Finding]:
-    """Credentials are in every request of an agent."""
+    """Examine the settings for HTTPS, because every request of an agent contains credentials."""
     redirects: bool = settings.SECURE_SSL_REDIRECT
     header: Any = settings.SECURE_PROXY_SSL_HEADER
     if not redirects and header is None:
         yield Finding("warning", messages.HTTPS_NOT_SET, messages.SET_HTTPS)
+    # Without a proxy this is right, and the settings do not show whether there is one.
     elif redirects and header is None:
         yield Finding("note", messages.REDIRECTS_BEHIND_PROXY, messages.SET_PROXY_HEADER)
     else:
         yield Finding("note", messages.proxy_header_is_trusted(header), messages.STRIP_PROXY_HEADER)
     throttles = api_settings.DEFAULT_THROTTLE_CLASSES
+    # REST framework then identifies callers by a header that they can choose themselves.
     if throttles and api_settings.NUM_PROXIES is None:
         yield Finding("note", messages.THROTTLES_TRUST_CALLERS, messages.SET_NUM_PROXIES)
 
@@ -88,7 +92,7 @@ def _hosts() -> Iterator[Finding]:
 
 
 def _migrations() -> Iterator[Finding]:
-    """Migrations that are not applied, in every database that has migrations."""
+    """Yield migrations that are not applied, in every database that has migrations."""
     is_behind = False
     for each in connections.all():
         executor = MigrationExecutor(each)
@@ -103,7 +107,9 @@ def _migrations() -> Iterator[Finding]:
 
 
 def _cleaning() -> Iterator[Finding]:
-    """The command belongs to the table of idempotency keys: where it is, rows pile up."""
+    """Advise to run `mcp_clean`. If the command is installed, so is the table of idempotency keys,
+    which grows.
+    """
     if "mcp_clean" in get_commands():
         yield Finding("note", messages.KEYS_PILE_UP, messages.SCHEDULE_CLEANING)
 

@@ -1,5 +1,5 @@
-"""What describing the views has brought to light: what is left out, what drf-spectacular could not
-make out, and bodies that are not declared.
+"""Findings from the descriptions of views: parts that are left out, complaints of drf-spectacular,
+and bodies that are not declared.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ LISTS = Cause("unmarked-list", messages.UNMARKED_LISTS, messages.MARK_LISTS)
 
 
 def left_out() -> Iterator[Finding]:
-    """Tools and fields that are not published, but for those whose entry in the settings is
+    """Yield tools and fields that are not published, except those whose entry in the settings is
     reported as an error already.
     """
     told = {wrong_body(each.why) for each in catalogue().wrong_entries}
@@ -42,6 +42,7 @@ def left_out() -> Iterator[Finding]:
         if each.why in told:
             continue
         level, cause = cause_of_left_out(each.why)
+        # The remedy is behind the semicolon, as in all of these messages.
         what, _, remedy = each.why.partition("; ")
         yield Finding(level, f"{each.what}: {what}", remedy, cause, each.what)
     if not catalogue().left_out:
@@ -49,7 +50,9 @@ def left_out() -> Iterator[Finding]:
 
 
 def schemas() -> Iterator[Finding]:
-    """What drf-spectacular could not make out, and what some clients have trouble with."""
+    """Yield the complaints of drf-spectacular, and the lint rules that some clients have trouble
+    with.
+    """
     is_whole = True
     for each in catalogue().faults:
         known = cause_of_complaint(each.why)
@@ -62,6 +65,8 @@ def schemas() -> Iterator[Finding]:
     if is_whole:
         yield Finding("ok", messages.ALL_DESCRIBED)
     report = lint([tool.listing() for tool in catalogue().registry.tools.values()])
+    # Only rules because of which a client refuses or misreads a tool. Notes are about constraints
+    # that clients drop, and about style.
     rules = Counter(each.rule for each in report.at_least("warning"))
     if rules:
         counts = ", ".join(f"{rule} ({count})" for rule, count in rules.most_common())
@@ -69,8 +74,8 @@ def schemas() -> Iterator[Finding]:
 
 
 def bodies() -> Iterator[Finding]:
-    """Actions that declare no body, and views whose bodies earlier versions guessed otherwise than
-    they are declared.
+    """Yield actions that declare no body, and views whose declared bodies differ from the guesses
+    of earlier versions.
     """
     found = [_finding_of_undeclared_body(tool) for tool in catalogue().undeclared_bodies]
     changed = differences(catalogue().actions, catalogue().configuration)
@@ -89,6 +94,7 @@ def _finding_of_undeclared_body(tool: str) -> Finding:
         remedy = messages.declare_that_there_is_none(handler)
         return Finding("note", what, remedy, NO_BODY, tool)
     serializer: Any = getattr(action.view, "serializer_class", None)
+    # If the code seems to use the view's serializer, the remedy can name it.
     reader = serializer.__name__ if reads_body(action) and serializer is not None else None
     remedy = messages.declare_body_of_action(tool, handler, reader)
     return Finding("warning", what, remedy, READS_UNDECLARED, tool)

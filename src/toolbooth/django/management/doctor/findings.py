@@ -1,4 +1,4 @@
-"""What was looked at, and what to do about it: findings, and groups of those with one cause."""
+"""The findings of examinations, with their remedies, and groups of findings with one cause."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ SEVERITY: tuple[Level, ...] = ("error", "warning", "note", "ok")
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """What many findings have in common, and the one thing to do about all of them."""
+    """The common cause of many findings, with one remedy for all of them."""
 
     code: str
     title: str
-    """What was found, with `{count}` for the number of places."""
+    """The sentence for a group, with `{count}` for the number of places."""
     cure: str
     """Empty if there is nothing to do."""
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that was looked at, and what to do about it."""
+    """One result of an examination, with its remedy."""
 
     level: Level
     what: str
@@ -51,7 +51,7 @@ class Group:
 
     @property
     def places(self) -> tuple[str, ...]:
-        """Where it was found, each place once."""
+        """The places of the findings, each once."""
         return tuple(dict.fromkeys(each.place for each in self.findings if each.place))
 
 
@@ -59,8 +59,8 @@ Examination = Callable[[], Iterator[Finding]]
 
 
 def examine_all(examinations: Mapping[str, Examination]) -> list[Group]:
-    """The groups of all that is found, the worst first; within a level in the order in which they
-    were found. What prevents several examinations is told once.
+    """Return the groups of all findings, the worst first; within a level in the order in which they
+    were found. A problem that several examinations find is reported once.
     """
     found: dict[tuple[Level, str, str], Group] = {}
     for title, examine in examinations.items():
@@ -70,18 +70,22 @@ def examine_all(examinations: Mapping[str, Examination]) -> list[Group]:
 
 
 def findings(examine: Examination) -> list[Finding]:
-    """What an examination finds; that it fails is a finding too."""
+    """Return the findings of an examination. An exception in it is a finding too."""
     found: list[Finding] = []
     try:
+        # `extend` keeps the findings that were yielded before an exception; `list(examine())` would
+        # lose them.
         found.extend(examine())
     except Exception as error:
+        # Whatever the project's code raises, the other examinations must still run.
         found.append(Finding("error", messages.examination_failed(error), _line_of(error)))
     return found
 
 
 def _line_of(error: Exception) -> str:
-    """Where an exception was raised. Python's own import machinery has no files."""
+    """Return the line where an exception was raised. Python's own import machinery has no files."""
     remedy = ""
+    # The last frame with a file is the nearest to the mistake.
     for frame, line in walk_tb(error.__traceback__):
         file = frame.f_code.co_filename
         if not file.startswith("<"):
@@ -92,6 +96,7 @@ def _line_of(error: Exception) -> str:
 def _grouped(code: str, found: Iterable[Finding]) -> Iterator[Group]:
     by_cause: dict[object, list[Finding]] = {}
     for each in found:
+        # A finding without a cause is grouped with its own repetitions only.
         key = (each.level, each.what) if each.cause is None else (each.level, each.cause)
         by_cause.setdefault(key, []).append(each)
     for members in by_cause.values():
@@ -99,7 +104,7 @@ def _grouped(code: str, found: Iterable[Finding]) -> Iterator[Group]:
 
 
 def _group(code: str, members: list[Finding]) -> Group:
-    """One group. A single finding says more in its own words than its cause does."""
+    """Return one group. The sentence of a single finding contains more than that of its cause."""
     first = members[0]
     cause = first.cause
     what, cure = first.what, first.remedy

@@ -1,4 +1,4 @@
-"""Every sentence of the doctor's about views, callers and deployment, and its advice at the end.
+"""The doctor's sentences about views, callers and deployment, and its advice at the end.
 
 Sentences about settings, the endpoint and the tools themselves are in `management/messages.py`.
 """
@@ -11,15 +11,15 @@ from typing import Any
 
 def examination_failed(error: Exception) -> str:
     """An examination that raised an exception."""
-    return f"this could not be looked at: {type(error).__name__}: {error}"
+    return f"this check failed: {type(error).__name__}: {error}"
 
 
 def look_at(file: str, line: int) -> str:
-    """Where an exception was raised."""
+    """The line where an exception was raised."""
     return f"see {file}:{line}"
 
 
-# --- what is left out ---
+# --- tools and fields that are left out ---
 
 NOTHING_LEFT_OUT = "every view and every field is published"
 
@@ -33,7 +33,7 @@ LEFT_OUT_BY_HOOK = "{count} actions are left out by a hook of your drf-spectacul
 LOOK_AT_HOOKS = "if agents need them, look at PREPROCESSING_HOOKS in SPECTACULAR_SETTINGS"
 ONLY_PARTIAL_UPDATES = "{count} full updates are left out: TOOLBOOTH['UPDATES'] is 'partial'"
 LOGIN_VIEWS = "{count} login or token views are left out: agents should not handle passwords"
-UNKNOWN_BODIES = "{count} actions are left out: which fields their body has is not known"
+UNKNOWN_BODIES = "{count} actions are left out: the fields of their body are not known"
 GIVE_A_SERIALIZER = (
     "set serializer_class on the view, or write @extend_schema(request=…) above the method"
 )
@@ -44,25 +44,25 @@ CORRECT_WHAT_RAISES = "`mcp_doctor -v 2` shows each exception; make the code run
 LEFT_OUT_FOR_OTHER_REASONS = "{count} tools or fields are left out for other reasons"
 ALL_REASONS = "`mcp_doctor -v 2` shows each reason"
 
-# --- what drf-spectacular says ---
+# --- complaints of drf-spectacular ---
 
 ALL_DESCRIBED = "drf-spectacular could describe everything"
 DESCRIBE_WITH_EXTEND_SCHEMA = "describe it with @extend_schema"
 RUN_LINT = "`toolbooth lint URL` says which, and why"
 NEED_A_REQUEST = "{count} tools are described without their views' code, which needs a real request"
-SET_DESCRIBE = "if `mcp_tools NAME` lacks fields, set TOOLBOOTH['DESCRIBE'] (docs/django.md)"
+SET_DESCRIBE = "if `mcp_tools NAME` lacks fields, set TOOLBOOTH['DESCRIBE'] (docs/guides/django.md)"
 UNTYPED = "{count} tools work, with arguments of unknown type, which take any value"
-COMPLAINTS = "{count} tools have other complaints of drf-spectacular"
+COMPLAINTS = "{count} tools cause other messages of drf-spectacular"
 
 
 def trouble_for_clients(rules: str) -> str:
-    """What lint found."""
+    """The rules of lint that were broken."""
     return f"some clients have trouble with: {rules}"
 
 
 # --- bodies ---
 
-BODIES_ARE_DECLARED = "every body that is sent is one that its view declares"
+BODIES_ARE_DECLARED = "every view declares the bodies that it gets"
 READ_UNDECLARED_BODIES = (
     "{count} tools take no fields: their code reads request.data, but declares no body"
 )
@@ -90,7 +90,7 @@ def declare_that_there_is_none(handler: str) -> str:
 
 
 def declare_body_of_action(tool: str, handler: str, reader: str | None) -> str:
-    """The line to write for its body. `reader`: the serializer of its view, if it seems to use
+    """The line to write for its body. `reader` is the serializer of its view, if it seems to use
     that.
     """
     lines = [
@@ -148,7 +148,7 @@ WRITE_A_TOOL = "for what agents need, write a function with @mcp_tool in your ap
 
 def ninja_view(address: str) -> str:
     """One view of Django Ninja."""
-    return f"{address} is Django Ninja's, and not covered: only REST framework views are tools"
+    return f"{address} is a Django Ninja view, and not covered: only REST framework views are tools"
 
 
 def plain_view(path: str) -> str:
@@ -159,11 +159,11 @@ def plain_view(path: str) -> str:
 # --- callers ---
 
 ANONYMOUS = "an anonymous caller"
-ONLY_SESSIONS = "callers are known by session cookie alone, and agents have none"
+ONLY_SESSIONS = "the API accepts only session cookies, and agents have none"
 ADD_TOKEN_AUTHENTICATION = (
     "add TokenAuthentication or another of its kind to DEFAULT_AUTHENTICATION_CLASSES"
 )
-NOTHING_FOR_ANYBODY = "every tool wants to know who calls"
+NOTHING_FOR_ANYBODY = "every tool requires a login"
 LOGIN_IS_REQUIRED = "TOOLBOOTH['LOGIN_REQUIRED'] is set: anonymous callers get no tool"
 OPEN_WRITES = "{count} tools that write are open to anonymous callers"
 OPEN_READS = "{count} tools that read are open to anonymous callers"
@@ -194,7 +194,7 @@ def list_refused(who: str, words: str) -> str:
 
 
 def listed(who: str, count: int, tokens: int) -> str:
-    """What `tools/list` returned."""
+    """The result of `tools/list`."""
     tools = "1 tool" if count == 1 else f"{count:,} tools"
     return f"tools/list as {who} returned {tools}, {tokens:,} tokens"
 
@@ -242,14 +242,16 @@ NAME_YOUR_HOSTS_IN_SETTING = "name the hosts that you serve in ALLOWED_HOSTS"
 NOT_MIGRATED = "{count} migrations are not applied"
 RUN_MIGRATE = "run `manage.py migrate`"
 MIGRATED = "all migrations are applied"
-KEYS_PILE_UP = "the keys of repeated calls stay in the database until they are removed"
+KEYS_PILE_UP = "idempotency keys stay in the database until they are removed"
 SCHEDULE_CLEANING = "run `manage.py mcp_clean` once a day, by cron or your task queue"
 ATOMIC = "a call that fails is rolled back"
 
 
 def cache_not_shared(alias: str) -> str:
     """A cache of one process, or none."""
-    return f"workers do not share the cache {alias!r}: the rest of a large result may not be found"
+    return (
+        f"workers do not share the cache {alias!r}: agents may not get the rest of a large result"
+    )
 
 
 def cache_is_shared(alias: str) -> str:
@@ -259,7 +261,7 @@ def cache_is_shared(alias: str) -> str:
 
 def writes_stay(databases: Sequence[str]) -> str:
     """Databases without a transaction for each request."""
-    return f"what a view wrote before it failed stays in {', '.join(databases)}"
+    return f"a view that fails does not undo its writes in {', '.join(databases)}"
 
 
 def set_atomic_requests(databases: Sequence[str]) -> str:
@@ -279,7 +281,7 @@ def time_limit(alias: str, limit: Any) -> str:
 
 
 def proxy_header_is_trusted(header: Sequence[str]) -> str:
-    """Django believes a header."""
+    """Django trusts a header."""
     return f"a request counts as HTTPS if it has {header[0]}: {header[1]}"
 
 
@@ -304,7 +306,7 @@ SHOW_ALL = " (`manage.py mcp_doctor -v 2` names every place)"
 
 
 def connect_a_client(username: str) -> str:
-    """What to do once tools are listed."""
+    """The next step once tools are listed."""
     return f"Connect a client: manage.py mcp_config --client claude-code --as {username}"
 
 
@@ -324,7 +326,7 @@ def fine(count: int) -> str:
 
 
 def counted(counts: dict[str, int]) -> str:
-    """The result in a line."""
+    """The result in one line."""
     return ", ".join(_count(word, count) for word, count in counts.items())
 
 

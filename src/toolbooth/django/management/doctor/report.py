@@ -15,33 +15,33 @@ MOST_LINES = 40
 WIDTH = 100
 
 _MARGIN = 11
-"""Columns before what a finding says: its level, and a gap."""
+"""Columns before the sentence of a finding: its level, and a gap."""
 
 _MOST_PLACES = 3
 _LONGEST_PLACE = 2
-"""Lines of one place."""
+"""The most lines of one place."""
 
 Paint = Callable[[Level, str], str]
-"""Gives a level its colour."""
+"""Adds the colour of a level."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
-    """All that one run of the doctor has to say."""
+    """The result of one run of the doctor."""
 
     opening: Sequence[str]
-    """Versions, and what a real call returned."""
+    """Versions, and the result of a real call."""
     groups: Sequence[Group]
     steps: Sequence[str]
-    """What to do next."""
+    """The next steps."""
 
     def counts(self) -> dict[str, int]:
-        """How many groups there are of each level that is not fine."""
+        """Return the number of groups of each level that is not fine."""
         found = Counter(each.level for each in self.groups)
         return {level: found[level] for level in ("error", "warning", "note")}
 
     def as_json(self, exit_code: int) -> Json:
-        """The whole report, with every place."""
+        """Return the whole report, with every place."""
         return {
             "opening": list(self.opening),
             "exit_code": exit_code,
@@ -51,7 +51,7 @@ class Report:
         }
 
     def lines(self, paint: Paint, *, whole: bool) -> list[str]:
-        """The report as text. Unless `whole` is set, it fits on a screen."""
+        """Return the report as text. Unless `whole` is set, it fits on a screen."""
         ending = ["", messages.counted(self.counts())]
         if not whole and any(len(each.places) > 1 for each in self.groups):
             ending[-1] += messages.SHOW_ALL
@@ -70,6 +70,7 @@ def _json_of(group: Group) -> Json:
         "code": group.code,
         "what": group.what,
         "cure": group.cure,
+        # A finding about the whole project has no place, and counts as one.
         "count": max(1, len(group.places)),
         "places": [
             {"place": each.place, "what": each.what, "cure": each.remedy}
@@ -92,23 +93,28 @@ _MORE: tuple[tuple[Level, int], ...] = (
     ("note", 2),
     ("note", 3),
 )
-"""What more is said of the groups of a level if there is room. 1: one line in all, which is said of
-each; 2: places and cure in one line; 3: everything.
+"""The order in which the groups of a level get more detail if there is room. 1: one line in all,
+which each group gets; 2: also places and cure in one line; 3: everything.
 """
 
 
 def _fitting(groups: Sequence[Group], paint: Paint, room: int) -> list[str]:
-    """The groups in this many lines. If not even one line of each fits, the last are counted."""
+    """Return the groups in this many lines. If not even one line of each fits, the last are
+    counted.
+    """
     fine = [each for each in groups if each.level == "ok"]
     others = [each for each in groups if each.level != "ok"]
     blocks = [_block(each, paint, 1) for each in others]
     ending = _marked("ok", messages.fine(len(fine)), paint) if fine else []
+    # The last line is kept for the number of things that are fine.
     room -= len(ending)
+    # Errors get the remaining room first, then warnings, then notes.
     for level, detail in _MORE:
         for at, each in enumerate(others):
             fuller = _block(each, paint, detail) if each.level == level else blocks[at]
             if sum(map(len, blocks)) - len(blocks[at]) + len(fuller) <= room:
                 blocks[at] = fuller
+    # If there is room left, these are named instead of counted.
     every_fine = [line for each in fine for line in _what(each, paint)]
     if sum(map(len, blocks)) + len(every_fine) <= room + len(ending):
         ending = every_fine
@@ -119,6 +125,7 @@ def _cut_blocks(blocks: list[list[str]], room: int) -> list[str]:
     shown: list[str] = []
     for at, block in enumerate(blocks):
         left = len(blocks) - at
+        # One line is kept for the number of groups that follow; the last group needs none.
         if left > 1 and len(shown) + len(block) + 1 > room:
             return [*shown, *_text("", messages.more_groups(left))]
         shown += block
@@ -152,6 +159,7 @@ def _what(group: Group, paint: Paint) -> list[str]:
 
 def _marked(level: Level, words: str, paint: Paint) -> list[str]:
     first, *others = _text("", words) or [""]
+    # Padded before it is painted, because codes for colours have no width.
     mark = paint(level, f"{level:>{_MARGIN - 2}}")
     return [f"{mark}  {first.lstrip()}", *others]
 
@@ -161,7 +169,7 @@ def _cure(group: Group) -> list[str]:
 
 
 def _short_cure(group: Group) -> list[str]:
-    """The cure, with as many places before it as fit on its line."""
+    """Return the cure, with as many places before it as fit on its line."""
     if not group.cure:
         return []
     cure = f"-> {group.cure}"
@@ -170,11 +178,12 @@ def _short_cure(group: Group) -> list[str]:
 
 
 def _some_places(group: Group) -> list[str]:
-    """A few of the places: names in one line, anything longer on lines of their own."""
+    """Return a few of the places: names in one line, anything longer on lines of their own."""
     places = group.places
     if len(places) < 2:
         return []
     some = places[:_MOST_PLACES]
+    # Names of tools and views have no spaces, whole sentences do.
     if all(" " not in each for each in some):
         return _text("", _names(places) or _cut(some[0]))
     more = [messages.more_places(len(places) - len(some))] if len(places) > len(some) else []
@@ -182,20 +191,21 @@ def _some_places(group: Group) -> list[str]:
 
 
 def _names(places: Sequence[str], ending: str = "") -> str | None:
-    """The first of many names, and how many more there are, as far as they fit on a line with this
-    ending; None if not even one does.
+    """Return the first of many names, and the number of the others, as far as they fit on a line
+    with this ending; None if not even one does.
     """
     for count in range(min(_MOST_PLACES, len(places)), 0, -1):
         left = len(places) - count
         more = f" {messages.more_places(left)}" if left else ""
         line = ", ".join(places[:count]) + more + ending
+        # `_cut` changes only text that is too long for a line.
         if line == _cut(line):
             return line
     return None
 
 
 def _text(start: str, words: str) -> list[str]:
-    """Words in lines of the width of the report."""
+    """Return words in lines of the width of the report."""
     indent = " " * _MARGIN
     return wrap(
         words,
@@ -207,6 +217,6 @@ def _text(start: str, words: str) -> list[str]:
 
 
 def _cut(words: str) -> str:
-    """Words that fit on one line, with their end left out if they are too long."""
+    """Return words that fit on one line. Their end is left out if they are too long."""
     room = WIDTH - _MARGIN
     return words if len(words) <= room else f"{words[: room - 1].rstrip()}…"

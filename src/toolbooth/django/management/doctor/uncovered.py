@@ -1,4 +1,4 @@
-"""Views of the URLconf that are not REST framework's: the gateway does not publish them."""
+"""Finds views of the URLconf that are not REST framework's. The gateway does not publish them."""
 
 from __future__ import annotations
 
@@ -14,8 +14,10 @@ from toolbooth.django.management.doctor.findings import Cause, Finding
 
 _NINJA = ("ninja.", "ninja_extra.")
 _PAGES_OF_NINJA = "ninja.openapi."
-"""Its own documentation."""
+"""The views of its own documentation."""
 
+# Packages bring views of their own, such as the schema page of drf-spectacular. They are not the
+# project's to publish.
 _NOT_THE_PROJECTS = ("django.", "rest_framework.", "drf_spectacular.", "toolbooth.")
 
 NINJA = Cause("ninja-views", messages.NINJA_VIEWS, messages.WRITE_A_TOOL)
@@ -23,8 +25,8 @@ PLAIN = Cause("plain-views", messages.PLAIN_VIEWS, messages.WRITE_A_TOOL)
 
 
 def uncovered_views() -> Iterator[Finding]:
-    """Each view of Django Ninja, by its address, and each plain Django view of the project, by its
-    import path.
+    """Yield each view of Django Ninja, by its address, and each plain Django view of the project,
+    by its import path.
     """
     for route, callback in _callbacks(get_resolver(get_urlconf())):
         owner = _owner(callback)
@@ -37,7 +39,7 @@ def uncovered_views() -> Iterator[Finding]:
 
 
 def _callbacks(resolver: Any, above: str = "/") -> Iterator[tuple[str, Any]]:
-    """Every pattern's address, as the URLconf has it, and what it calls."""
+    """Yield every pattern's address, as the URLconf has it, with its callback."""
     for pattern in resolver.url_patterns:
         route = f"{above}{pattern.pattern}"
         if isinstance(pattern, URLResolver):
@@ -47,20 +49,22 @@ def _callbacks(resolver: Any, above: str = "/") -> Iterator[tuple[str, Any]]:
 
 
 def _cause(callback: Any, owner: Any) -> Cause | None:
-    """Why a view is not covered; None if it is, or is not the project's own."""
+    """Return why a view is not covered; None if it is, or is not the project's own."""
+    # REST framework's `as_view` leaves its class in `cls`, Django's own in `view_class`.
     cls = getattr(callback, "cls", None)
     if isinstance(cls, type) and issubclass(cls, APIView):
         return None
     module = owner.__module__ or ""
     if module.startswith(_NINJA):
         return None if module.startswith(_PAGES_OF_NINJA) else NINJA
+    # Django's admin sets these attributes on its views.
     is_admin = hasattr(callback, "admin_site") or hasattr(callback, "model_admin")
     return None if is_admin or module.startswith(_NOT_THE_PROJECTS) else PLAIN
 
 
 def _owner(callback: Any) -> Any:
-    """The class or function whose code a callback runs: a class-based view, the class of a bound
-    method, or a function.
+    """Return the class or function whose code a callback runs: a class-based view, the class of a
+    bound method, or a function.
     """
     if isinstance(callback, partial):
         function: Any = callback.func

@@ -1,0 +1,1 @@
+"""The checks of `toolbooth doctor`, and their sentences."""

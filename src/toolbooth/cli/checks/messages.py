@@ -1,0 +1,85 @@
+"""The sentences of `toolbooth doctor`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+JSON = "Print one JSON document with all findings."
+
+NO_TARGET = "only the installation was checked; name a TARGET to check a server"
+ALL_WELL = "Nothing to do."
+PROTECT_IT = "toolbooth.protect(server) puts every tool behind the boundary"
+NOT_KNOWN = (
+    "whether its tools are protected cannot be seen from outside; `toolbooth test` finds out"
+)
+CORRECT_SCHEMA = "correct the schema: calls cannot be checked with it"
+LOOK_AT_LINT = "`toolbooth lint TARGET` shows what, and why"
+
+
+def version(name: str, installed: str) -> str:
+    """An installed package."""
+    return f"{name} {installed}"
+
+
+def tested(name: str, installed: str, known: str) -> str:
+    """A host in another version than the tests run with."""
+    return f"{name} {installed} is installed; this Toolbooth is tested with {known}"
+
+
+def install_tested(name: str, known: str) -> str:
+    """How to get the tested version."""
+    return f"if something breaks: pip install {name}=={known}, or upgrade Toolbooth"
+
+
+def extras(installed: Iterable[str]) -> str:
+    """The extras that are complete."""
+    return f"extras installed: {', '.join(installed) or 'none'}"
+
+
+def incomplete_extra(extra: str, missing: Iterable[str]) -> str:
+    """An extra of which only a part is there."""
+    return f"the extra {extra!r} is incomplete: {', '.join(missing)} is missing"
+
+
+def install_extra(extra: str) -> str:
+    """How to complete it."""
+    return f"pip install 'toolbooth[{extra}]'"
+
+
+def loads(name: str, kind: str, tools: int) -> str:
+    """A target that could be loaded or reached."""
+    counted = "1 tool" if tools == 1 else f"{tools:,} tools"
+    return f"{name} ({kind}) lists {counted}"
+
+
+def revisions(names: Iterable[str]) -> str:
+    """The revisions of MCP."""
+    return f"speaks MCP {', '.join(names)}"
+
+
+def protected(name: str) -> str:
+    """A server behind the boundary."""
+    return f"the tools of {name} are behind the boundary"
+
+
+def unprotected(name: str) -> str:
+    """A server that may lose arguments."""
+    return f"the tools of {name} are not behind the boundary"
+
+
+def schemas_compile(count: int) -> str:
+    """Every inputSchema can be checked by."""
+    return "1 schema compiles" if count == 1 else f"{count:,} schemas compile"
+
+
+def schema_fails(tool: str, reason: object) -> str:
+    """One that cannot."""
+    return f"the schema of {tool} does not compile: {reason}"
+
+
+def lint_errors(client: str, refused: int, tools: int) -> str:
+    """Tools that a client refuses."""
+    return f"{client} refuses {refused:,} of {tools:,} tools"
+
+
+NO_LINT_ERRORS = "no tool is refused by a known client"

@@ -1,0 +1,89 @@
+"""`toolbooth config`: what to paste into the configuration of a client."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+from pathlib import Path
+
+import click
+
+from toolbooth.cli import messages
+from toolbooth.cli.command import Command
+from toolbooth.cli.mistakes import Mistake
+from toolbooth.cli.target import Target, load_server, takes_target
+from toolbooth.jsonvalue import Json
+from toolbooth.server.client_entries import (
+    CLIENTS,
+    command_configuration_for,
+    configuration_for,
+)
+
+
+@click.command(cls=Command, epilog=messages.EXIT_CODES)
+@takes_target()
+@click.option(
+    "--client",
+    type=click.Choice(list(CLIENTS)),
+    default="generic",
+    show_default=True,
+    help=messages.CONFIG_CLIENT,
+)
+@click.option("--name", help=messages.CONFIG_NAME)
+def config(target: Target, client: str, name: str | None) -> None:
+    """Print the JSON to paste into a client's configuration for TARGET. The path of that file goes
+    to standard error.
+
+    \b
+    Examples:
+      toolbooth config server.py:mcp --client cursor
+      toolbooth config https://example.org/mcp --token TOKEN --client claude-code
+      toolbooth config --name files -- npx -y @example/server
+    """
+    entry = _entry(target, client, name)
+    click.echo(messages.config_for(CLIENTS[client].file), err=True)
+    click.echo(json.dumps(entry, indent=2, ensure_ascii=False))
+
+
+def _entry(target: Target, client: str, name: str | None) -> Json:
+    if target.kind == "url":
+        from urllib.parse import urlsplit
+
+        others = [key for key in target.headers if key.lower() != "authorization"]
+        if others:
+            raise Mistake(messages.CONFIG_HEADERS)
+        host = urlsplit(target.text).hostname or "server"
+        # At this point, the only header can be Authorization, in any spelling.
+        authorization = next(iter(target.headers.values()), None)
+        return configuration_for(client, name or host, target.text, authorization)
+    if target.kind == "command":
+        return command_configuration_for(client, name or _name_of(target.command), target.command)
+    server = load_server(target)
+    command = [*_toolbooth(), "serve", _absolute(target.text)]
+    return command_configuration_for(client, name or server.name, command)
+
+
+def _name_of(command: tuple[str, ...]) -> str:
+    """The last word that is not an option: the package, or the file."""
+    words = [word for word in command if not word.startswith("-")]
+    return Path(words[-1]).stem if words else "server"
+
+
+def _absolute(target: str) -> str:
+    """A loaded target by its file, since clients start programs in a folder of their own."""
+    place, _, name = target.rpartition(":")
+    if place.endswith(".py"):
+        return f"{Path(place).resolve()}:{name}"
+    # `load_server` has imported the module, so it is there.
+    file = getattr(sys.modules[place], "__file__", None)
+    return f"{Path(file).resolve()}:{name}" if file else target
+
+
+def _toolbooth() -> list[str]:
+    """The command of this installation, with its whole path."""
+    # A client starts the command without the virtual environment of this shell, so the name alone
+    # would not be found on its PATH.
+    beside = Path(sys.executable).with_name("toolbooth")
+    found = str(beside) if beside.is_file() else shutil.which("toolbooth")
+    return [found or "toolbooth"]

@@ -1,0 +1,94 @@
+"""How a command ends: its exit code, and one sentence on standard error if it could not do its
+work.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import sys
+import traceback
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import click
+
+from toolbooth.cli import messages
+from toolbooth.extras import MissingExtra
+
+DONE = 0
+REFUSED = 1
+"""A call failed, or lint or test found a problem."""
+MISUSED = 2
+"""Wrong usage, or a target that cannot be loaded."""
+UNANSWERED = 3
+"""The server cannot be reached, or did not answer in time."""
+INTERRUPTED = 130
+
+TRACEBACK = "--traceback"
+JSON = "--json"
+
+
+class Mistake(click.ClickException):
+    """What the user can correct. The message is one sentence with the next step."""
+
+    exit_code = MISUSED
+
+
+class Unanswered(click.ClickException):
+    """A server that did not answer."""
+
+    exit_code = UNANSWERED
+
+
+def ended(run: Callable[[], Any], given: Sequence[str]) -> int:
+    """Run a command and return its exit code. `given` is what the user wrote, up to `--`."""
+    try:
+        return _code(run())
+    except click.Abort:  # Ctrl-C
+        return INTERRUPTED
+    # Before UsageError, its base class. Its message is the whole help text, which needs no hint at
+    # `--help`.
+    except click.exceptions.NoArgsIsHelpError as error:  # `toolbooth` alone
+        click.echo(error.format_message(), err=True)
+        return MISUSED
+    except click.UsageError as error:
+        return _report(messages.usage(error.format_message(), _path(error)), MISUSED, given)
+    except click.ClickException as error:
+        return _report(error.format_message(), error.exit_code, given)
+    except MissingExtra as error:
+        return _report(str(error), MISUSED, given)
+    except OSError as error:
+        if error.errno == errno.EPIPE:
+            return _reader_has_gone()
+        return _report(messages.failed(error), MISUSED, given)
+    # Our own bug, since commands turn what they expect into the exceptions above.
+    except Exception as error:
+        return _report(messages.failed(error), MISUSED, given)
+
+
+def _code(result: Any) -> int:
+    return result if isinstance(result, int) else DONE
+
+
+def _path(error: click.UsageError) -> str:
+    return error.ctx.command_path if error.ctx is not None else "toolbooth"
+
+
+def _report(sentence: str, code: int, given: Sequence[str]) -> int:
+    # The words themselves are searched, because the fault may be in the options, before click has
+    # parsed them.
+    if TRACEBACK in given:
+        traceback.print_exc()
+    if JSON in given:
+        import json
+
+        click.echo(json.dumps({"error": sentence, "exit_code": code}, ensure_ascii=False))
+    click.echo(messages.error(sentence), err=True)
+    return code
+
+
+def _reader_has_gone() -> int:
+    """As `toolbooth tools ... | head` ends. Python must not flush into the closed pipe."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return REFUSED

@@ -1,0 +1,1 @@
+"""The rules of the boundary with their evidence, for `toolbooth explain`."""

@@ -1,0 +1,107 @@
+"""A JSON Schema -> its fields at every depth, as rows for a person."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from toolbooth.jsonvalue import NoSuchPart, is_object
+from toolbooth.references import References
+
+_DEEPEST = 8
+_MOST_CHOICES = 12
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """One field."""
+
+    depth: int
+    name: str
+    type: str
+    """Its type, whether it is required, and its default."""
+    about: str
+    """The first line of its description."""
+
+
+def fields(schema: Any) -> Iterator[Row]:
+    """The fields of a tool's `inputSchema`, each before the fields inside it."""
+    yield from _Reader(schema).rows(schema, 0, ())
+
+
+class _Reader:
+    """Reads one document, with its references."""
+
+    def __init__(self, document: Any) -> None:
+        self._references = References(document)
+
+    def rows(self, schema: Any, depth: int, above: tuple[int, ...]) -> Iterator[Row]:
+        """The rows of an object. `above`: the schemas that it is inside of, since a schema may
+        refer to itself.
+        """
+        for node in self._objects(schema):
+            # By identity: two fields with equal schemas are both shown, and only a schema inside
+            # itself is cut.
+            if id(node) in above or depth > _DEEPEST:
+                continue
+            required = node.get("required", ())
+            for name, field in node.get("properties", {}).items():
+                yield self._row(name, field, depth, name in required)
+                yield from self.rows(field, depth + 1, (*above, id(node)))
+
+    def _row(self, name: str, field: Any, depth: int, required: bool) -> Row:
+        described = self._resolved(field)
+        words = [self.type_of(field)]
+        if required:
+            words.append("required")
+        elif "default" in described:
+            words.append(f"default {json.dumps(described['default'], ensure_ascii=False)}")
+        about = str(described.get("description", "")).strip().partition("\n")[0]
+        return Row(depth=depth, name=name, type=", ".join(words), about=about)
+
+    def type_of(self, schema: Any) -> str:
+        """The type in words: `array of object`, `"a" | "b"`."""
+        node = self._resolved(schema)
+        if "const" in node:
+            return json.dumps(node["const"], ensure_ascii=False)
+        if "enum" in node:
+            choices = [json.dumps(each, ensure_ascii=False) for each in node["enum"]]
+            more = ["…"] if len(choices) > _MOST_CHOICES else []
+            return " | ".join([*choices[:_MOST_CHOICES], *more])
+        for key in ("anyOf", "oneOf"):
+            if key in node:
+                return " | ".join(dict.fromkeys(map(self.type_of, node[key])))
+        kind: Any = node.get("type", "any")
+        if kind == "array" and "items" in node:
+            return f"array of {self.type_of(node['items'])}"
+        if not isinstance(kind, str):
+            return " | ".join(kind)
+        return f"{kind} ({node['format']})" if "format" in node else kind
+
+    def _objects(self, schema: Any) -> Iterator[Mapping[str, Any]]:
+        """The objects that a schema describes: itself, its items, or its alternatives."""
+        node = self._resolved(schema)
+        if "properties" in node:
+            yield node
+        for key in ("anyOf", "oneOf", "allOf"):
+            for each in node.get(key, ()):
+                yield from self._objects(each)
+        inside = node.get("items") or node.get("additionalProperties")
+        if isinstance(inside, dict):
+            yield from self._objects(inside)
+
+    def _resolved(self, schema: Any) -> Mapping[str, Any]:
+        """The schema behind a reference; an empty one if there is none."""
+        seen: set[str] = set()
+        while is_object(schema) and isinstance(reference := schema.get("$ref"), str):
+            # Two definitions may refer to each other and to nothing else.
+            if reference in seen:
+                return {}
+            seen.add(reference)
+            try:
+                schema = self._references.target(schema, reference)
+            except NoSuchPart:
+                return {}
+        return schema if is_object(schema) else {}

@@ -1,0 +1,217 @@
+"""`toolbooth serve --http`: the address, the token, the application, and reloading."""
+
+from __future__ import annotations
+
+import errno
+import os
+import signal
+import socket
+from dataclasses import dataclass
+from functools import partial
+from ipaddress import ip_address
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import click
+from uvicorn.config import Config
+from uvicorn.supervisors import ChangeReload
+
+from toolbooth.cli import messages
+from toolbooth.cli.http_server import Incomplete, serve
+from toolbooth.cli.mistakes import INTERRUPTED, Mistake, ended
+from toolbooth.cli.serve import loaded
+from toolbooth.cli.target import Target
+from toolbooth.server.asgi import LOCAL_HOSTS, Application, app
+from toolbooth.server.bearer import require_token
+from toolbooth.server.guarded_app import only_for_hosts
+from toolbooth.server.registry import ToolRegistry
+from toolbooth.server.web_hosts import allowed_hosts
+
+_TOKEN = "TOOLBOOTH_TOKEN"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Serving:
+    """What is served, and how: everything but the socket."""
+
+    target: Target
+    log: bool
+    stop_seconds: float
+    host: str
+    path: str
+    allow_host: tuple[str, ...]
+    token_file: str | None
+    no_auth: bool
+    request_seconds: float
+    max_incomplete: int
+
+
+def serve_http(serving: Serving, port: int, *, is_reloaded: bool) -> int | None:
+    """Serve until SIGTERM or Ctrl-C. Returns the exit code of one that reloads."""
+    # Checked before the target is loaded, which may take seconds. `_serve` reads the token again,
+    # because with --reload it runs in another process, later.
+    token = _token(serving.token_file, no_auth=serving.no_auth)
+    try:
+        # The result is not needed: this raises for a host that no request can name, before the port
+        # is taken.
+        allowed_hosts((*serving.allow_host, *_names(serving.host)))
+    except ValueError as error:
+        raise Mistake(str(error)) from None
+    listening = _listen(serving.host, port)
+    if token is None and not serving.no_auth and not _is_loopback(listening):
+        listening.close()
+        raise Mistake(messages.token_needed(serving.host))
+    if is_reloaded:
+        return _reloading(serving, listening)
+    try:
+        _serve(serving, listening)
+    finally:
+        listening.close()
+    return None
+
+
+def _serve(serving: Serving, listening: socket.socket) -> None:
+    """Load the target and serve it on a socket that is listening."""
+    server = loaded(serving.target, log=serving.log)
+    application = _application(server, serving)
+    token = _token(serving.token_file, no_auth=serving.no_auth)
+    if token is not None:
+        # The outermost layer: without the token, a caller learns nothing, not even which paths
+        # exist.
+        application = require_token(application, token)
+    url = _url(serving, listening)
+    if isinstance(server, ToolRegistry):
+        click.echo(messages.server_started(server.name, len(server.tools), url), err=True)
+    else:
+        click.echo(messages.host_started(server.name, url), err=True)
+    incomplete = Incomplete(seconds=serving.request_seconds, most=serving.max_incomplete)
+    serve(application, listening, incomplete=incomplete, stop_seconds=serving.stop_seconds)
+
+
+def _application(server: Any, serving: Serving) -> Application:
+    hosts = (*LOCAL_HOSTS, *serving.allow_host, *_names(serving.host))
+    if isinstance(server, ToolRegistry):
+        return app(server, serving.path, hosts=hosts, max_seconds=serving.request_seconds)
+    from toolbooth.adapters.sdk.serving import http_application
+
+    # The application of a registry checks the host itself. For other servers, the check is put in
+    # front of theirs: without it, a web page could reach a local server by DNS rebinding.
+    return only_for_hosts(http_application(server, serving.path), hosts)
+
+
+def _url(serving: Serving, listening: socket.socket) -> str:
+    # An IPv6 address such as ::1 is written in brackets in a URL.
+    host = f"[{serving.host}]" if ":" in serving.host else serving.host
+    return f"http://{host}:{listening.getsockname()[1]}{serving.path}"
+
+
+# --- reloading ----------------------------------------------------------------------------------
+
+
+def _reloading(serving: Serving, listening: socket.socket) -> int | None:
+    """Serve in a process of its own, and start another one when a file has changed. The socket
+    stays open meanwhile, so that no request is lost.
+    """
+    folders = {str(Path.cwd())}
+    file = serving.target.text.rpartition(":")[0]
+    if file.endswith(".py"):
+        folders.add(str(Path(file).resolve().parent))
+    # uvicorn wants the name of an application to reload. It is never imported, because the reloader
+    # calls `_serve_again` instead.
+    config = Config("toolbooth", reload=True, reload_dirs=sorted(folders), log_level="warning")
+    click.echo(messages.reloading(sorted(folders)), err=True)
+    reloader = _Reloader(config, target=partial(_serve_again, serving), sockets=[listening])
+    reloader.run()
+    return INTERRUPTED if reloader.was_interrupted else None
+
+
+class _Reloader(ChangeReload):
+    """uvicorn's reloader. It knows afterwards whether Ctrl-C ended it."""
+
+    was_interrupted = False
+
+    def signal_handler(self, sig: int, frame: FrameType | None) -> None:
+        self.was_interrupted = sig == signal.SIGINT
+        super().signal_handler(sig, frame)
+
+
+def _serve_again(serving: Serving, sockets: list[socket.socket] | None) -> None:
+    """In the new process. A target that cannot be loaded is reported; the next change may cure
+    it.
+    """
+    assert sockets is not None
+    listening = sockets[0]
+    ended(lambda: _serve(serving, listening), [])
+
+
+# --- the address --------------------------------------------------------------------------------
+
+
+def _names(host: str) -> list[str]:
+    """The address that is listened on is a host that requests may name, but not "all addresses"."""
+    return [host] if host and not _is_every_address(host) else []
+
+
+def _is_every_address(host: str) -> bool:
+    try:
+        return ip_address(host).is_unspecified
+    except ValueError:
+        return False
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        # `create_server` sets SO_REUSEADDR, so that a restart does not have to wait for old
+        # connections.
+        return socket.create_server((host, port), family=family)
+    except OSError as error:
+        if error.errno == errno.EADDRINUSE:
+            raise Mistake(messages.port_taken(host, port)) from None
+        # Python adds the address to the words of the system.
+        reason = os.strerror(error.errno) if error.errno else error
+        raise Mistake(messages.cannot_listen(host, port, reason)) from None
+
+
+def _is_loopback(listening: socket.socket) -> bool:
+    """Whether only this machine can reach an address. Asked of the socket: a name may mean any
+    address.
+    """
+    return ip_address(listening.getsockname()[0]).is_loopback
+
+
+# --- the token ----------------------------------------------------------------------------------
+
+
+def _token(file: str | None, *, no_auth: bool) -> str | None:
+    """The token that requests must send; None if there is none."""
+    if no_auth and file is not None:
+        raise Mistake(messages.NO_AUTH_OR_TOKEN)
+    if no_auth:
+        return None
+    if file is not None:
+        try:
+            return _checked_token(Path(file).read_text(encoding="utf-8"), file)
+        except OSError as error:
+            reason = error.strerror or error
+            raise Mistake(messages.token_not_read(file, reason)) from None
+        except UnicodeDecodeError:
+            raise Mistake(messages.token_not_read(file, "not text")) from None
+    if _TOKEN in os.environ:
+        return _checked_token(os.environ[_TOKEN], _TOKEN)
+    return None
+
+
+def _checked_token(text: str, where: str) -> str:
+    from toolbooth.server.bearer import check_token
+
+    # Editors and `echo` end a file with a line feed, which no header can contain.
+    token = text.strip()
+    if not token:
+        raise Mistake(messages.token_empty(where))
+    try:
+        check_token(token)
+    except ValueError as error:
+        raise Mistake(messages.token_wrong(where, error)) from None
+    return token

@@ -1,0 +1,1 @@
+"""`toolbooth test`: which calls it makes, and its sentences."""

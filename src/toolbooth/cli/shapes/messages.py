@@ -1,0 +1,81 @@
+"""The sentences of `toolbooth test`."""
+
+from __future__ import annotations
+
+from toolbooth.jsonvalue import near_name
+
+ALLOW = "Call this tool in every shape, although it may write; may be given several times."
+ALLOW_WRITES = "The same for all tools of a server in this process, such as one on a test database."
+EXAMPLES = "A JSON file with a correct call for each tool that needs one: {TOOL: ARGUMENTS}."
+JSON = "Print one JSON document per line: plan, cases, summary."
+
+NOTHING_SENT = "Nothing was sent."
+NO_WRITES_ELSEWHERE = (
+    "--allow-writes is for a server in this process; for this one, name tools with --allow"
+)
+HOW_TO_GIVE_EXAMPLES = (
+    "Tools without a correct call were left out. Write one for each into a file and pass it with "
+    "--examples FILE."
+)
+
+
+def plan(server: str, calls: int, tools: int) -> str:
+    """How many calls will be made; before the first of them."""
+    counted = "1 tool" if tools == 1 else f"{tools:,} tools"
+    return f"{server}: {calls:,} calls to {counted} will be made."
+
+
+def all_calls(tool: str, calls: int, reason: str) -> str:
+    """A tool that is called in every shape."""
+    return f"  {tool}: all {calls:,} calls, because it is {reason}"
+
+
+def refusals_only(tool: str, calls: int, others: int) -> str:
+    """A protected tool that may write."""
+    return (
+        f"  {tool}: the {calls:,} calls that must be refused; it may write, so {others:,} others "
+        f"are not sent (--allow {tool} sends them)"
+    )
+
+
+def nothing(tool: str, calls: int) -> str:
+    """A tool that may write, on a server that may let anything pass."""
+    return (
+        f"  {tool}: none; it may write and is not known to be protected, so its {calls:,} calls "
+        f"are only printed (--allow {tool} sends them)"
+    )
+
+
+READ_ONLY = "marked read-only"
+ALLOWED = "allowed by --allow"
+WRITES_ALLOWED = "allowed by --allow-writes"
+
+
+def would_send(tool: str, shape: str, body: str, law: str) -> str:
+    """A call that is not made."""
+    return f"{tool}  {shape}\n    would send  {body or 'nothing'}\n    the law     {law}"
+
+
+NOT_OBJECTS = "the arguments of a tool must be an object"
+
+
+def reading(target: str) -> str:
+    """The first part of a run."""
+    return f"reading the tools of {target}"
+
+
+def playing(calls: int, target: str) -> str:
+    """The second part of a run."""
+    return f"sending {calls:,} calls to {target}"
+
+
+def unknown_tool(name: str, known: list[str]) -> str:
+    """A tool of --allow that is not there."""
+    near = near_name(name, known)
+    hint = f"did you mean {near!r}?" if near else f"the tools are {', '.join(known)}"
+    return f"--allow: there is no tool {name!r}; {hint}"
+
+
+def examples_unreadable(file: object, reason: object) -> str:
+    """A file with examples that is not one JSON object of objects."""
+    return f"--examples {file} should hold a JSON object, {{TOOL: ARGUMENTS}}: {reason}"

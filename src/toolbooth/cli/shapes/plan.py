@@ -1,0 +1,95 @@
+"""Which calls may be made: a tool that may write is called only if somebody allows it.
+
+The tools are called in every shape of the catalogue if they are marked read-only, or allowed. Of
+other tools, only calls that must be refused are sent, and only if the boundary is known to be in
+front of the tool.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from toolbooth.adapters.connect import Served
+from toolbooth.cli.shapes import messages
+from toolbooth.jsonvalue import is_object
+from toolbooth.testing.check.boundary import Case
+
+Mode = Literal["all", "refusals", "none"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolPlan:
+    """The calls of one tool."""
+
+    label: str
+    name: str
+    mode: Mode
+    reason: str
+    sent: tuple[Case, ...]
+    not_sent: tuple[Case, ...]
+
+    @property
+    def line(self) -> str:
+        """The plan for a person."""
+        if self.mode == "all":
+            return messages.all_calls(self.label, len(self.sent), self.reason)
+        if self.mode == "refusals":
+            return messages.refusals_only(self.label, len(self.sent), len(self.not_sent))
+        return messages.nothing(self.label, len(self.not_sent))
+
+
+def plan_for(
+    cases: Sequence[Case],
+    listed: Sequence[Any],
+    there: Served,
+    *,
+    allowed: Collection[str],
+    all_allowed: bool,
+) -> list[ToolPlan]:
+    """The plan of each tool."""
+    read_only = {each["name"] for each in listed if _is_read_only(each)}
+    by_tool: dict[str, list[Case]] = {}
+    for case in cases:
+        by_tool.setdefault(case.tool.label, []).append(case)
+    plans: list[ToolPlan] = []
+    for label, own in by_tool.items():
+        tool = own[0].tool
+        reason = ""
+        if tool.name in read_only:
+            reason = messages.READ_ONLY
+        elif tool.name in allowed or label in allowed:
+            reason = messages.ALLOWED
+        elif all_allowed:
+            reason = messages.WRITES_ALLOWED
+        # Nothing shows from outside whether a remote server refuses the calls that it should. Its
+        # tools might run.
+        is_guarded = tool.guarded and there.kind != "remote"
+        plans.append(_plan(label, own, reason, is_guarded=is_guarded))
+    return plans
+
+
+def _plan(label: str, cases: list[Case], reason: str, *, is_guarded: bool) -> ToolPlan:
+    mode: Mode = "none"
+    sent: list[Case] = []
+    if reason:
+        mode, sent = "all", cases
+    elif is_guarded:
+        mode, sent = "refusals", [case for case in cases if case.shape.law.outcome == "refused"]
+    not_sent = [case for case in cases if case not in sent]
+    return ToolPlan(
+        label=label,
+        name=cases[0].tool.name,
+        mode=mode,
+        reason=reason,
+        sent=tuple(sent),
+        not_sent=tuple(not_sent),
+    )
+
+
+def _is_read_only(listed: Any) -> bool:
+    annotations: Any = listed.get("annotations")
+    # In the MCP specification the default is false. Only `true` counts, because a foreign server
+    # may send any JSON here, such as the text "false".
+    return is_object(annotations) and annotations.get("readOnlyHint") is True

@@ -1,0 +1,108 @@
+"""What depends on where the output goes: colour, width, and progress."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import threading
+from collections.abc import Generator
+from contextlib import contextmanager
+from time import monotonic
+from typing import IO, Any
+
+import click
+
+from toolbooth.cli import messages
+
+_STYLES: dict[str, dict[str, Any]] = {
+    "title": {"bold": True},
+    "tool": {"bold": True},
+    "ok": {"fg": "green"},
+    "error": {"fg": "red"},
+    "refuses": {"fg": "red"},
+    "warning": {"fg": "yellow"},
+    "misreads": {"fg": "yellow"},
+    "note": {"fg": "cyan"},
+    "drops": {"fg": "cyan"},
+}
+_UNWRAPPED = 10_000
+_NARROWEST = 40
+_PATIENCE = 1.0
+"""Seconds before progress is shown."""
+# To the start of the line, and the ANSI sequence that erases up to its end.
+_ERASE = "\r\x1b[K"
+
+
+def paint(text: str, style: str) -> str:
+    """The text in colour, if standard output is a terminal that shows colour."""
+    return click.style(text, **_STYLES.get(style, {})) if _is_coloured(sys.stdout) else text
+
+
+def _is_coloured(stream: IO[str]) -> bool:
+    if not stream.isatty():
+        return False
+    # https://no-color.org: an empty NO_COLOR does not count.
+    return not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+
+def width() -> int:
+    """The columns of the terminal; in a pipe, lines are not wrapped."""
+    if not sys.stdout.isatty():
+        return _UNWRAPPED
+    return max(shutil.get_terminal_size().columns, _NARROWEST)
+
+
+class Progress:
+    """Says on standard error what takes longer than a second: once in a pipe, with a running
+    count of seconds on a terminal.
+    """
+
+    def __init__(self, words: str) -> None:
+        self.words = words
+        self._start = monotonic()
+        self._ended = threading.Event()
+        self._shown = False
+
+    def run(self) -> None:
+        """Show it until `end` is called."""
+        pause = _PATIENCE
+        # `wait` returns False if the time is over and the work is not.
+        while not self._ended.wait(pause):
+            if not sys.stderr.isatty():
+                click.echo(messages.progress(self.words), err=True)
+                return
+            seconds = int(monotonic() - self._start)
+            click.echo(_ERASE + messages.progress_so_far(self.words, seconds), nl=False, err=True)
+            self._shown = True
+            pause = 0.5
+
+    def end(self) -> None:
+        """Stop showing the progress."""
+        self._ended.set()
+
+    def erase(self) -> None:
+        """After `end`: nothing is left of it on a terminal."""
+        if self._shown:
+            click.echo(_ERASE, nl=False, err=True)
+
+
+@contextmanager
+def progress(words: str, *, in_pipe: bool = True) -> Generator[Progress]:
+    """Show on standard error what is going on, if it takes longer than a second. `words` may be
+    changed meanwhile.
+    """
+    if not (in_pipe or sys.stderr.isatty()):
+        yield Progress(words)
+        return
+    made = Progress(words)
+    thread = threading.Thread(target=made.run, daemon=True)
+    thread.start()
+    try:
+        yield made
+    finally:
+        made.end()
+        # The thread may be printing at this moment. If the line were erased first, its text would
+        # stay.
+        thread.join()
+        made.erase()

@@ -1,0 +1,56 @@
+"""An ASGI application of others, for requests to known hosts only: `app` checks that by itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from toolbooth.server import messages
+from toolbooth.server.asgi import Application, Receive, Scope, Send
+from toolbooth.server.web_hosts import ANY_HOST, allowed_hosts, host_in_host, host_in_origin
+
+
+def only_for_hosts(application: Application, hosts: Iterable[str]) -> Application:
+    """The same application, for requests whose `Host`, and whose `Origin` if there is one, names
+    one of `hosts`. Others are answered with 421 or 403, so a page that rebinds its DNS name reaches
+    nothing.
+
+    Raises:
+        ValueError: one of `hosts` is not a host.
+    """
+    allowed = allowed_hosts(hosts)
+
+    async def guarded(scope: Scope, receive: Receive, send: Send) -> None:
+        fault = _fault(scope, allowed) if scope["type"] in ("http", "websocket") else None
+        if fault is None:
+            await application(scope, receive, send)
+            return
+        status, words = fault
+        body = words.encode()
+        headers = [
+            (b"content-type", b"text/plain; charset=utf-8"),
+            (b"content-length", str(len(body)).encode()),
+        ]
+        await send({"type": "http.response.start", "status": status, "headers": headers})
+        await send({"type": "http.response.body", "body": body})
+
+    return guarded
+
+
+def _fault(scope: Scope, allowed: frozenset[str]) -> tuple[int, str] | None:
+    """The status and the words of a request for another host."""
+    if ANY_HOST in allowed:
+        return None
+    hosts = _sent(scope, b"host")
+    # Several `Host` headers are refused: a server behind this one may read another of them.
+    if len(hosts) != 1 or host_in_host(hosts[0]) not in allowed:
+        return 421, messages.WRONG_HOST
+    origins = _sent(scope, b"origin")
+    if any(origin and host_in_origin(origin) not in allowed for origin in origins):
+        return 403, messages.WRONG_ORIGIN
+    return None
+
+
+def _sent(scope: Scope, name: bytes) -> list[str]:
+    """Every value of a header."""
+    values = [value for key, value in scope["headers"] if key.lower() == name]
+    return [str(value.strip(), "latin-1") for value in values]

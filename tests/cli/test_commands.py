@@ -1,0 +1,268 @@
+"""What all commands have in common: exit codes, standard output, mistakes. And `config`, `doctor`
+and `completion`.
+"""
+
+import json
+import os
+import pty
+import signal
+import socket
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from commands import LIMIT, SHOP, TOOLBOOTH, toolbooth
+
+MISTAKES = """
+from toolbooth import ToolRegistry
+server = ToolRegistry("shop")
+
+@server.tool
+def order(items, *others):
+    return 1
+"""
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> Path:
+    (tmp_path / "shop.py").write_text(SHOP)
+    (tmp_path / "wants.py").write_text("import json\nimport no_such_package\n")
+    (tmp_path / "fails.py").write_text("server = 1\n\nraise ValueError('no database')\n")
+    (tmp_path / "leaves.py").write_text("raise SystemExit(0)")
+    (tmp_path / "mistakes.py").write_text(MISTAKES)
+    return tmp_path
+
+
+# --- mistakes -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (
+            ["explian"],
+            "There is no command 'explian'; did you mean 'explain'? See `toolbooth --help`.",
+        ),
+        (["call"], "Missing argument 'TARGET'. See `toolbooth call --help`."),
+        (
+            ["call", "shop.py:server", "order", "{item: 1}"],
+            "ARGUMENTS is not JSON: Expecting property name enclosed in double quotes at line 1, "
+            "column 2. Write a JSON object in single quotes, such as '{\"a\": 1}'",
+        ),
+        (
+            ["tools", "wants.py:server"],
+            "wants.py imports 'no_such_package' in line 2, and there is no such module: "
+            "install it, or correct the name",
+        ),
+        (
+            ["tools", "fails.py:server"],
+            "fails.py:server could not be loaded: ValueError: no database (fails.py, line 3). "
+            "--traceback shows the rest",
+        ),
+        (
+            ["tools", "leaves.py:server"],
+            "leaves.py:server could not be loaded: SystemExit: 0 (leaves.py, line 1). "
+            "--traceback shows the rest",
+        ),
+        (
+            ["tools", "shop.py:server", "--token", "x"],
+            "--header and --token are for a URL; leave them out for this target",
+        ),
+        (
+            ["call", "order", "--"],
+            "there is nothing after --; write the command that starts the server, "
+            "such as `-- npx -y @example/server`",
+        ),
+    ],
+    ids=["command", "argument", "json", "import", "exception", "exit", "token", "dashes"],
+)
+def test_a_mistake_is_one_sentence_with_code_2(words: list[str], told: str, shop: Path):
+    assert toolbooth(shop, *words) == (2, "", f"Error: {told}")
+
+
+def test_without_a_command_the_help_is_shown(tmp_path: Path):
+    code, shown, error = toolbooth(tmp_path)
+    assert (code, shown) == (2, "")
+    assert error.startswith("Usage: toolbooth [OPTIONS] COMMAND")
+
+
+def test_the_authors_contract_mistakes_are_a_list(shop: Path):
+    code, shown, error = toolbooth(shop, "tools", "mistakes.py:server")
+    assert (code, shown) == (2, "")
+    head, *mistakes = error.splitlines()
+    assert head == "Error: order cannot be registered:"
+    assert mistakes
+    assert all(line.startswith("- ") for line in mistakes)
+
+
+def test_a_traceback_is_shown_if_it_is_asked_for(shop: Path):
+    _, _, error = toolbooth(shop, "tools", "fails.py:server", "--traceback")
+    assert 'fails.py", line 3, in <module>' in error
+    assert error.splitlines()[-1].startswith("Error: fails.py:server could not be loaded")
+
+
+def test_with_json_a_mistake_is_one_document_too(shop: Path):
+    code, shown, error = toolbooth(shop, "call", "shop.py:server", "oder", "--json")
+    sentence = "there is no tool 'oder'; did you mean 'order'?"
+    assert (code, error) == (2, f"Error: {sentence}")
+    assert json.loads(shown) == {"error": sentence, "exit_code": 2}
+
+
+def test_output_of_a_tool_goes_to_standard_error_beside_json(shop: Path):
+    code, shown, error = toolbooth(
+        shop, "call", "shop.py:server", "order", '{"item": "tea"}', "--json"
+    )
+    assert (code, error) == (0, "printed by a tool")
+    assert json.loads(shown)["content"] == [{"type": "text", "text": "1 tea"}]
+
+
+@pytest.mark.parametrize("command", ["call", "tools"])
+def test_a_server_that_is_not_there_has_code_3(command: str, shop: Path):
+    words = [command, "http://127.0.0.1:9/mcp", *(["order"] if command == "call" else [])]
+    told = "Error: http://127.0.0.1:9/mcp: nothing answers there; is the server running?"
+    assert toolbooth(shop, *words) == (3, "", told)
+
+
+def test_a_server_that_does_not_answer_in_time_has_code_3(shop: Path):
+    with socket.socket() as silent:
+        silent.bind(("127.0.0.1", 0))
+        silent.listen()
+        url = f"http://127.0.0.1:{silent.getsockname()[1]}/mcp"
+        ended = toolbooth(shop, "tools", url, "--timeout", "1")
+    assert ended == (3, "", f"Error: {url}: no answer within 1 seconds")
+
+
+def test_ctrl_c_is_quiet_with_code_130_and_progress_is_on_standard_error(shop: Path):
+    with socket.socket() as silent:
+        silent.bind(("127.0.0.1", 0))
+        silent.listen()
+        url = f"http://127.0.0.1:{silent.getsockname()[1]}/mcp"
+        command = [TOOLBOOTH, "tools", url]
+        pipe = subprocess.PIPE
+        with subprocess.Popen(command, cwd=shop, stdout=pipe, stderr=pipe, text=True) as child:
+            assert child.stderr is not None
+            assert child.stderr.readline() == f"Asking {url} for its tools ...\n"
+            child.send_signal(signal.SIGINT)
+            shown, error = child.communicate(timeout=LIMIT)
+    assert (child.returncode, shown, error) == (130, "", "")
+
+
+@pytest.mark.parametrize("quiet", [False, True], ids=["terminal", "NO_COLOR"])
+def test_only_a_terminal_gets_colour(quiet: bool, shop: Path):
+    ours, theirs = pty.openpty()
+    env = {**os.environ, "TERM": "xterm", **({"NO_COLOR": "1"} if quiet else {})}
+    command = [TOOLBOOTH, "call", "shop.py:server", "order"]
+    subprocess.run(command, cwd=shop, env=env, stdout=theirs, check=False, timeout=LIMIT)
+    os.close(theirs)
+    shown = os.read(ours, 65536).decode()
+    os.close(ours)
+    assert ("\x1b[31mRefused" in shown) is not quiet
+    assert "Refused: 1 problem" in shown
+
+
+# --- tools --------------------------------------------------------------------------------------
+
+NESTED = """
+from pydantic import BaseModel
+from toolbooth import ToolRegistry
+server = ToolRegistry("nested")
+
+class Address(BaseModel):
+    city: str
+
+class Person(BaseModel):
+    name: str
+    addresses: list[Address] = []
+
+@server.tool
+def add(person: Person) -> str:
+    '''Add a person.'''
+    return person.name
+
+@server.tool
+def nothing() -> str:
+    '''Do nothing.'''
+    return ""
+"""
+
+
+def test_fields_are_shown_at_every_depth(tmp_path: Path):
+    (tmp_path / "nested.py").write_text(NESTED)
+    code, shown, _ = toolbooth(tmp_path, "tools", "nested.py:server", "add")
+    assert code == 0
+    assert shown.splitlines()[3:] == [
+        "  person       object, required",
+        "    name       string, required",
+        "    addresses  array of object, default []",
+        "      city     string, required",
+    ]
+    _, shown, _ = toolbooth(tmp_path, "tools", "nested.py:server", "nothing")
+    assert shown.splitlines()[1:] == ["  Do nothing.", "  takes no arguments"]
+
+
+# --- config, doctor, completion -----------------------------------------------------------------
+
+
+def test_printed_config_starts_the_server_from_any_folder(shop: Path):
+    code, shown, error = toolbooth(shop, "config", "shop:server", "--client", "vscode")
+    assert (code, error) == (0, "# for .vscode/mcp.json")
+    entry = json.loads(shown)["servers"]["shop"]
+    assert entry == {"command": TOOLBOOTH, "args": ["serve", f"{shop / 'shop.py'}:server"]}
+    command = [entry["command"], *entry["args"]]
+    assert toolbooth(Path("/"), "call", "price", '{"item": "tea"}', "--", *command)[:2] == (
+        0,
+        "1 per piece of tea\n",
+    )
+
+
+def test_config_takes_a_url_with_its_token_and_a_command(shop: Path):
+    _, shown, _ = toolbooth(shop, "config", "https://example.org/mcp", "--token", "t")
+    assert json.loads(shown)["mcpServers"]["example.org"] == {
+        "type": "http",
+        "url": "https://example.org/mcp",
+        "headers": {"Authorization": "Bearer t"},
+    }
+    _, shown, _ = toolbooth(shop, "config", "--", "npx", "-y", "@example/server")
+    assert json.loads(shown)["mcpServers"] == {
+        "server": {"command": "npx", "args": ["-y", "@example/server"]}
+    }
+
+
+def test_the_doctor_checks_the_installation_and_the_target(shop: Path):
+    code, shown, error = toolbooth(shop, "doctor", "shop.py:server", "--json")
+    assert (code, error) == (0, "")
+    found = json.loads(shown)
+    whats = [each["what"] for each in found["findings"]]
+    assert whats[0].startswith("Python 3.")
+    assert "shop (toolbooth) lists 2 tools" in whats
+    assert "the tools of shop are behind the boundary" in whats
+    assert "2 schemas compile" in whats
+
+
+@pytest.mark.parametrize(
+    ("target", "code", "told"),
+    [
+        ("fails.py:server", 2, "fails.py:server could not be loaded: ValueError: no database"),
+        ("http://127.0.0.1:9/mcp", 3, "nothing answers there; is the server running?"),
+    ],
+    ids=["fails", "nobody"],
+)
+def test_doctor_reports_why_a_target_cannot_be_used(target: str, code: int, told: str, shop: Path):
+    ended, shown, _ = toolbooth(shop, "doctor", target)
+    assert ended == code
+    assert told in shown
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_prints_a_script(shell: str, tmp_path: Path):
+    code, shown, _ = toolbooth(tmp_path, "completion", shell)
+    assert code == 0
+    assert "_TOOLBOOTH_COMPLETE" in shown
+
+
+def test_commands_are_completed(tmp_path: Path):
+    env = {**os.environ, "_TOOLBOOTH_COMPLETE": "bash_complete"}
+    env |= {"COMP_WORDS": "toolbooth exp", "COMP_CWORD": "1"}
+    done = subprocess.run([TOOLBOOTH], env=env, capture_output=True, text=True, timeout=LIMIT)
+    assert done.stdout == "plain,explain\n"
