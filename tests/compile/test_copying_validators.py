@@ -529,6 +529,12 @@ def test_undeclared_key_in_declared_json_text_is_refused_without_advice(hint, se
             id="another-order",
         ),
         pytest.param(
+            lambda items: json.loads(json.dumps(items))[::-1],
+            '[{"mail": "a@x"}, {"email": "b@x"}]',
+            [("unknown-key", "$.it[0].mail")],
+            id="another-order-and-copied",
+        ),
+        pytest.param(
             lambda items: [json.loads(each) if isinstance(each, str) else each for each in items],
             r'["{\"mail\": \"a@x\"}", {"mail": "b@x"}]',
             [("unknown-key", "$.it[0].mail"), ("unknown-key", "$.it[1].mail")],
