@@ -33,6 +33,7 @@ ProblemCode = Literal[
     "wrong-type",
     "invalid",
     "key-reused",
+    "needs-repair",
 ]
 
 Moved = Callable[[JsonPath], JsonPath]

@@ -1,0 +1,1 @@
+"""One agent framework each: tools of a framework behind the boundary."""
