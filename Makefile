@@ -31,7 +31,7 @@ CORE := __init__.py jsonvalue.py references.py alternatives.py examples.py sampl
 CORE_FILES := $(subst $(space),$(comma),$(addprefix src/toolbooth/,$(CORE)))
 
 .DEFAULT_GOAL := help
-.PHONY: help demo tour test check lint types layers coverage docs clients conformance oracle hosts hosts-large services check-services schemas peers lowest newest wild package release rooms trace stale long bench words clean
+.PHONY: help demo tour test check lint types layers coverage docs clients conformance oracle hosts hosts-large services check-services schemas peers lowest newest wild package release rooms trace count stale long bench words clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' Makefile
@@ -45,7 +45,7 @@ tour: $(READY_DEMO) ## a tour in the terminal: one tool, right and wrong calls, 
 test: $(READY_DEV) ## run the tests but the long ones, with few Hypothesis examples
 	$(BIN)/python $(MEASURE) -m pytest $(PARALLEL) $(SELECTION) $(ARGS)
 
-check: lint types layers coverage docs clients conformance oracle hosts check-services package rooms trace stale ## everything CI runs
+check: lint types layers coverage docs clients conformance oracle hosts check-services package rooms trace count stale ## everything CI runs
 	@echo "All checks passed."
 
 lint: $(READY_DEV) ## ruff: format and rules
@@ -117,6 +117,10 @@ rooms: $(READY_DEV) ## print the largest files and functions
 
 trace: $(READY_DEV) ## count the files that two calls go through; fails over the limits
 	@$(BIN)/python scripts/trace_call.py $(ARGS)
+
+# Without Valgrind or a C compiler it prints one line and counts nothing.
+count: $(READY_DEV) ## count the instructions of fixed calls; fails if one needs over 5 % more
+	@$(BIN)/python bench/count.py $(ARGS)
 
 stale: $(READY_DEV) ## name the results of make long whose files have changed since
 	@$(BIN)/python scripts/long.py --stale

@@ -86,6 +86,6 @@ def test_a_text_without_the_name_of_an_unsent_field_passes(parts: list[str]):
 )
 def test_hostile_text_costs_little(text: str):
     tool = tool_with("content", "tags")
-    start = time.perf_counter()
+    start = time.process_time()
     handle_arguments(tool, {"content": text})
-    assert time.perf_counter() - start < 2
+    assert time.process_time() - start < 2
