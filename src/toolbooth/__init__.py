@@ -36,7 +36,6 @@ if _typing.TYPE_CHECKING:
     from toolbooth.markers import Verbatim as Verbatim
     from toolbooth.protection import is_protected as is_protected
     from toolbooth.protection import protect as protect
-    from toolbooth.protection import tools_for as tools_for
     from toolbooth.publish import input_schema as input_schema
     from toolbooth.server.asgi import app as asgi_app
     from toolbooth.server.dispatch.build import mcp_action as mcp_action
@@ -78,7 +77,6 @@ _HOMES = {
     "lint_tools": "lint.check:lint",
     "mcp_action": "server.dispatch.build",
     "protect": "protection",
-    "tools_for": "protection",
     "unpack_pydantic_params": "decorator",
 }
 
@@ -115,7 +113,6 @@ __all__ = [
     "lint_tools",
     "mcp_action",
     "protect",
-    "tools_for",
     "unpack_pydantic_params",
 ]
 

@@ -33,7 +33,6 @@ ProblemCode = Literal[
     "wrong-type",
     "invalid",
     "key-reused",
-    "needs-repair",
 ]
 
 Moved = Callable[[JsonPath], JsonPath]

@@ -24,10 +24,7 @@ TESTED = {"fastmcp": "4.1.2", "mcp": "2.3.0"}
 """The packages of the hosts, in the versions that the tests run with."""
 
 _NO_PROTECTION = "a ToolRegistry needs no protect(), its tools are behind the boundary already"
-_TAKEN = (
-    "protect() takes a FastMCP server, an MCPServer or a low-level Server of the official SDK, and "
-    "tools of an agent framework (docs/guides/frameworks.md)"
-)
+_TAKEN = "protect() takes a FastMCP server, an MCPServer or a low-level Server of the official SDK"
 
 
 def kind_of(server: Any) -> Kind | None:

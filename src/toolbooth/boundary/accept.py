@@ -170,15 +170,6 @@ def _long_way(
         raise _after_repairs(contract, invalid_values(contract, error, decoded), made) from None
 
 
-def examined(contract: Contract, reading: Reading) -> Json:
-    """The arguments as they should have been sent, of a call that is accepted."""
-    if type(reading[0]) is not dict:
-        reading, _ = _object_of(contract, reading)
-    value = whole_integers(contract.shape, reading[0])
-    decoded, _ = examine(contract.shape, value, contract.limits, thorough=True)
-    return decoded
-
-
 def _after_repairs(
     contract: Contract, refusal: ToolInputError, repairs: list[Remark]
 ) -> ToolInputError:

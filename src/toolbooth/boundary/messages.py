@@ -5,7 +5,7 @@ that cannot be sent. Those about undeclared keys are in `keys/messages.py`.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from functools import lru_cache
 from typing import Any
 
@@ -50,15 +50,6 @@ UNREADABLE_VALUE = "its value could not be read"
 """The author's code raised an exception."""
 
 NOT_AN_OBJECT = "the arguments must be one JSON object"
-_AS_SENT = "calls of this tool are approved as they are sent, so"
-NEEDS_REPAIR: Mapping[str, str] = {
-    "json-text": f"is JSON as text; {_AS_SENT} send the value itself",
-    "scalar-text": f"is a value as text; {_AS_SENT} send the value itself",
-    "null-optional": f"is null; {_AS_SENT} leave this field out",
-    "empty-optional": f"is empty text; {_AS_SENT} leave this field out",
-    "client-key": f"is not a field; {_AS_SENT} leave this key out",
-}
-"""Why a call that could be repaired is refused, by the code of the repair."""
 SECRET = "is not valid; details of a secret are hidden"
 AMBIGUOUS = "can be read in more than one way; send every value in its own JSON type"
 LOSSY_NUMBER = "is a number too large or too small to hold"

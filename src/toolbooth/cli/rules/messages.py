@@ -83,7 +83,6 @@ RULES: dict[str, Rule] = {
     # --- refused by the author's validation ---
     "invalid": Rule("The tool's own validation refuses the value."),
     "key-reused": Rule("An idempotency key belongs to one call."),
-    "needs-repair": Rule("A call that somebody approves as it was sent is not repaired."),
 }
 
 SCHEMA = "Judge by this JSON Schema, a file or JSON text, instead of a tool of TARGET."

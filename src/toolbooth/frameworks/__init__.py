@@ -1,1 +1,0 @@
-"""One agent framework each: tools of a framework behind the boundary."""
