@@ -100,17 +100,17 @@ def _profile_registration(kind: str) -> None:
     registry = ours.registry([])
     for contract in contracts:
         registry.add(contract)
-    registry.encoded_listing(0)
+    registry.page(0, None)
     listed = process_time()
     print(f"--- {kind}: registration, CPU µs per tool")
     for name, seconds in {
         "compile_function": compiled - start,
         "input_schema": published - compiled,
-        "add and encoded_listing, the schema made above": listed - published,
+        "add and list, the schema made above": listed - published,
     }.items():
         print(f"{seconds * 1e4:>9.1f}  {name}")
     tools = [fresh(f"tool_{number}") for number in range(100)]
-    _functions(lambda: ours.registry(tools).encoded_listing(0), "cumulative", 45)
+    _functions(lambda: ours.registry(tools).page(0, None), "cumulative", 45)
 
 
 def _profile_import() -> None:

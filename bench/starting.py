@@ -110,11 +110,11 @@ def registration(tell: Tell) -> list[Row]:
 
 def _makers(arguments: Any) -> dict[str, Maker]:
     def listed(tools: list[Function]) -> object:
-        return ours.registry(tools).encoded_listing(0)
+        return ours.registry(tools).page(0, None)
 
     def called(tools: list[Function]) -> object:
         made = ours.registry(tools)
-        return made.encoded_listing(0), [made.dispatch(tool, arguments) for tool in made.tools]
+        return made.page(0, None), [made.dispatch(tool, arguments) for tool in made.tools]
 
     return {
         "registered": ours.registry,
