@@ -7,7 +7,7 @@ import sys
 from collections.abc import Generator, Iterable
 from contextlib import contextmanager
 from types import FrameType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 from click.core import ParameterSource
@@ -17,6 +17,9 @@ from toolbooth.cli.command import Command
 from toolbooth.cli.mistakes import INTERRUPTED, Mistake
 from toolbooth.cli.target import Target, load_server, takes_target
 from toolbooth.extras import require
+
+if TYPE_CHECKING:
+    import asyncio
 
 _FOR_HTTP = {
     "host": "--host",
@@ -142,40 +145,74 @@ def _serve_stdio(target: Target, log: bool, *, stop_seconds: float, drain_second
     from toolbooth.server.registry import ToolRegistry
 
     server = loaded(target, log=log)
-    # Only a person has a terminal here; a client has a pipe. The text is for standard error,
-    # because standard output belongs to the protocol.
-    if sys.stdin.isatty():
-        click.echo(messages.served_in_terminal(server.name, target.text), err=True)
+    # The text says how to end the server. It comes after the imports, so that Ctrl-C does not meet
+    # a module that is half imported.
     if isinstance(server, ToolRegistry):
         from toolbooth.server.stdio import serve as serve_registry
 
+        _explain_in_terminal(server.name, target)
         serve_registry(server, stop_seconds=stop_seconds, drain_seconds=drain_seconds)
     else:
         from toolbooth.adapters.sdk.serving import serve_stdio
 
         with _ending_at_interrupt(min(stop_seconds, _HOST_SECONDS)):
+            _explain_in_terminal(server.name, target)
             serve_stdio(server)
+
+
+def _explain_in_terminal(name: str, target: Target) -> None:
+    # Only a person has a terminal here; a client has a pipe. The text is for standard error,
+    # because standard output belongs to the protocol.
+    if sys.stdin.isatty():
+        click.echo(messages.served_in_terminal(name, target.text), err=True)
 
 
 @contextmanager
 def _ending_at_interrupt(seconds: float) -> Generator[None]:
-    """End the process this long after Ctrl-C. A host reads standard input in a thread, which
-    nothing can stop while the input is open, as that of a terminal is.
+    """End with KeyboardInterrupt after Ctrl-C, and end the process after so many seconds. A host
+    reads standard input in a thread, which nothing can stop while the input is open, as that of a
+    terminal is.
     """
     from toolbooth.server.deadline import Deadline
 
     deadline = Deadline()
 
     def interrupt(number: int, frame: FrameType | None) -> None:
+        # A second Ctrl-C would interrupt the end itself, which takes only a moment.
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
         deadline.set(seconds, exit_code=INTERRUPTED)
-        raise KeyboardInterrupt
+        loop = _running_loop()
+        if loop is None:
+            raise KeyboardInterrupt
+        # An exception that is raised between any two lines of a host makes it print tracebacks.
+        loop.call_soon_threadsafe(_cancel_tasks)
 
     before = signal.signal(signal.SIGINT, interrupt)
     try:
         yield
     finally:
+        # Wherever the interrupt met the host, it may have become another exception, or none. The
+        # deadline stays: a thread of the host may hold up the exit of the interpreter.
+        if deadline.is_set:
+            raise KeyboardInterrupt
         signal.signal(signal.SIGINT, before)
         deadline.clear()
+
+
+def _running_loop() -> asyncio.AbstractEventLoop | None:
+    import asyncio
+
+    try:
+        return asyncio.get_running_loop()
+    except RuntimeError:
+        return None
+
+
+def _cancel_tasks() -> None:
+    import asyncio
+
+    for task in asyncio.all_tasks():
+        task.cancel()
 
 
 def _chosen(names: Iterable[str], options: dict[str, Any]) -> dict[str, Any]:
