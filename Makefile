@@ -1,4 +1,4 @@
-# Needs Python 3.11+ and make, nothing else: every target sets up what it needs in .venv.
+# Needs only Python 3.11+ and make: every target installs its requirements in .venv.
 
 # The first interpreter that is new enough; `make test PYTHON=/path/to/python` chooses another.
 NEW_ENOUGH = import sys; sys.exit(sys.version_info < (3, 11))
@@ -13,14 +13,14 @@ INSTALL := $(BIN)/python scripts/install.py -c constraints.txt
 READY_DEMO := $(VENV)/.ready-demo
 READY_DEV := $(VENV)/.ready-dev
 
-# More for what is run: make test ARGS="-k wrapper", make bench ARGS=server, make demo ARGS=--once
+# Further arguments: make test ARGS="-k wrapper", make bench ARGS=server, make demo ARGS=--once
 ARGS :=
 # Words put between `python` and `-m pytest`; `make check` measures coverage with them.
 MEASURE :=
 # Which tests: not the long ones, and few examples for each property. `make check` runs all of them.
 SELECTION := -m "not long" --hypothesis-profile=quick
 # One process per core. A worker starts with its share of the tests in order, so that it starts a server once for all
-# tests of a file, and takes over some of another's share when its own is done.
+# tests of a file, and takes tests from others when its own share is done.
 PARALLEL := -n auto --dist worksteal
 
 # The engine, whose branch coverage is complete.
@@ -39,13 +39,13 @@ help: ## show this list
 demo: $(READY_DEMO) ## a Django project as an MCP server, seeded and served; ARGS=--once only prints
 	@$(BIN)/python examples/crm/manage.py demo $(ARGS)
 
-tour: $(READY_DEMO) ## a tour in the terminal: one tool, right and wrong calls, and what comes of them
+tour: $(READY_DEMO) ## a tour in the terminal: one tool, right and wrong calls, and their results
 	@$(BIN)/python demo/tour.py
 
-test: $(READY_DEV) ## run the tests but the long ones, with few Hypothesis examples
+test: $(READY_DEV) ## run all tests except the long ones, with few Hypothesis examples
 	$(BIN)/python $(MEASURE) -m pytest $(PARALLEL) $(SELECTION) $(ARGS)
 
-check: lint types layers coverage docs clients conformance oracle hosts check-services package rooms trace count stale ## everything CI runs
+check: lint types layers coverage docs clients conformance oracle hosts check-services package rooms trace count stale ## everything that CI runs
 	@echo "All checks passed."
 
 lint: $(READY_DEV) ## ruff: format and rules
@@ -75,16 +75,16 @@ clients: $(READY_DEV) ## the TypeScript client and the Inspector against every s
 conformance: $(READY_DEV) ## the official MCP conformance suite, also before and after protect
 	$(BIN)/python scripts/conformance.py
 
-oracle: $(READY_DEV) ## the provider SDKs' own converters over what is published
+oracle: $(READY_DEV) ## the provider SDKs' own converters over the published schemas
 	$(BIN)/python oracle/run.py $(ARGS)
 
-hosts: $(READY_DEV) ## real projects of others behind the gateway: found whole, called whole
+hosts: $(READY_DEV) ## real third-party projects behind the gateway, described and called completely
 	@$(BIN)/python scripts/hosts.py $(ARGS)
 
 services: $(READY_DEV) ## repeated and previewed writes on PostgreSQL, MariaDB and SQLite
 	@$(BIN)/python scripts/services.py $(ARGS)
 
-# In make check: nothing but one line where PostgreSQL does not answer, unless CI is set.
+# In make check: prints only one line if PostgreSQL does not answer, unless CI is set.
 check-services: $(READY_DEV)
 	@$(BIN)/python scripts/services.py --if-there
 
@@ -125,13 +125,13 @@ count: $(READY_DEV) ## count the instructions of fixed calls; fails if one needs
 stale: $(READY_DEV) ## name the results of make long whose files have changed since
 	@$(BIN)/python scripts/long.py --stale
 
-long: $(READY_DEV) ## what does not fit into make check, into docs/measured/; ARGS=matrix for one part
+long: $(READY_DEV) ## measurements too long for make check, into docs/measured/; ARGS=matrix for one part
 	@$(BIN)/python scripts/long.py $(ARGS)
 
 bench: $(READY_DEV) ## measure speed, into bench/results/
 	$(BIN)/python bench/run.py $(ARGS)
 
-words: $(READY_DEV) ## write the list of words that tells slips from other words
+words: $(READY_DEV) ## write the list of words that distinguishes slips from other words
 	$(BIN)/python scripts/words.py
 
 clean: ## remove .venv and everything built
@@ -144,11 +144,11 @@ $(BIN)/python:
 	@$(PYTHON) -m venv $(VENV)
 
 $(READY_DEMO): pyproject.toml constraints.txt | $(BIN)/python
-	@echo "Installing Toolbooth and what the demo needs into $(VENV) (about a minute, once)"
+	@echo "Installing Toolbooth and the demo into $(VENV) (about a minute, once)"
 	@$(INSTALL) -e '.[cli,django,examples,mcp]'
 	@touch $@
 
 $(READY_DEV): pyproject.toml constraints.txt | $(BIN)/python
-	@echo "Installing Toolbooth and what the checks need into $(VENV) (a minute or two, once)"
+	@echo "Installing Toolbooth and the tools for the checks into $(VENV) (a minute or two, once)"
 	@$(INSTALL) -e '.[dev]'
 	@touch $(READY_DEMO) $@

@@ -1,5 +1,5 @@
-"""Ways to list that a create takes many rows: each is a `tools/list`, made from the two that the
-gateway has.
+"""Ways to publish that a create accepts many rows: each is a `tools/list`, made from the two that
+the gateway has.
 
 `single` is the list with a sentence in each create, `separate` the one with `BULK_TOOLS`.
 """
@@ -14,14 +14,14 @@ Tools = Mapping[str, Json]
 
 SENTENCE = ' Many: {"objects": [{…}]}, all or none.'
 _CONTROLS = ("help",)
-"""Arguments of a create that are no field of its row."""
+"""Arguments of a create that are not fields of its row."""
 _TEXT = {"type": "string", "description": "JSON text"}
 
 
 def _creates(
     single: Tools, separate: Tools, change: Callable[[Json, Json], tuple[Json, str]]
 ) -> dict[str, Json]:
-    """The single list, with another schema and other words in each create. `change` gets the schema
+    """The single list with another schema and description of each create. `change` gets the schema
     of a create and that of its rows.
     """
     made: dict[str, Json] = {}
@@ -46,7 +46,7 @@ def bulk_tools(_single: Tools, separate: Tools) -> Tools:
 
 
 def bulk_tools_of_text(_single: Tools, separate: Tools) -> Tools:
-    """Tools of their own, with the rows as JSON text."""
+    """Separate tools, with the rows as JSON text."""
     made = dict(separate)
     for name, tool in separate.items():
         if name.endswith("__bulk_create"):
@@ -70,7 +70,7 @@ def any_of(single: Tools, separate: Tools) -> Tools:
 
 
 def optional_rows(single: Tools, separate: Tools) -> Tools:
-    """`objects` beside the fields, and nothing required but in words."""
+    """`objects` beside the fields; the required fields are named only in the description."""
     return _creates(single, separate, lambda schema, rows: _with(schema, rows))
 
 

@@ -1,7 +1,7 @@
-"""What is measured: tools as authors write them, and the calls that agents make to them.
+"""The cases: tools as authors write them, and the calls that agents make to them.
 
-Every case is its own floor: `to_json(TypeAdapter(function).validate_json(body))`, which checks no
-undeclared keys, no duplicates, no exact numbers, repairs nothing and explains nothing.
+The floor of every case is `to_json(TypeAdapter(function).validate_json(body))`, which checks no
+undeclared keys, no duplicates and no exact numbers, and repairs and explains nothing.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ class Case:
     goal: float | None = None
     refusal_goal: float | None = None
     plain: tuple[Function, bytes] | None = None
-    """The floor's function and body, where Pydantic alone cannot take this call: the same, not
-    unpacked.
+    """The floor's function and body if Pydantic alone does not accept this call: the same without
+    unpacking.
     """
 
 
@@ -119,7 +119,7 @@ CONTACT: Json = {"contact": PERSON, "notify": False}
 
 
 def records(count: int = 500) -> list[Json]:
-    """Records that differ, so that nothing is cached which would not be."""
+    """Records that differ, as real ones do, so that caches do not help more than usual."""
     return [
         {
             "id": 1000 + number,
@@ -149,7 +149,7 @@ def in_one_record(change: Callable[[Json], Json]) -> Json:
 
 
 def in_every_record(change: Callable[[Json], Json]) -> Json:
-    """The batch with every record changed: agents repeat themselves."""
+    """The batch with every record changed, because agents repeat their mistakes."""
     return {**RECORDS, "records": [change(each) for each in records()]}
 
 
@@ -227,7 +227,7 @@ IN_TEXT = (
 )
 
 
-# Python's `json.dumps` puts spaces in and escapes what is not ASCII; most clients do neither.
+# Python's `json.dumps` adds spaces and escapes non-ASCII characters; most clients do neither.
 SPACED = (
     Case(
         name="flat, with spaces", function=make_offer, exact=json.dumps(OFFER).encode(), goal=2.75
@@ -247,7 +247,7 @@ SPACED = (
 )
 
 
-# --- further contracts, without goals of their own ----------------------------------------------
+# --- further contracts without goals ------------------------------------------------------------
 
 
 class ContactAfter(Contact):

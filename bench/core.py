@@ -32,14 +32,14 @@ def measured(tell: Tell) -> list[Row]:
 
 
 def floor_of(case: Case) -> Task:
-    """What Pydantic alone takes to validate, call and dump."""
+    """The cost for Pydantic alone to validate, call and dump."""
     function, body = case.plain or (case.function, case.exact)
     adapter = TypeAdapter(function)
     return lambda: to_json(adapter.validate_json(body))
 
 
 def calls_of(case: Case) -> dict[tuple[Outcome, str], bytes]:
-    """Every call of a case, by what must come of it."""
+    """Every call of a case, by its required outcome."""
     made: dict[tuple[Outcome, str], bytes] = {("exact", ""): case.exact}
     made |= {("refused", kind): body for kind, body in case.refused.items()}
     return made | {("repaired", kind): body for kind, body in case.repaired.items()}
@@ -67,15 +67,15 @@ def _calls(case: Case) -> list[Row]:
 
 
 def outcome(result: dict[str, Any]) -> Outcome:
-    """What came of a call."""
+    """The outcome of a call."""
     if result["isError"]:
         return "refused"
     return "repaired" if "_meta" in result else "exact"
 
 
 def _registration(case: Case) -> list[Row]:
-    """A tool made ready: compiled and published; and so far that the first call, which compiles the
-    gate, is done.
+    """A tool compiled and published; and the same including the first call, which compiles the
+    gate.
     """
 
     def published() -> object:
@@ -101,7 +101,7 @@ def _registration(case: Case) -> list[Row]:
 
 
 def _imports() -> list[Row]:
-    """Whole processes, and what is left of them when the bare interpreter is taken off."""
+    """Whole processes, and their cost without that of the bare interpreter."""
     tool = "\ndef tool(title: str, quantity: int) -> str: return title\n"
     codes = {
         "bare": "pass",
@@ -113,7 +113,7 @@ def _imports() -> list[Row]:
         "toolbooth tool": f"from toolbooth import *{tool}input_schema(compile_function(tool))",
     }
     whole = readings({name: process_clock(code) for name, code in codes.items()}, IMPORT_ROUNDS)
-    # Best of the bare ones: taking a noisy one off would make noise of the rest.
+    # The best of the bare ones, because subtracting a noisy one would add noise to the result.
     alone = {name: [each - min(whole["bare"]) for each in times] for name, times in whole.items()}
     pairs = {
         "import toolbooth": ("toolbooth", "pydantic", IMPORT_GOAL),

@@ -5,7 +5,7 @@ and two runs differ by less than 1 %. `results/count.json` has the accepted figu
 fails if a scenario needs over 5 % more; `--accept REASON` writes the new figures, with the reason.
 
 Figures are compared only between the same versions of CPython and of the compiled packages. If
-they differ, or if Valgrind or a C compiler is missing, a line says so and nothing is compared.
+they differ, or if Valgrind or a C compiler is missing, a line reports it and nothing is compared.
 """
 
 from __future__ import annotations
@@ -36,7 +36,9 @@ MARKS = """
 void begin(void) { CALLGRIND_ZERO_STATS; }
 void end(const char *name) { CALLGRIND_DUMP_STATS_AT(name); }
 """
-"""The C functions that are called before and after each scenario: Valgrind writes a file for it."""
+"""The C functions that run before and after each scenario, so that Valgrind writes a file for
+it.
+"""
 IMPORT = "import of the server"
 SERVER = "from toolbooth import ToolRegistry; import toolbooth.server.stdio"
 
@@ -45,7 +47,7 @@ Counts = dict[str, int]
 
 
 class CannotCount(Exception):
-    """What is missing on this machine."""
+    """Something that is needed is missing on this machine."""
 
 
 # --- counting -----------------------------------------------------------------------------------
@@ -82,7 +84,7 @@ def _calls(folder: Path, marks: Path) -> Counts:
 
 
 def _import(folder: Path) -> int:
-    """Of a whole process, less what the interpreter itself needs."""
+    """The instructions of a whole process, less those of the bare interpreter."""
     for name, code in (("bare", "pass"), ("server", SERVER)):
         # The first run writes byte code, so that the second one reads it.
         subprocess.run([sys.executable, "-c", code], check=True, env=_environment())
@@ -91,7 +93,7 @@ def _import(folder: Path) -> int:
 
 
 def _valgrind(output: Path, *words: str) -> list[str]:
-    """Run Python under Valgrind; the lines that it prints."""
+    """Run Python under Valgrind. Returns its output as lines."""
     tool = ("valgrind", "--tool=callgrind", "--quiet", f"--callgrind-out-file={output}")
     done = subprocess.run(
         [*tool, sys.executable, *words],
@@ -104,7 +106,9 @@ def _valgrind(output: Path, *words: str) -> list[str]:
 
 
 def _environment() -> dict[str, str]:
-    """Nothing in it may differ between two runs: it lies in the memory of the process."""
+    """The environment of the process. It must be the same in each run, because it is in its
+    memory.
+    """
     paths = os.pathsep.join((str(ROOT / "src"), str(HERE)))
     return {"PATH": os.defpath, "PYTHONHASHSEED": "0", "PYTHONPATH": paths}
 
@@ -120,7 +124,7 @@ def _total(written: Path) -> int:
 
 
 def versions() -> dict[str, str]:
-    """What figures depend on besides this repository."""
+    """The versions on which the figures depend, besides this repository."""
     found = {package: version(package) for package in PACKAGES}
     return {"python": platform.python_version(), "machine": platform.machine(), **found}
 
@@ -149,7 +153,7 @@ def accepted_result() -> dict[str, Any]:
 
 
 def accept(result: Mapping[str, Any], now: Counts, reason: str) -> None:
-    """Write the new figures, and why they were accepted."""
+    """Write the new figures and the reason for accepting them."""
     day = datetime.now(UTC).date().isoformat()
     history = [*result["accepted"], {"date": day, "reason": reason}]
     made = {"versions": versions(), "instructions": now, "accepted": history}
@@ -176,7 +180,7 @@ def main(words: list[str]) -> int:
     too_many = dearer(result["instructions"], now)
     if too_many:
         print(f"count: over 5 % more instructions, or new: {'; '.join(too_many)}")
-        print("If that is meant: make count ARGS='--accept \"REASON\"'")
+        print("To accept them: make count ARGS='--accept \"REASON\"'")
     return 1 if too_many else 0
 
 

@@ -1,7 +1,8 @@
 """The scenarios of `make count`, in the process that Valgrind watches.
 
-Each scenario runs between two calls of a C function, which make Valgrind count anew and write what
-it has counted. The warm-up comes before them: it fills caches, and compiles what is compiled once.
+Each scenario runs between two calls of a C function, which make Valgrind reset its counter and
+write the count. The warm-up precedes them: it fills caches and does the work that is done only
+once.
 """
 
 from __future__ import annotations
@@ -25,11 +26,11 @@ from toolbooth.server.respond import respond
 Task = Callable[[], object]
 
 MANY = 40
-"""How often a scenario runs, and half as often before: CPython specialises code that has run some
-times.
+"""How often a scenario runs. It runs half as often before, because CPython specialises code that
+has run several times.
 """
 FEW = 4
-"""The same where one call makes work enough: 500 records, or a registration."""
+"""The same if one call is enough work: 500 records, or a registration."""
 
 
 def scenarios() -> Iterator[tuple[str, int, Task]]:
@@ -60,7 +61,7 @@ def _responding() -> Task:
 
 def main(marks: str) -> None:
     """Run every scenario; print each name and number of calls in the order of the counts."""
-    warnings.simplefilter("ignore", ContractWarning)  # no agent reads these tools
+    warnings.simplefilter("ignore", ContractWarning)  # no agent reads these descriptions
     library = ctypes.CDLL(marks)
     for name, calls, task in scenarios():
         for _ in range(calls // 2):

@@ -1,8 +1,8 @@
 """The gateway over HTTP -> rows of figures: a call against the same REST call in the same process,
 and other gateways.
 
-A figure counts only if the call was a whole REST call: authentication, permission and throttle
-asked once each, and for every create a row with all of its fields, its foreign key and its tags.
+A figure counts only if the call was a complete REST call: authentication, permission and throttle
+ran once each, and every create made a row with all of its fields, its foreign key and its tags.
 """
 
 from __future__ import annotations
@@ -42,12 +42,10 @@ LISTS = {
         MANY - 1,
     ),
 }
-"""By the permissions of the views: what the list is called, what it may take, how many tools it
-has.
-"""
+"""By the permissions of the views: the name of the list, its limit, and its number of tools."""
 
 ASKED_PER_TOOL = ("of models, own stateless token", "of models, own token")
-"""Lists for which each view asks its authenticator."""
+"""Lists for which each view runs its authenticator."""
 
 AUTHENTICATORS = Exchange(method="GET", path=f"/authenticate?times={MANY}")
 """The work of the authenticators for one list, and nothing else."""
@@ -88,10 +86,10 @@ EMPTY = Exchange(method="GET", path="/nothing", status=404)
 
 EVERY = ("authentication", "permission", "throttle")
 ASKED = {"retrieve": (*EVERY, "row's permission"), "list": EVERY, "create": EVERY}
-"""What a REST call asks of the project, once each; and so does a call over MCP."""
+"""The checks that a REST call makes once each, and so must a call over MCP."""
 
 Key = tuple[str, str, str]
-"""A server, the way it is called (REST or MCP), and the call."""
+"""A server, the protocol (REST or MCP), and the call."""
 
 
 def over_http(tell: Tell) -> list[Row]:
@@ -131,7 +129,7 @@ def _running(tell: Tell) -> Iterator[dict[str, DjangoServer]]:
 
 
 def _check_refusals(server: DjangoServer) -> None:
-    """Whom REST does not let in, MCP does not let in."""
+    """Check that callers whom REST refuses are refused over MCP."""
     for user, status in ((None, 401), ("visitor", 403), ("limited", 429)):
         server.ask(Exchange(method="GET", path=REST["retrieve"].path, user=user, status=status))
         sent = over_mcp(
@@ -164,8 +162,8 @@ def _wanted() -> list[Key]:
 
 
 def _clock(server: DjangoServer, way: str, call: str) -> Clock:
-    """A clock for one kind of request to one server, whose answers are checked before, and whose
-    work every time.
+    """A clock for one kind of request to one server. The answers are checked before, and the work
+    is checked each time.
     """
     if call == "tools":
         _check_list(server)
@@ -230,7 +228,7 @@ def _plain_clock(server: DjangoServer, sent: Exchange) -> Clock:
 
 
 def _count(server: DjangoServer, sent: Exchange) -> int:
-    """As many requests as fill a slice, once the server is warm."""
+    """The number of requests that fill a slice once the server is warm."""
     warm = min(server.cpu(sent, 5) for _ in range(3))
     return max(3, round(SLICE / warm))
 
@@ -261,8 +259,8 @@ def _over_rest(
 
 
 def _over_both(found: dict[Key, list[float]], call: str) -> Row:
-    """A call against the REST call and an empty request: the middleware runs for the message and
-    for the call in it.
+    """A call against the REST call and an empty request, because the middleware runs for the
+    message and for the call in it.
     """
     rest, empty = found[OWN_MIDDLEWARE, "REST", call], found[OWN_MIDDLEWARE, "REST", "empty"]
     both = [sum(each) for each in zip(rest, empty, strict=True)]
@@ -278,7 +276,7 @@ def _list_rows(found: dict[Key, list[float]]) -> Iterator[Row]:
         yield _list_row(name, seconds, times, 1)
         if each in ASKED_PER_TOOL:
             alone = found[f"toolbooth, {each}", "REST", "authenticators"]
-            best = min(alone)  # differences within a round would have the noise of both
+            best = min(alone)  # the difference within a round would have the noise of both readings
             without = [each - best for each in times]
             yield _list_row(f"{name}: the authenticators alone", seconds, alone, None)
             yield _list_row(f"{name}: without the authenticators", seconds, without, 1)
@@ -291,7 +289,7 @@ def _list_row(name: str, seconds: float, times: list[float], goal: float | None)
 
 
 def _peer_rows(found: dict[Key, list[float]]) -> Iterator[Row]:
-    """How many times less CPU than the peer, whose calls are held to the same checks."""
+    """How many times less CPU than the peer, whose calls must pass the same checks."""
     pairs = {call: ("gunicorn", PEER, call) for call in REST}
     pairs |= {
         f"list of {MANY:,} tools, {words}": (f"toolbooth, {each}", f"{PEER}, {each}", "tools")

@@ -1,4 +1,4 @@
-"""frisian-mcp, the strongest other gateway, in an environment of its own."""
+"""frisian-mcp, the strongest other gateway, in its own environment."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ NAME = f"frisian-mcp {VERSION}"
 
 
 def python() -> Path:
-    """The interpreter that has it; it is installed where it is not there yet."""
+    """The interpreter of its environment, which is made on first use."""
     return set_up(
         "frisian",
         f"frisian-mcp=={VERSION}",

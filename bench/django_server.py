@@ -1,6 +1,4 @@
-"""The project of the bench in a server of its own, with a database of its own, and a client that
-loads it.
-"""
+"""The project of the bench in its own server with its own database, and a client that loads it."""
 
 from __future__ import annotations
 
@@ -27,11 +25,11 @@ tools.
 """
 
 PATIENCE = 300
-"""Seconds that the first answer may take on a loaded machine, with a thousand tools to be made."""
+"""Seconds that the first answer may take on a loaded machine, with a thousand tools to describe."""
 
 CALLERS = {"gunicorn": 2, "uvicorn": 1}
-"""One waits while another is served, so that a worker does not fall asleep; in uvicorn two would
-fight over the GIL.
+"""The number of callers. With two, one waits while the other is served, so that a worker never
+sleeps; in uvicorn two would compete for the GIL.
 """
 
 _CONTACTS = "django_project_contact"
@@ -39,7 +37,7 @@ _CONTACTS = "django_project_contact"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Exchange:
-    """One HTTP request, and the status that it is answered with."""
+    """One HTTP request and the expected status."""
 
     method: str
     path: str
@@ -51,7 +49,7 @@ class Exchange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Project:
-    """The project as one server runs it."""
+    """The configuration with which a server runs the project."""
 
     database: Path
     gateway: str = "toolbooth"
@@ -87,7 +85,7 @@ class Project:
         )
 
     def manage(self, *command: str) -> str:
-        """What a command of the project prints."""
+        """Return the output of a command of the project."""
         process = self.start("django", *command, stdout=subprocess.PIPE)
         printed, _ = process.communicate()
         if process.returncode:
@@ -108,7 +106,7 @@ class Project:
 
 
 class DjangoServer:
-    """A server on loopback, and its callers. Each waits for an answer before it asks again."""
+    """A server on loopback, and its callers. Each waits for an answer before its next request."""
 
     def __init__(self, project: Project) -> None:
         self.project = project
@@ -118,7 +116,7 @@ class DjangoServer:
             command = project.serving(number)
             self._process = project.start(*command, pass_fds=[number], stdout=subprocess.DEVNULL)
             pin(SERVER_CPU, self._process.pid)
-            # They wait in the backlog until the server is there to accept them.
+            # They wait in the backlog until the server is ready to accept them.
             address = listening.getsockname()
             self._clients = [
                 HTTPConnection(*address, timeout=PATIENCE) for _ in range(CALLERS[project.server])
@@ -138,7 +136,7 @@ class DjangoServer:
         return int(children[0]) if children else self._process.pid
 
     def ask(self, exchange: Exchange) -> Any:
-        """The JSON that a request is answered with."""
+        """Return the JSON answer to a request."""
         _send(self._clients[0], exchange)
         return self._received(self._clients[0], exchange)
 
@@ -169,11 +167,11 @@ class DjangoServer:
         )
 
     def asked(self) -> dict[str, int]:
-        """How often authentication, permissions and the throttle were asked since the last time."""
+        """How often authentication, permissions and the throttle ran since the last time."""
         return self.ask(Exchange(method="GET", path="/asked", user=None))
 
     def created(self, like: dict[str, Any]) -> int:
-        """How many whole rows were made of these fields, with their tags; they are deleted."""
+        """The number of complete rows that were created, with their tags. They are deleted."""
         with (
             closing(sqlite3.connect(self.project.database, timeout=PATIENCE)) as database,
             database,
@@ -202,7 +200,7 @@ class DjangoServer:
     def close(self) -> None:
         for each in self._clients:
             each.close()
-        self._process.terminate()  # gunicorn takes its worker along
+        self._process.terminate()  # gunicorn ends its worker too
         self._process.wait()
 
 

@@ -1,4 +1,4 @@
-"""What the gateway costs within a process -> rows of figures: the boundary's share of a call, and
+"""The costs of the gateway within a process -> rows of figures: the boundary's share of a call, and
 the start.
 """
 
@@ -19,13 +19,13 @@ from figures import Row, Tell, at_most, counting
 from measure import Clock, Timing, against, readings
 
 SHARE_GOAL = 2
-"""In per cent."""
+"""In percent."""
 ROUNDS = 8
 NAMES = {"toolbooth": "with Toolbooth, tools listed", PEER: f"with {PEER_NAME}, tools listed"}
 
 
 def shares(tell: Tell) -> list[Row]:
-    """The boundary's own share of a call, HTTP left out."""
+    """The boundary's own share of a call, without HTTP."""
     tell("the boundary's share")
     with _project() as project:
         found = json.loads(project.manage("inside", "share"))
@@ -41,7 +41,7 @@ def shares(tell: Tell) -> list[Row]:
 
 
 def starts(tell: Tell) -> list[Row]:
-    """A new process up to its first answer, with a thousand tools, against the same project without
+    """A new process until its first answer, with a thousand tools, against the same project without
     a gateway.
     """
     with TemporaryDirectory() as home:
@@ -55,7 +55,7 @@ def starts(tell: Tell) -> list[Row]:
 
 
 def profile_django() -> None:
-    """Print where the time of calls goes."""
+    """Print the functions in which calls spend their time."""
     with _project() as project:
         print(project.manage("inside", "profile"))
 

@@ -1,5 +1,5 @@
-"""Environments of their own under `.bench/`, for what must not stand beside Toolbooth: each is
-installed once.
+"""Separate environments under `.bench/` for packages that must not be installed beside Toolbooth.
+Each is made once.
 """
 
 from __future__ import annotations
@@ -11,16 +11,16 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 CONSTRAINTS = ROOT / "constraints.txt"
-"""Everything that is not named in full comes in Toolbooth's own versions: the same Django, the same
+"""Packages without a version get those of Toolbooth's own environment: the same Django and the same
 REST framework.
 """
 
 
 def set_up(name: str, *packages: str) -> Path:
-    """Install packages, unless they are there; the environment's Python."""
+    """Install packages unless that is done already. Returns the Python of the environment."""
     home = ROOT / ".bench" / name
     ready, python = home / "ready", home / "bin" / "python"
-    # Written last, with what was installed: a change, or an install that broke off, starts anew.
+    # Written last: after a change or an interrupted install, everything is installed again.
     wanted = "\n".join((*packages, CONSTRAINTS.read_text()))
     if ready.exists() and ready.read_text() == wanted:
         return python

@@ -1,6 +1,4 @@
-"""What a suite is, and what it gives: rows of figures, each one cost against another of the same
-run.
-"""
+"""A suite and its result: rows of figures, each of which compares two costs of the same run."""
 
 from __future__ import annotations
 
@@ -12,15 +10,14 @@ from measure import Timing
 
 Unit = Literal["µs", "MB", "B", "tokens", "fields"]
 Tell = Callable[[str], None]
-"""Says what is being measured."""
+"""Shows the name of the present measurement."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
     """One figure: the ratio of a cost to its floor, with the spread of that ratio.
 
-    Where the goal is `at_least`, the ratio is the other way round: how many times less Toolbooth
-    costs.
+    If the goal is `at_least`, the ratio is inverted: it is how many times less Toolbooth costs.
     """
 
     group: str
@@ -36,7 +33,7 @@ class Row:
 
     @property
     def met(self) -> bool | None:
-        """Whether the goal is met; None where there is none."""
+        """Whether the goal is met; None if there is none."""
         if self.goal is None:
             return None
         return self.ratio >= self.goal if self.at_least else self.ratio <= self.goal
@@ -63,13 +60,13 @@ class Suite:
     packages: tuple[str, ...]
     measured: Callable[[Tell], list[Row]]
     page: str = "measured/speed.md"
-    """Where in the documentation the figures go."""
+    """The page of the documentation with the figures."""
     whole: bool = False
-    """Whether figures without a goal go there too, and what was counted in place of the spread."""
+    """Whether the page also has figures without a goal, and counts instead of the spread."""
 
 
 def at_most(group: str, name: str, goal: float | None, timing: Timing, floor: Timing) -> Row:
-    """How many times the floor a cost is."""
+    """A cost as a multiple of its floor."""
     return Row(
         group=group,
         name=name,
@@ -98,10 +95,10 @@ def at_least(group: str, name: str, goal: float | None, mine: Timing, theirs: Ti
 
 
 def counting(tell: Tell, what: str, rounds: int) -> Callable[[int], None]:
-    """Says which round of how many is being measured."""
+    """Shows the number of the present round and of all rounds."""
     return lambda done: tell(f"{what}, round {done} of {rounds}")
 
 
 def goal_of(row: Row) -> str:
-    """The goal in signs."""
+    """The goal as text."""
     return "" if row.goal is None else f"{'≥' if row.at_least else '≤'} {row.goal:g}"

@@ -1,8 +1,8 @@
-"""The hostile corpus -> rows: the CPU time of each body against what its bytes may cost, and the
-latency of others meanwhile.
+"""The hostile corpus -> rows: the CPU time of each body against a limit for its bytes, and the
+latency of other callers at the same time.
 
-The floor is no measurement here: a body may cost 1 ms and 1 µs for each of its bytes. For bodies
-that only the author's validation makes expensive, Pydantic alone is measured beside it.
+The floor is not measured here: a body may cost 1 ms and 1 µs for each of its bytes. If a body is
+expensive only because of the author's validation, Pydantic alone is measured beside it.
 """
 
 from __future__ import annotations
@@ -47,8 +47,8 @@ def measured(tell: Tell) -> list[Row]:
 
 
 def _ping_rows(tell: Tell) -> list[Row]:
-    """The latency of pings while the corpus is sent on another connection. Each figure is that of
-    the best round: other work on the machine only adds to it.
+    """The latency of pings while the corpus is sent on another connection. Each figure is from the
+    best round, because other work on the machine can only increase it.
     """
     tell("pings")
     found = list(rounds(PING_ROUNDS))

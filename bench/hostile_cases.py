@@ -1,6 +1,6 @@
 """The hostile corpus: bodies that made, or could make, one call cost far more than its bytes.
 
-Each has the contract it is sent to. Most are refused; what must pass says so.
+Each has the contract to which it is sent. Most are refused; those that must pass are marked.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ class Hostile:
     body: bytes
     passes: bool = False
     alone: TypeAdapter[Any] | None = None
-    """Pydantic alone, where the author's validation itself is expensive."""
+    """Pydantic alone, if the author's validation itself is expensive."""
 
 
 def corpus() -> Iterator[Hostile]:

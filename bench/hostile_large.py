@@ -13,10 +13,10 @@ from toolbooth import Contract, ToolRegistry, compile_function
 from toolbooth.contract import DEFAULT_LIMITS
 
 SIZE = DEFAULT_LIMITS.max_bytes - 500
-"""Bytes of the arguments, about; the envelope needs some as well."""
+"""Approximate bytes of the arguments; the envelope needs some too."""
 
 MOST = DEFAULT_LIMITS.max_values - 1_000
-"""Values of the arguments. What is left of the bytes is filled with spaces."""
+"""Values of the arguments. The remaining bytes are spaces."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ def _object_of(pattern: bytes) -> bytes:
 
 
 def _values(value: Any) -> int:
-    """The values in a value, with itself."""
+    """The number of values in a value, including itself."""
     items = value.values() if isinstance(value, dict) else value
     return 1 + sum(map(_values, items)) if isinstance(value, dict | list) else 1
 

@@ -1,7 +1,7 @@
 """Pings to a server that is sent the hostile corpus on another connection -> their latencies.
 
-The server is `toolbooth serve --http` in a process of its own. A ping is due every 10 ms, and its
-latency counts from then: pings that the one before held up are not left out.
+The server is `toolbooth serve --http` in its own process. A ping is due every 10 ms, and its
+latency counts from then, so the delay of pings that wait for the previous one is included.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ async def _send_all(port: int, sent: list[bytes]) -> None:
 
 
 class _Connections:
-    """As many as are needed at a time: a ping does not wait for the one before it."""
+    """Connections to the server. More are opened if needed, so that no ping waits for another."""
 
     def __init__(self, port: int) -> None:
         self._port = port
@@ -126,18 +126,18 @@ def rounds(count: int) -> Iterator[list[float]]:
     """The latencies of each round. In a round, every body of the corpus is sent once."""
     sent = list(calls().values())
     with serving() as port:
-        latencies(port, sent)  # what is compiled on the first call
+        latencies(port, sent)  # work that is done only on the first call
         for _ in range(count):
             yield latencies(port, sent)
 
 
 def percentile(seconds: list[float], percent: int) -> float:
-    """The time within which so many percent were answered."""
+    """The time within which this percentage was answered."""
     return quantiles(seconds, n=100, method="inclusive")[percent - 1]
 
 
 def _show_each() -> None:
-    """Which body holds up pings for how long: `python bench/hostile_ping.py`."""
+    """Print how long each body delays pings: `python bench/hostile_ping.py`."""
     with serving() as port:
         found = {name: latencies(port, [body] * 3) for name, body in calls().items()}
     for name, seconds in sorted(found.items(), key=lambda item: max(item[1])):

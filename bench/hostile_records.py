@@ -1,6 +1,5 @@
-"""What a server does with hostile bodies beside accepting them: it keeps the redacted record of a
-call, and finds the id of a message that is refused. All are near the limits of 4 MiB and 100,000
-values.
+"""Work of a server for hostile bodies besides accepting them: it makes the redacted record of a
+call, and finds the id of a refused message. All are near the limits of 4 MiB and 100,000 values.
 """
 
 from __future__ import annotations
@@ -22,14 +21,14 @@ from toolbooth.server.redact import as_text, without_secrets
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """Something that is done with 4 MB."""
+    """One task with 4 MB of input."""
 
     name: str
     task: Callable[[], object]
 
 
 def record_corpus() -> Iterator[Work]:
-    """Everything."""
+    """Every task."""
     yield from _texts()
     yield from _values()
     yield from _ids()
@@ -45,7 +44,7 @@ def _recorded(name: str, contract: Contract, arguments: Any) -> Work:
 
 
 def _filled(pattern: str) -> str:
-    """The pattern again and again, with another number each time if it has a place for one."""
+    """The pattern repeated, with another number each time if it has a place for one."""
     count = int(SIZE * 0.8) // len(pattern.replace("%x", "12345").replace('"', "''"))
     return "".join(pattern.replace("%x", f"{number:05x}") for number in range(count))
 

@@ -1,8 +1,8 @@
-"""Servers in processes of their own, and the clients that load them: raw bytes, since only the
+"""Servers in their own processes, and clients that load them with raw bytes, since only the
 server's work counts.
 
-A process is asked for its CPU time through the kernel's clock for it, which counts nanoseconds and
-every thread.
+The CPU time of a process is read from the kernel's clock for it, which counts nanoseconds and
+includes every thread.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from typing import Any
 HERE = Path(__file__).parent
 CONNECTIONS = 8
 IDLE = 0.005
-"""Seconds after which a server that has answered has nothing left to do."""
+"""Seconds after an answer until a server is idle."""
 VERSION = "2026-07-28"
 META = {
     "io.modelcontextprotocol/protocolVersion": VERSION,
@@ -84,14 +84,14 @@ class HttpServer:
             number = listening.fileno()
             self.process = Process(host, tools, str(number), pass_fds=[number])
             pin(SERVER_CPU, self.process.pipes.pid)
-            # They wait in the backlog until the server is there to accept them.
+            # They wait in the backlog until the server is ready to accept them.
             address = listening.getsockname()
             self._connections = [socket.create_connection(address) for _ in range(CONNECTIONS)]
         for each in self._connections:
             each.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
     def ask(self, sent: bytes) -> tuple[Any, int]:
-        """The JSON that a request is answered with, and the size of the whole reply."""
+        """Return the JSON answer to a request, and the size of the whole reply."""
         connection = self._connections[0]
         connection.sendall(sent)
         reply = b""
@@ -140,7 +140,7 @@ class HttpServer:
 
 
 class StdioServer:
-    """A server on two pipes, on the CPU of its client: neither waits for the other to wake up."""
+    """A server on two pipes, on the CPU of its client, so that neither must wake up another CPU."""
 
     def __init__(self, host: str, tools: int = 10) -> None:
         self.name = host
@@ -194,13 +194,13 @@ def client_pinned() -> Iterator[None]:
 
 
 def cpu_seconds(process: int) -> float:
-    """What a process has used so far, in all threads. What runs now is not yet in it: wait until it
-    is idle.
+    """The CPU time of a process so far, in all threads. Work that runs now is not included, so wait
+    until the process is idle.
     """
     time.sleep(IDLE)
     return time.clock_gettime(
         (~process << 3) | 2
-    )  # what clock_getcpuclockid(3) gives for a process
+    )  # the value that clock_getcpuclockid(3) returns for a process
 
 
 def pin(cpu: int, process: int) -> None:

@@ -1,9 +1,8 @@
-"""How time is taken: CPU, best of many rounds, everything that is compared interleaved in random
-order.
+"""Measures CPU time: the best of many rounds, in which all compared tasks run in random order.
 
-Wall time says little on a shared machine, and neither does a figure without its neighbour from the
-same minute. So only ratios are compared, each with the quartiles of the ratio within one round as
-its spread.
+Wall time means little on a shared machine, and so does a figure without another one of the same
+minute. So only ratios are compared, each with the quartiles of the ratio within one round as its
+spread.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from typing import TypeVar
 Key = TypeVar("Key", bound=Hashable)
 Task = Callable[[], object]
 Clock = Callable[[], float]
-"""One reading of what a task costs, in CPU seconds."""
+"""One reading of the cost of a task, in CPU seconds."""
 
 ROUNDS = 60
 FEWEST_ROUNDS = 8
@@ -34,7 +33,7 @@ machine.
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Timing:
-    """What one task cost, by itself and against the floor of the same run."""
+    """The cost of one task, alone and against the floor of the same run."""
 
     seconds: float
     ratio: float
@@ -55,9 +54,10 @@ def readings(
     tell: Callable[[int], None] = lambda _: None,
     seconds: float = inf,
 ) -> dict[Key, list[float]]:
-    """Read every clock once a round, in a new order each time; `tell` is told which round it is.
+    """Read every clock once per round, in a new order each time; `tell` gets the number of the
+    round.
 
-    On a loaded machine no round is begun when `seconds` have passed.
+    On a loaded machine, no new round begins after `seconds`.
     """
     found: dict[Key, list[float]] = {name: [] for name in clocks}
     order = list(clocks)
@@ -73,7 +73,7 @@ def readings(
 
 
 def against(found: Mapping[Key, list[float]], floor: Key) -> dict[Key, Timing]:
-    """Best against best, and the middle half of the ratios within a round."""
+    """The ratio of the best readings, and the middle half of the ratios within a round."""
     return {name: _timing(times, found[floor]) for name, times in found.items()}
 
 
@@ -85,7 +85,7 @@ def _timing(times: list[float], floor: list[float]) -> Timing:
 
 
 def task_clock(task: Task) -> Clock:
-    """A clock that runs the task as often as fills a slice."""
+    """A clock that repeats the task until it fills a slice."""
     loops = 1
     while _seconds(task, loops) < SLICE and loops < 1_000_000:
         loops *= 2

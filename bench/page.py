@@ -1,5 +1,5 @@
-"""Rows -> the table of figures in the suite's page of the documentation, so that it says what the
-last run found.
+"""Rows -> the table of figures in the suite's page of the documentation, which shows the last
+run.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ def write(suite: Suite, rows: list[Row], when: str) -> None:
 
 
 def _table(suite: Suite, rows: list[Row], when: str) -> str:
-    """Those that have goals; or all of them, where the page is to tell the whole."""
+    """The rows that have goals, or all rows if the page shows everything."""
     lines = [
         f"Run of {when}:",
         "",
@@ -44,7 +44,7 @@ def _figure(row: Row) -> str:
 
 
 def _beside(row: Row) -> str:
-    """The spread of what was timed; of what was counted, the counts."""
+    """The spread of timed figures, or the counts of counted ones."""
     if row.unit in ("µs", "MB"):
         return f"{_short(row.low)}–{_short(row.high)}"
     return f"{row.cost:,.0f} / {row.floor:,.0f} {row.unit}"

@@ -1,4 +1,4 @@
-"""Rows -> one picture: bars of ratios, each with its spread and its goal."""
+"""Rows -> one picture with bars of ratios, each with its spread and its goal."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def _panel(axes: Axes, title: str, rows: list[Row]) -> None:
     axes.set_title(title, loc="left", fontsize=11, fontweight="bold")
     axes.set_yticks(list(places), [_label(row) for row in rows], fontsize=9)
     axes.set_ylim(len(rows) - 0.4, -0.6)
-    axes.set_xlim(0, furthest * 1.36)  # room for the words behind the last bar
+    axes.set_xlim(0, furthest * 1.36)  # room for the text after the last bar
     axes.tick_params(axis="x", labelsize=8.5)
     axes.spines[["top", "right"]].set_visible(False)
 

@@ -1,14 +1,14 @@
 """Measure Toolbooth: `make bench`, or `make bench ARGS=server` for one suite.
 
-`core` is held against Pydantic alone, `hostile` against what a body's bytes may cost, `server`
-against other servers, `django` against REST
-framework alone, and `tokens` counts what gateways publish and answer. Each prints a table, writes
-`results/<suite>.json` and `.png`, and puts its figures into its page in `docs/`. A missed goal is
-said, not failed: figures from a loaded machine are no reason to stop anybody.
+`core` is compared with Pydantic alone, `hostile` with a limit for the bytes of a body, `server`
+with other servers, `django` with REST framework alone, and `tokens` counts the lists and answers of
+gateways. Each prints a table, writes `results/<suite>.json` and `.png`, and puts its figures into
+its page in `docs/`. A missed goal is reported but does not fail the run, because the machine may be
+loaded.
 
-`python bench/run.py --profile flat` shows where the time goes instead; `--profile records "typo in
-one key"` for a wrong call; `--profile server` for a call through our server, a registration, and
-the import; `--profile django` for calls through the gateway and the same over REST.
+`python bench/run.py --profile flat` shows instead which functions take the time; `--profile records
+"typo in one key"` does so for a wrong call; `--profile server` for a call through our server, a
+registration, and the import; `--profile django` for calls through the gateway and over REST.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def main() -> None:
     unknown = [name for name in chosen.suites if name not in SUITES]
     if unknown:
         parser.error(f"no suite {unknown[0]!r}; there are {', '.join(SUITES)}")
-    gc.freeze()  # what the bench itself has loaded is nobody's cost
+    gc.freeze()  # the objects of the bench itself must not slow down the collector
     if not chosen.profile:
         for name in chosen.suites or SUITES:
             _run(SUITES[name])
@@ -119,7 +119,7 @@ def _record(suite: Suite, rows: list[Row]) -> dict[str, Any]:
 
 
 def _version(package: str) -> str | None:
-    """None where it is not installed: uvicorn then does without it, for every server alike."""
+    """The version; None if it is not installed. Then uvicorn runs every server without it."""
     try:
         return version(package)
     except PackageNotFoundError:
@@ -127,7 +127,7 @@ def _version(package: str) -> str | None:
 
 
 def _rounded(figures: dict[str, Any]) -> dict[str, Any]:
-    """Four digits: more would be noise."""
+    """Rounds to four digits, because more would be noise."""
     return {
         name: float(f"{each:.4g}") if isinstance(each, float) else each
         for name, each in figures.items()

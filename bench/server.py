@@ -1,6 +1,4 @@
-"""Servers side by side: ours, the official SDK and FastMCP, with the same tools and the same bytes
-sent to each.
-"""
+"""Compares servers: ours, the official SDK and FastMCP, with the same tools and the same bytes."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""Where the time of our own server goes: a call through the ASGI application, a registration, the
-import.
-"""
+"""Profiles our own server: a call through the ASGI application, a registration, and the import."""
 
 from __future__ import annotations
 
@@ -33,7 +31,7 @@ SHOWN = 22
 
 
 def profile_server() -> None:
-    """Print where calls, registrations and the import spend their time."""
+    """Print the functions in which calls, registrations and the import spend their time."""
     for kind in KINDS:
         _profile_call(kind)
     for kind in KINDS:
@@ -114,8 +112,8 @@ def _profile_registration(kind: str) -> None:
 
 
 def _profile_import() -> None:
-    """Modules by their own time, then by all that they bring in; whatever is imported first pays
-    for what is shared.
+    """Modules by their own time, then including their imports. A shared module counts for the first
+    one that imports it.
     """
     best: dict[str, tuple[int, int]] = {}
     for _ in range(BEST_OF):
@@ -150,7 +148,7 @@ async def _awaited(step: Callable[[], Any]) -> float:
 
 
 def _functions(run: Callable[[], object], order: str = "tottime", shown: int = SHOWN) -> None:
-    """What cProfile says; it makes small Python functions look dearer than they are."""
+    """The report of cProfile, which overstates the cost of small Python functions."""
     profiler = cProfile.Profile()
     profiler.enable()
     run()

@@ -39,8 +39,8 @@ LESS = {
     "nested_sync": {"official_sdk": 3, "fastmcp_with_lookup": 5},
     "flat_sync": {"official_sdk": None, "fastmcp_with_lookup": None},
 }
-"""How many times less CPU than these hosts a call is to take. The nested call is judged, the flat
-one shown.
+"""How many times less CPU than these hosts a call must take. The nested call has the goal; the flat
+one is only shown.
 """
 
 OVER_EMPTY = {"nested": 3, "flat": None}
@@ -48,8 +48,8 @@ PROTECTED = {
     "official_sdk_protected": ("official_sdk", 1.15),
     "fastmcp_protected": ("fastmcp_with_lookup", 1.10),
 }
-"""What `protect` may add. It sets FastMCP's schema lookup too, so the fair floor is FastMCP that
-has one.
+"""The cost that `protect` may add. It also sets FastMCP's schema lookup, so the fair floor is
+FastMCP with a lookup.
 """
 
 MANY = 1000
@@ -58,11 +58,11 @@ LIST_GOAL = 100
 MEMORY_GOAL = 0.7
 STDIO_GOALS = {"official_sdk": 8, "stock_fastmcp": None}
 TRIPS = ("wall time", "CPU of both ends")
-"""What a round trip over stdio is measured by. Both ends share a CPU, so on a quiet machine the two
-are the same; the second, which does not depend on that, is judged."""
+"""The clocks for a round trip over stdio. Both ends share a CPU, so on an idle machine the two are
+equal. The goal is for the second, which does not depend on other work of the machine."""
 
 Key = tuple[str, str]
-"""A server and what is asked of it."""
+"""A server and the request to it."""
 
 
 def over_http(tell: Tell) -> list[Row]:
@@ -136,8 +136,8 @@ def _wanted() -> list[Key]:
 
 
 def _clock(server: HttpServer, call: str) -> Clock:
-    """A clock for one request to one server; what it answers is looked at once, its size every
-    time.
+    """A clock for one request to one server. The content of the answer is checked once, its size
+    each time.
     """
     params = {} if call == "list" else {"name": call, "arguments": ARGUMENTS[call]}
     sent = request("tools/list" if call == "list" else "tools/call", **params)

@@ -1,4 +1,4 @@
-"""Where the time of one call goes: for an exact one by stage, for any by function."""
+"""Profiles one call: an exact one by stage, any call by function."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ PROFILED_SECONDS = 0.5
 
 
 def profile(name: str, kind: str) -> None:
-    """Print where a call of the case `name` spends its time; `kind` is one of its wrong calls, or
+    """Print how a call of the case `name` spends its time; `kind` is one of its wrong calls, or
     empty.
     """
     case = next((each for each in EVERY if each.name == name), None)
@@ -38,7 +38,7 @@ def profile(name: str, kind: str) -> None:
 
 
 def _by_stage(contract: Contract, body: bytes, floor: Task) -> None:
-    """Each stage by itself, on what the stage before it gave."""
+    """Each stage alone, with the result of the previous stage."""
     arguments, *_ = read_json(body, contract.limits)
     values = values_of(contract, arguments)
     value = run.run(contract, None, values, None, None)
@@ -61,7 +61,7 @@ def _by_stage(contract: Contract, body: bytes, floor: Task) -> None:
 
 
 def _by_function(contract: Contract, body: bytes) -> None:
-    """What cProfile says; it makes small Python functions look dearer than they are."""
+    """The report of cProfile, which overstates the cost of small Python functions."""
     task: Task = lambda: handle_bytes(contract, body)  # noqa: E731
     loops = max(1, round(PROFILED_SECONDS / compare({"call": task}, "call")["call"].seconds))
     profiler = cProfile.Profile()

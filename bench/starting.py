@@ -1,7 +1,7 @@
-"""What is paid before the first call -> rows of figures: importing a server, and registering tools
+"""The costs before the first call -> rows of figures: importing a server, and registering tools
 with it.
 
-And `protect` within one process, where no HTTP stands beside it.
+Also `protect` within one process, without HTTP.
 """
 
 from __future__ import annotations
@@ -42,8 +42,8 @@ KINDS: dict[str, tuple[Callable[[str], Function], Any]] = {
     "nested": (nested, CONTACT),
 }
 REGISTRATION_GOALS = {"flat": 0.4, "nested": 0.8}
-"""For a tool that is registered, and for one that is listed too: the SDK writes its schemas when it
-registers.
+"""The goals for a tool that is registered, and for one that is also listed. The SDK writes its
+schemas at registration.
 """
 
 PROTECTED: dict[str, tuple[Callable[[list[Function]], Any], Callable[[Any], Any]]] = {
@@ -91,7 +91,7 @@ COUNT_SCHEMA = '{"type": "object", "properties": {"count": {"type": "integer"}}}
 
 
 def registration(tell: Tell) -> list[Row]:
-    """Time per tool, each with functions and models that no host has seen."""
+    """Time per tool, each with functions and models that are new to the host."""
     rows: list[Row] = []
     for kind, (fresh, arguments) in KINDS.items():
         clocks = {
@@ -137,8 +137,8 @@ def _registration_clock(maker: Maker, fresh: Callable[[str], Function]) -> Clock
 
 
 def protection(tell: Tell) -> list[Row]:
-    """A call within the process: the server's own `call_tool`, which is a small part of a call from
-    a client.
+    """A call within the process with the server's own `call_tool`, which is a small part of a call
+    from a client.
     """
     rows: list[Row] = []
     for host, (build, protect) in PROTECTED.items():
@@ -159,7 +159,7 @@ def protection(tell: Tell) -> list[Row]:
 
 
 def proofs(tell: Tell) -> list[Row]:
-    """The self-test of `protect`, which it makes once per process and host.
+    """The self-test of `protect`, which runs once per process and host.
 
     The first one in a process also loads modules that the host's first request would load.
     """
@@ -197,15 +197,15 @@ def _call_clock(runner: asyncio.Runner, server: Any, arguments: Any) -> Clock:
 
 
 def imports(tell: Tell) -> list[Row]:
-    """The import statement by itself, and the whole process without what the bare interpreter
-    takes.
+    """The import statement alone, and the whole process without the cost of the bare
+    interpreter.
     """
     clocks: dict[tuple[str, str], Clock] = {}
     for name, code in IMPORTS.items():
         clocks["statement", name] = _statement_clock(code)
         clocks["process", name] = process_clock(code)
     found = readings(clocks, IMPORT_ROUNDS, counting(tell, "import", IMPORT_ROUNDS))
-    # Best of the bare ones: taking a noisy one off would make noise of the rest.
+    # The best of the bare ones, because subtracting a noisy one would add noise to the result.
     bare = {"statement": 0.0, "process": min(found["process", "bare"])}
     found = {
         (what, name): [each - bare[what] for each in times] for (what, name), times in found.items()

@@ -25,15 +25,13 @@ GOAL = 1.1
 ROUNDS = 30
 SECONDS = 120
 SIZES = {10: 0, 1702: 282}
-"""Actions of the project of the Django suite, and the resources it has for that beside its own."""
+"""The number of actions in the project of the Django suite, and of the resources added for that."""
 CALLS = ("retrieve", "create")
 WAYS: dict[str, tuple[str, dict[str, Any]]] = {
     "resource": ("contacts", {}),
     "app": ("django_project", {"resource": "contacts"}),
 }
-"""By the setting: the dispatcher that leads to contacts, and what it must be told beside the
-action.
-"""
+"""By the setting: the dispatcher with contacts, and its further arguments besides the action."""
 
 Key = tuple[int, str, str, bool]
 """How many actions, how they are dispatched, the call, and whether it goes through the dispatcher.
@@ -100,7 +98,7 @@ def _check(server: DjangoServer, call: str, sent: Exchange) -> None:
 
 
 def _plain(tell: Tell) -> Iterator[Row]:
-    """A function that does nothing costs nothing, so what is left is the way to it."""
+    """The function does nothing, so the cost is that of calling it."""
     for actions in (10, 1700):
         tell(f"a registry of {actions} tools")
         registry = _registry([flat_sync(f"tool_{number}") for number in range(actions)])

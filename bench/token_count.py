@@ -1,5 +1,5 @@
-"""Tokens of texts, counted offline: a tokenizer from PyPI that carries its vocabulary, in an
-environment of its own.
+"""Counts the tokens of texts offline, with a tokenizer from PyPI that contains its vocabulary, in
+its own environment.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from environments import set_up
 
 PACKAGE, VERSION = "bpe-openai", "0.1.4"
 ENCODING = "o200k_base"
-"""Of OpenAI's models since GPT-4o. Other vendors' tokenizers are not public; on JSON they differ
-little in ratio.
+"""The encoding of OpenAI's models since GPT-4o. Tokenizers of other vendors are not public; their
+ratios on JSON differ little.
 """
 
 _COUNT = f"""
@@ -24,8 +24,8 @@ json.dump([sum(len(encoding.encode(part)) for part in parts) for parts in texts]
 
 
 def tokens(texts: list[list[str]]) -> list[int]:
-    """How many tokens each of the texts has, its parts counted one by one: the tokenizer takes no
-    megabytes.
+    """The number of tokens of each text. Its parts are counted separately, because the tokenizer
+    does not accept megabytes.
     """
     python = set_up("tokens", f"{PACKAGE}=={VERSION}")
     ran = subprocess.run(

@@ -1,5 +1,5 @@
-"""Everything that dispatchers tell by help, walked by asking as an agent would ask, and how much of
-it are types.
+"""Reads the whole help of dispatchers, with the calls that an agent would make, and counts the
+types in it.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ from token_server import Served
 
 Json = dict[str, Any]
 Fields = dict[str, dict[str, Json]]
-"""By the name of the flat tool, then of the field: the JSON Schema that help gives of it; {} where
-it only names it.
+"""The JSON Schema of each field in help, by the name of the flat tool, then of the field; {} if
+help has only its name.
 """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Told:
-    """What help tells."""
+    """The answers of help."""
 
     fields: Fields
     tree: str
@@ -27,7 +27,7 @@ class Told:
     """
     resource: str
     action: str | None
-    """None where help does not go so deep."""
+    """None if help has no such level."""
 
 
 def ours(served: Served) -> Told:
@@ -54,7 +54,7 @@ def ours(served: Served) -> Told:
 
 
 def _whole(served: Served, name: str, key: str, asked: Json) -> tuple[Json, str]:
-    """One part of the answer over all pages, and the first page as it came."""
+    """One part of the answer over all pages, and the first page unchanged."""
     first = served.call(name, **asked)
     page = first.value
     found: Json = dict(page.get(key, {}))
@@ -65,8 +65,8 @@ def _whole(served: Served, name: str, key: str, asked: Json) -> tuple[Json, str]
 
 
 def theirs(served: Served) -> Told:
-    """frisian-mcp's groups: the tree, and of each resource the names of what its actions require.
-    There is no more.
+    """frisian-mcp's groups: the tree, and for each resource the names of the fields that its
+    actions require. It has no more help.
     """
     fields: Fields = {}
     shown: dict[str, str] = {}
@@ -85,7 +85,7 @@ def theirs(served: Served) -> Told:
 
 
 def _schema(told: Any, field: str) -> Json:
-    """Whatever an answer says of a field, wherever it says it: {} for nothing."""
+    """Everything in an answer about a field, at any place; {} for nothing."""
     if isinstance(told, dict):
         if isinstance(told.get(field), dict):
             return told[field]
@@ -94,19 +94,19 @@ def _schema(told: Any, field: str) -> Json:
 
 
 def typed(flat: dict[str, Json], told: Told) -> Iterator[tuple[str, str, bool]]:
-    """Each field of each flat tool, and whether help gives all of its schema but the words."""
+    """Each field of each flat tool, and whether help has all of its schema except the texts."""
     for name, tool in flat.items():
         for field, schema in tool["inputSchema"].get("properties", {}).items():
             yield name, field, _within(schema, told.fields.get(name, {}).get(field))
 
 
 _JSON_TEXT = "JSON text"
-"""How the description of a document begins, which is listed as text."""
+"""The first words of the description of a document, which is listed as text."""
 
 
 def _within(schema: Any, told: Any) -> bool:
-    """Whether one schema says at least what the other says. Of a document, help says all types that
-    it may have.
+    """Whether one schema contains at least the information of the other. For a document, help lists
+    all types that it may have.
     """
     if isinstance(schema, dict) and str(schema.get("description", "")).startswith(_JSON_TEXT):
         return isinstance(told, dict) and "anyOf" in told

@@ -1,4 +1,4 @@
-"""What typical calls are answered with, as a model reads it: the text of each result."""
+"""The answers to typical calls as a model reads them: the text of each result."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ _ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
 def results(served: Served) -> dict[str, list[str]]:
-    """The texts that each call is answered with, one for each time it must be made; none where it
-    does not work.
+    """The texts of the answers to each call, one for each time it must be made; none if it does not
+    work.
 
-    Every id is made the same one: random ones differ in tokens.
+    Every id is replaced by the same one, because random ones differ in tokens.
     """
     created = _right(served, "create", **NEW)
     rows = [{**NEW, "email": f"row{number}@example.org"} for number in range(ROWS)]
@@ -45,7 +45,7 @@ def results(served: Served) -> dict[str, list[str]]:
 
 
 def beside_ids(texts: list[str]) -> int:
-    """Bytes of one answer that are not the ids of the rows."""
+    """Bytes of one answer without the ids of the rows."""
     (text,) = texts
     ids = json.loads(text)["ids"]
     if len(ids) != ROWS:
@@ -54,7 +54,7 @@ def beside_ids(texts: list[str]) -> int:
 
 
 def _many(served: Served, rows: list[dict[str, Any]]) -> list[str]:
-    """In one call, where that makes all rows; or else row by row."""
+    """In one call if that creates all rows, otherwise row by row."""
     if served.surface.gateway == "toolbooth":
         return [_right(served, "create", objects=rows).text]
     return [_right(served, "create", **row).text for row in rows]
@@ -66,7 +66,7 @@ def _refused(served: Served) -> list[str]:
 
 
 def _key(served: Served) -> str:
-    """FastMCP tells an id in the path from one in the body."""
+    """FastMCP uses different names for an id in the path and one in the body."""
     takes = served.tools[_name(served, "partial_update")]["inputSchema"]["properties"]
     return next(name for name in ("id__path", "id") if name in takes)
 

@@ -1,5 +1,5 @@
-"""One API behind one gateway, in processes of its own, and what it answers: bytes, and what a model
-reads of them.
+"""One API behind one gateway, in its own processes, and its answers: the bytes, and the part that a
+model reads.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ PATIENCE = 300
 AUTHORIZATION = "Basic " + base64.b64encode(b"ann:demo").decode()
 
 Dispatch = str | dict[str, list[str]] | None
-"""The setting of a gateway: none (flat), one dispatcher a resource or an app, or named groups of
-resources.
+"""The setting of a gateway: none (flat), one dispatcher for each resource or app, or named groups
+of resources.
 """
 
 
@@ -49,10 +49,10 @@ class Surface:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What one message was answered with."""
+    """The answer to one message."""
 
     body: bytes
-    """As it came."""
+    """The bytes as received."""
 
     @property
     def result(self) -> dict[str, Any]:
@@ -60,7 +60,7 @@ class Answer:
 
     @property
     def text(self) -> str:
-        """What a model reads of a tool's result."""
+        """The part of a tool's result that a model reads."""
         return "\n".join(each["text"] for each in self.result["content"])
 
     @property
@@ -76,7 +76,7 @@ class Served:
     """A surface being served on loopback."""
 
     def __init__(self, surface: Surface, home: Path) -> None:
-        """`home` holds what `wide.write` wrote, and keeps the rows of each API."""
+        """`home` contains the files that `wide.write` wrote, and the rows of each API."""
         self.surface = surface
         self._home = home
         self._stack = ExitStack()
@@ -101,7 +101,7 @@ class Served:
         self._stack.callback(self._client.close)
 
     def _take_rows(self) -> None:
-        """The database of the API, which is filled once, whatever gateway asks for it first."""
+        """The database of the API, which is filled on first use and shared by all gateways."""
         filled = self._home / f"{self.surface.api}.sqlite3"
         if not filled.exists():
             self._manage("seed")
@@ -143,7 +143,7 @@ class Served:
             raise RuntimeError(f"{self.surface}: {' '.join(command)} failed\n{ran.stderr.decode()}")
 
     def _serve(self, *command: str) -> tuple[str, int]:
-        """Start a module that serves on a socket, whose number goes where the braces are; its
+        """Start a module that serves on a socket, whose number replaces the braces. Returns the
         address.
         """
         with socket.create_server(("127.0.0.1", 0)) as listening:

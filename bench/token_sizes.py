@@ -1,5 +1,5 @@
-"""What each gateway publishes, tells and answers -> rows of figures: bytes as they came, and the
-tokens of them.
+"""The lists, help and answers of each gateway -> rows of figures: the bytes as received, and their
+tokens.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from token_server import Dispatch, Served, Surface
 FLAT_GOAL = 0.65
 DISPATCHED_GOAL = 0.5
 BESIDE_IDS = 120
-"""Bytes that the answer to a bulk create may hold beside the ids."""
+"""Bytes that the answer to a bulk create may have besides the ids."""
 
 IMPORT = "FastMCP's OpenAPI import"
 NAMES = {"toolbooth": "Toolbooth", "frisian": PEER, "openapi": IMPORT}
@@ -40,15 +40,15 @@ GROUPS: dict[str, dict[str, dict[str, list[str]]]] = {
         "app": {app: [f"{app}_{noun}" for noun in wide.NOUNS] for app in wide.APPS},
     },
 }
-"""The groups that frisian-mcp must be told of, so that it has as many dispatchers as Toolbooth."""
+"""The groups of the setting of frisian-mcp, so that it has as many dispatchers as Toolbooth."""
 
 WALKS = {"toolbooth": token_help.ours, "frisian": token_help.theirs}
-"""How all of help is read: on both APIs by app, and by resource on the small one."""
+"""The settings for which all of help is read: both APIs by app, and the small one by resource."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Seen:
-    """One surface, as an agent meets it."""
+    """One surface, as an agent sees it."""
 
     bytes: int
     """All of `tools/list`."""
@@ -62,7 +62,7 @@ class Seen:
 
 
 def given(tools: Tools) -> list[str]:
-    """What clients give to a model: name, description and schema of each tool."""
+    """The part that clients pass to a model: name, description and schema of each tool."""
     shown = ("name", "description", "inputSchema")
     return [
         json.dumps(
@@ -126,7 +126,7 @@ def _with_bulk_tools(api: str, home: Path, tell: Tell) -> Tools:
 
 
 def _many_rows(api: str, single: Tools, separate: Tools) -> Iterator[Row]:
-    """What each way costs to list that creates take many rows, against the sentence."""
+    """The cost of each way to publish that creates accept many rows, against the sentence."""
     texts = [given(form(single, separate)) for form in FORMS.values()]
     sizes = [sum(len(text.encode()) for text in each) for each in texts]
     counted = tokens(texts)
@@ -225,7 +225,7 @@ def _result_rows(seen: dict[Key, Seen]) -> Iterator[Row]:
 
 
 def _texts(group: str, name: str, mine: list[str], theirs: list[str]) -> Iterator[Row]:
-    """What a model reads: its bytes, and its tokens."""
+    """The bytes and tokens that a model reads."""
     size, floor = (sum(len(text.encode()) for text in texts) for texts in (mine, theirs))
     yield _row(f"{group}, bytes", name, None, size, floor, "B")
     yield _row(group, f"{name}, tokens", None, *tokens([mine, theirs]), "tokens")

@@ -1,5 +1,5 @@
-"""What an agent's context pays: tools/list, help and results of three gateways, and what a
-dispatcher costs a call.
+"""The cost for an agent's context of tools/list, help and results of three gateways, and the cost
+of a dispatcher for a call.
 """
 
 from __future__ import annotations

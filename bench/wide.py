@@ -2,11 +2,11 @@
 to read it.
 
 Seventeen apps of a hundred actions each. An app has 14 resources with all six actions, 8 of which
-have a POST action of their own besides, and 4 resources that can only be listed and read. What a
-resource holds is drawn from one palette by a seeded random: 4 to 11 fields (text, addresses,
+have a POST action of their own besides, and 4 resources that can only be listed and read. The
+content of a resource is drawn from one palette by a seeded random: 4 to 11 fields (text, addresses,
 numbers, decimals, dates, choices, JSON), up to two foreign keys and a many-to-many relation, some
-help texts. Lists come in pages; every other one takes filters (with ranges on numbers and dates),
-search and ordering.
+help texts. Lists are paged; every other one has filters (with ranges on numbers and dates), search
+and ordering.
 """
 
 from __future__ import annotations
@@ -132,7 +132,7 @@ def write(home: Path) -> None:
 
 
 def _fields(drawn: random.Random, before: list[str]) -> Fields:
-    """What a resource holds; it may be related to those before it."""
+    """The fields of a resource, which may be related to earlier ones."""
     chosen = {"name", *drawn.sample(list(FIELDS)[1:], drawn.randint(3, 10))}
     made = {name: FIELDS[name].format(_help(name, drawn)) for name in FIELDS if name in chosen}
     for name, declared in RELATIONS.items():
@@ -177,7 +177,7 @@ def _filters(fields: Fields) -> str:
 
 
 def _class(app: str, noun: str) -> str:
-    """A model's name, of which there is one in the project."""
+    """The name of a model, unique in the project."""
     return f"{app.capitalize()}{noun.capitalize()}"
 
 

@@ -57,9 +57,9 @@ CALLS: list[tuple[str, Any]] = [
         "Numbers and lists as text, null for an optional, a key that n8n adds",
         {**GOOD, "age": "41", "tags": '["vip"]', "labels": None, "toolCallId": "c1"},
     ),
-    ("Everything inside a wrapper, as REST APIs want it", {"data": GOOD}),
+    ("Everything inside a wrapper, as many REST APIs expect", {"data": GOOD}),
     (
-        "Half of it in a wrapper, and that as text",
+        "Half of the fields in a wrapper that is sent as text",
         {"email": "ann@example.org", "params": json.dumps({"first_name": "Ann"})},
     ),
     (
@@ -87,8 +87,8 @@ def main() -> None:
         RECEIVED.clear()
         show(f"{number}. {title}", body.decode(), handle_bytes(tool, body))
     click.echo(
-        "\nNo call lost anything: each one reached the tool whole, "
-        "or was refused with what to send instead."
+        "\nNo call lost anything: each one reached the tool complete, "
+        "or was refused with a hint how to send it."
     )
 
 

@@ -1,6 +1,4 @@
-"""Each provider's SDK in an environment of its own, in `.oracle/`: some need MCP's SDK 1.x, some
-2.x.
-"""
+"""Each provider's SDK in its own environment in `.oracle/`: some need MCP's SDK 1.x, some 2.x."""
 
 from __future__ import annotations
 
@@ -30,15 +28,15 @@ PINS: dict[str, tuple[str, ...]] = {
         "openai==3.49.0",
     ),
 }
-"""By runner (converters/with_*.py). What is not pinned here is as in constraints.txt, if it is
-there.
+"""The pins of each runner (converters/with_*.py). Other packages have the versions of
+constraints.txt.
 """
 
 NAME = re.compile(r"[\w.-]+")
 
 
 def set_up() -> None:
-    """Make the environments that are not there yet."""
+    """Make the environments that do not exist yet."""
     missing = [runner for runner in PINS if _stamp(runner) != _wanted(runner)]
     if missing:
         print(f"Installing {', '.join(missing)} into .oracle (a minute or two, once)", flush=True)
@@ -47,7 +45,7 @@ def set_up() -> None:
 
 
 def convert(runner: str, tools: dict[str, Any]) -> dict[str, Any]:
-    """What came of each tool: by way of converting, then by tool."""
+    """The result for each tool, by converter and then by tool."""
     command = [str(_python(runner)), str(CONVERTERS / f"with_{runner}.py")]
     done = subprocess.run(
         command, input=json.dumps(tools), capture_output=True, text=True, check=False
@@ -72,7 +70,7 @@ def _install(runner: str) -> None:
         "-qq",
         "--disable-pip-version-check",
     ]
-    # Not compiled ahead: most of what is installed is never imported.
+    # Not compiled in advance: most of the modules are never imported.
     subprocess.run(
         [*pip, "--no-compile", "-c", home / "constraints.txt", *PINS[runner]], check=True
     )
@@ -84,7 +82,9 @@ def _python(runner: str) -> Path:
 
 
 def _stamp(runner: str) -> str:
-    """What was installed; written last, so that an install that broke off starts anew."""
+    """The list of installed packages. It is written last, so that an interrupted install starts
+    again.
+    """
     file = HOME / runner / "ready"
     return file.read_text() if file.exists() else ""
 

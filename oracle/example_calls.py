@@ -1,5 +1,5 @@
-"""Right calls of every tool in examples/: what must be left out is, and what may be sent is, in one
-of them.
+"""Right calls of every tool in examples/: each optional argument is sent in one call and left out
+of another.
 """
 
 from __future__ import annotations

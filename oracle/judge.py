@@ -1,12 +1,11 @@
-"""What a conversion did to a schema, decided by values: what it still admits, and what it no longer
-does.
+"""Judges the effect of a conversion on a schema by the values that the schema admits.
 
 raises   the converter raised.
 loses    it made a schema that admits a value that the published one excludes.
 rejects  it made a schema that excludes a right call, or the call did not arrive as it was sent.
 
-None of them: unchanged, whatever the schema's text. `format` is no constraint here, as in JSON
-Schema itself.
+If none of them applies, the schema counts as unchanged, even if its text differs. `format` does not
+count as a constraint, as in JSON Schema itself.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ Outcome = Literal["raises", "loses", "rejects"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Published:
-    """A schema as published, with the calls that show what it admits and what it excludes."""
+    """A schema as published, with calls that it admits and calls that it excludes."""
 
     schema: dict[str, Any]
     right: Sequence[Any]
@@ -42,12 +41,12 @@ def published(schema: dict[str, Any], valid: Sequence[Any], invalid: Sequence[An
 
 
 def judge(before: Published, came: dict[str, Any]) -> dict[Outcome, Any]:
-    """What was done to it, each with the error or the value that shows it. `came`: as in
-    converters/loop.py.
+    """The outcomes of a conversion, each with the error or the value that shows it. `came` is a
+    result of converters/loop.py.
     """
     if "raises" in came:
         return {"raises": came["raises"]}
-    if isinstance(came["made"], list):  # the calls, as they arrived
+    if isinstance(came["made"], list):  # the arguments of the calls that arrived
         return (
             {}
             if json.dumps(came["made"]) == json.dumps(before.right)

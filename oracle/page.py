@@ -16,7 +16,7 @@ FORMS = ("portable", "plain")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
-    """What was found: tool names by group; the outcomes by way, then by form and tool."""
+    """The findings: tool names by group, and the outcomes by converter, then by form and tool."""
 
     groups: Mapping[str, Sequence[str]]
     ways: Mapping[str, Mapping[str, Mapping[str, Any]]]
@@ -29,11 +29,11 @@ class Report:
 
     @property
     def in_both_forms(self) -> list[str]:
-        """The tools that have a plain form too."""
+        """The tools that also have a plain form."""
         return [key.split()[1] for key in next(iter(self.ways.values())) if key.startswith("plain")]
 
     def counts(self, way: str, form: str) -> list[int]:
-        """How many of them have each outcome, and how many none."""
+        """The number of tools with each outcome, and with none."""
         found = [self.ways[way][f"{form} {name}"] for name in self.in_both_forms]
         return [
             *(sum(outcome in each for each in found) for outcome in MARKS),
@@ -57,7 +57,7 @@ def _written(report: Report) -> str:
 
 
 def summary(report: Report) -> str:
-    """Each way: how many of the tools that have both forms come to which outcome."""
+    """For each converter, the number of tools with each outcome, of those with both forms."""
     outcomes = ["raises", "loses", "rejects", "unchanged"]
     head = ["", "converter", *(f"{form} {outcome}" for form in FORMS for outcome in outcomes)]
     rows = [
@@ -68,7 +68,9 @@ def summary(report: Report) -> str:
 
 
 def _matrix(report: Report) -> Iterator[str]:
-    """By group: a table of what is changed somewhere, and a sentence about the rest."""
+    """For each group, a table of the tools that a converter changes, and a sentence about the
+    rest.
+    """
     for group, names in report.groups.items():
         marks = {
             name: [_mark(outcomes[f"portable {name}"]) for outcomes in report.ways.values()]

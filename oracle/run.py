@@ -1,8 +1,7 @@
-"""Run the providers' own converters over what is published, and say what they do to it: `make
-oracle`.
+"""Run the providers' own converters over published schemas and report the changes: `make oracle`.
 
 Fails if one of them raises on a schema of the portable profile, or if docs/measured/oracle.md is
-out of date; `--write` writes the page anew. Reasons: .oracle/outcomes.json.
+out of date; `--write` updates the page. The details are in .oracle/outcomes.json.
 """
 
 from __future__ import annotations
@@ -41,7 +40,7 @@ def main() -> int:
     )
     print(page.summary(report))
     raised = [f"{way} raises on {key}: {why}" for way, key, why in report.raised("portable")]
-    print("\n".join(raised) or "No converter raises on what is published.")
+    print("\n".join(raised) or "No converter raises on a published schema.")
     return 1 if raised or not up_to_date(report) else 0
 
 
@@ -52,7 +51,7 @@ def published_forms(sample: Sample) -> Iterator[tuple[str, Published]]:
 
 
 def converted(forms: dict[str, Published]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """By way of converting, what came of each form."""
+    """The result of each form, by converter."""
     tools = {
         key: {
             "name": key.split()[1],
@@ -68,13 +67,13 @@ def converted(forms: dict[str, Published]) -> Iterator[tuple[str, dict[str, Any]
 
 
 def up_to_date(report: page.Report) -> bool:
-    """Whether the page says what was found; with `--write`, it does from now on."""
+    """Whether the page is up to date; with `--write`, it is updated."""
     written = page.with_report(page.PAGE.read_text(), report)
     if "--write" in sys.argv:
         page.PAGE.write_text(written)
     if page.PAGE.read_text() == written:
         return True
-    print("docs/measured/oracle.md says something else; make oracle ARGS=--write writes it anew.")
+    print("docs/measured/oracle.md is out of date; make oracle ARGS=--write updates it.")
     return False
 
 

@@ -1,6 +1,6 @@
-"""What the converters are given: the constructs and the tools of the examples, each with its calls.
+"""The input of the converters: the constructs and the tools of the examples, each with its calls.
 
-Run it to see it as JSON, by group and name.
+Run this file to see them as JSON, by group and name.
 """
 
 from __future__ import annotations
@@ -32,19 +32,19 @@ Json = dict[str, Any]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sample:
-    """One tool as it is published, with calls that are right and calls that are not."""
+    """One published tool, with right and wrong calls."""
 
     name: str
     portable: Json
     plain: Json | None
-    """The `inputSchema` of the same function on FastMCP; None where there is no such form."""
+    """The `inputSchema` of the same function on FastMCP; None if it has no such form."""
     valid: Sequence[Json]
     invalid: Sequence[Json]
 
 
 def samples() -> dict[str, list[Sample]]:
-    """By where they come from: the constructs, and each example. Raises ValueError for a call that
-    is not as said.
+    """The tools by group: the constructs, and each example. Raises ValueError if a call that is
+    listed as right is not, or the other way round.
     """
     return {
         "constructs": list(_constructs()),
@@ -60,9 +60,8 @@ def _constructs() -> Iterator[Sample]:
         if isinstance(each, Construct)
     ]
     plain = {tool["name"]: tool["inputSchema"] for tool in asyncio.run(_on_fastmcp(every))}
-    with warnings.catch_warnings(
-        action="ignore"
-    ):  # that an open dict has no example: such are here on purpose
+    # Open dicts without an example cause warnings; some constructs have them on purpose.
+    with warnings.catch_warnings(action="ignore"):
         contracts = [(each, compile_function(each.function)) for each in every]
     for each, contract in contracts:
         yield _checked(contract, plain.get(contract.name), each.valid, each.invalid)
@@ -107,7 +106,7 @@ def _checked(
 
 
 def _told(contract: Contract, call: Json) -> str:
-    """What the boundary has to say of a call: nothing, if it is right."""
+    """The repairs and problems of a call at the boundary: none if it is right."""
     try:
         _, repairs = accept_bytes(contract, json.dumps(call).encode())
     except ToolInputError as error:

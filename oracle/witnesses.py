@@ -1,4 +1,4 @@
-"""Values near a right call: right ones, wrong ones, and which is which is for a schema to say."""
+"""Values near a right call, right and wrong ones; the schema decides which they are."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ ANYWHERE = (
 
 
 def near(calls: Iterable[Any]) -> Iterator[Any]:
-    """Each call with one thing in it changed."""
+    """Each call with one change."""
     for call in calls:
         yield from _changed(call)
 

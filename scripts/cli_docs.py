@@ -1,7 +1,7 @@
 """Write the tables of options into docs/reference/cli.md, from the commands themselves.
 
-`python scripts/cli_docs.py --write` writes the page; without `--write` the exit code says whether
-it is up to date. `tests/cli/test_docs.py` checks the same.
+`python scripts/cli_docs.py --write` writes the page; without `--write` the exit code is 0 if it is
+up to date. `tests/cli/test_docs.py` checks the same.
 """
 
 import re

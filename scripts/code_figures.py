@@ -56,7 +56,7 @@ def nodes(code: list[Module], kind: type | tuple[type, ...]) -> Iterator[ast.AST
 
 
 def own_nodes(function: ast.AST) -> Iterator[ast.AST]:
-    """The nodes of a function but those of functions and classes inside it."""
+    """The nodes of a function, without those of functions and classes inside it."""
     waiting = list(ast.iter_child_nodes(function))
     while waiting:
         node = waiting.pop()
@@ -66,7 +66,7 @@ def own_nodes(function: ast.AST) -> Iterator[ast.AST]:
 
 
 def complexity(function: ast.AST) -> int:
-    """McCabe's figure, counted as radon counts it: boolean operators and comprehensions too."""
+    """McCabe's complexity as radon counts it, with boolean operators and comprehensions."""
     total = 1
     for node in own_nodes(function):
         if isinstance(node, BRANCH):
@@ -81,7 +81,7 @@ def complexity(function: ast.AST) -> int:
 
 
 def depth(node: ast.AST) -> int:
-    """How many blocks are inside one another; an `elif` is as deep as its `if`."""
+    """The depth of nested blocks; an `elif` is as deep as its `if`."""
     if isinstance(node, (*FUNCTION, ast.ClassDef)):
         return 0
     below = max(map(depth, ast.iter_child_nodes(node)), default=0)
@@ -121,7 +121,7 @@ def inner_imports(code: list[Module]) -> int:
 
 
 def cycles(code: list[Module]) -> int:
-    """How many groups of modules import one another in a circle."""
+    """The number of groups of modules that import one another in a cycle."""
     names = {module.name for module in code}
     edges = {module.name: imports(module) & names - {module.name} for module in code}
     reached = {name: reach(edges, name) for name in names}

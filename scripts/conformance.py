@@ -1,10 +1,10 @@
 """Run the official conformance suite: against our server, and against both hosts before and after
 `protect`.
 
-What the suite asks of servers with resources, prompts and the like is listed in
-tests/conformance/expected-*.yml, with the reason. What else fails on our server, what is listed and
-passes there, and what is worse on a host after `protect`, fails this run. The suite itself would
-judge only the scenarios that it scores, and those on headers are not among them.
+The requirements that need resources, prompts and the like are listed in
+tests/conformance/expected-*.yml, with the reason. The run fails if anything else fails on our
+server, if something listed passes there, or if a host does worse after `protect`. The suite itself
+judges only the scenarios that it scores, and those on headers are not among them.
 """
 
 from __future__ import annotations
@@ -34,20 +34,20 @@ BEFORE, AFTER = (
 SEVERITY = ("SUCCESS", "INFO", "SKIPPED", "WARNING", "FAILURE")
 
 Checks = dict[str, dict[str, str]]
-"""By scenario and check, the most severe status it came to."""
+"""The most severe status of each check, by scenario and check."""
 
 
 def main() -> int:
     node_home.set_up()
     if run_once(workers=os.cpu_count()):
         return 0
-    # Some scenarios wait for events within a time, and a busy machine misses it.
+    # Some scenarios wait for events for a limited time, which a busy machine may miss.
     print("Trying once more, one server at a time.")
     return 0 if run_once(workers=1) else 1
 
 
 def run_once(workers: int | None) -> bool:
-    """Run the suite against every server; whether all did well."""
+    """Run the suite against every server. Returns whether all passed."""
     shutil.rmtree(OUT, ignore_errors=True)
     servers = [OWN, *BEFORE.values(), *AFTER.values()]
     with ThreadPoolExecutor(workers) as pool:
@@ -58,7 +58,9 @@ def run_once(workers: int | None) -> bool:
         for revision in REVISIONS
     ]
     if all(sound):
-        print("What fails on toolbooth is listed, with its reason; nothing is worse after protect.")
+        print(
+            "All failures of toolbooth are listed, with reasons; no host does worse after protect."
+        )
     return all(sound)
 
 
@@ -99,11 +101,11 @@ def read(out: Path) -> Checks:
     return found
 
 
-# --- judging what came of it --------------------------------------------------------------------
+# --- judging the results ------------------------------------------------------------------------
 
 
 def report(revision: str, found: Mapping[tuple[str, ...], Checks]) -> bool:
-    """Print how the servers did; whether they did well."""
+    """Print the results of the servers. Returns whether all passed."""
     lines = (TESTS / f"expected-{revision}.yml").read_text().splitlines()
     listed = {line.removeprefix("  - ") for line in lines if line.startswith("  - ")}
     print_row(revision, "toolbooth", found[OWN])
@@ -126,13 +128,13 @@ def print_row(revision: str, server: str, checks: Checks) -> None:
 
 
 def failing(scenario: Mapping[str, str]) -> set[str]:
-    """A warning is for what a server should do, and counts."""
+    """Whether a check failed. A warning counts: it is about a SHOULD of the specification."""
     return {check for check, status in scenario.items() if status in ("WARNING", "FAILURE")}
 
 
 def unlisted(checks: Checks, listed: set[str]) -> Iterator[str]:
-    """What fails and is not listed, as a scenario or as `scenario:check`; what is listed and
-    passes.
+    """The failures that are not listed, as a scenario or as `scenario:check`, and the entries that
+    pass.
     """
     failed = {
         f"{scenario}:{check}" for scenario, found in checks.items() for check in failing(found)
@@ -150,7 +152,7 @@ def worsened(before: Checks, after: Checks) -> Iterator[str]:
     for scenario in sorted({*before, *after}):
         was, now = before.get(scenario, {}), after.get(scenario, {})
         for check in sorted({*was, *now}):
-            # A check that is gone may have been passed over because of what failed before it.
+            # A check that is missing may have been skipped because an earlier one failed.
             old, new = was.get(check, "SUCCESS"), now.get(check, "FAILURE")
             if SEVERITY.index(new) > SEVERITY.index(old):
                 yield f"{scenario}:{check} was {was.get(check)}, is {now.get(check)}"

@@ -34,7 +34,7 @@ def own_expressions(statement: ast.stmt) -> Iterator[ast.AST]:
 
 
 def dense_statements(tree: ast.Module) -> Iterator[tuple[int, str]]:
-    """The line of each statement that does too much at once, and what it does."""
+    """The line of each statement that does too much at once, and a description of it."""
     for statement in ast.walk(tree):
         if not isinstance(statement, ast.stmt):
             continue
@@ -123,7 +123,7 @@ def faults(file: Path) -> Iterator[tuple[int, str]]:
 
 
 def keeps_messages(file: Path) -> bool:
-    """Whether sentences of this file belong into a `messages.py`."""
+    """Whether the sentences of this file belong in a `messages.py`."""
     folder = file.relative_to(SOURCE).parts[0] if file.is_relative_to(SOURCE) else ""
     return folder in FOLDERS_WITH_MESSAGES and file.name != "messages.py"
 

@@ -1,4 +1,4 @@
-"""The part `doctor` of `make long`: what `mcp_doctor` says of large projects.
+"""The part `doctor` of `make long`: the reports of `mcp_doctor` in large projects.
 
 `python scripts/doctor_hosts.py pretix` prints the report of one of them.
 """
@@ -17,14 +17,14 @@ USERS: Mapping[str, str] = {
     "label_studio": "owner@example.org",
     "nautobot": "owner",
 }
-"""Who the list of tools is asked for, by project."""
+"""The user whose list of tools is requested, by project."""
 
 MOST_LINES = 40
 WIDTH = 100
 
 
 def report(host: str) -> Figures:
-    """What the doctor prints in a project. StepFailed if it does not fit on a screen."""
+    """Return the report of the doctor in a project. StepFailed if it does not fit on a screen."""
     hosts_large.set_up(host)
     hosts_large.prepare(host)
     command = ("mcp_doctor", "--as", USERS[host])
@@ -41,7 +41,7 @@ def steps() -> dict[str, Step]:
 
 
 def sections(figures: Mapping[str, Figures]) -> str:
-    """Each report as it was printed, below the name of its project."""
+    """Each report as printed, below the name of its project."""
     found: list[str] = []
     for each in figures.values():
         printed = "\n".join(each["lines"])
@@ -52,7 +52,7 @@ def sections(figures: Mapping[str, Figures]) -> str:
 
 PART = Part(
     name="doctor",
-    title="What the doctor says of large projects",
+    title="The doctor's reports on large projects",
     about="""The report of `manage.py mcp_doctor` in three large open-source projects, as it is
 printed. Each has the two lines that add the gateway, and few other settings of it
 (`tests/hosts_large/`). The run fails if a report has more than 40 lines, if one is wider than 100

@@ -1,4 +1,4 @@
-"""Real projects that nobody here wrote, found whole and called whole, over REST and over MCP.
+"""Real third-party projects, described and called completely, over REST and over MCP.
 
 Each is installed from its package into an environment of its own in `.hosts/`, with Toolbooth from
 this working tree. There tests/hosts/checks.py runs; then the official client calls a project on a
@@ -42,7 +42,7 @@ HOSTS = {
         "pillow",
     ),
 }
-"""What each is installed from; the last is a small project of ours that is made of them. Versions:
+"""The packages of each; the last is a small project of our own that is made of them. Versions:
 constraints.txt.
 """
 
@@ -67,7 +67,7 @@ def python(host: str) -> Path:
 
 
 def environment(host: str) -> dict[str, str]:
-    """What a program needs to be this project."""
+    """The environment variables with which a program runs as this project."""
     paths = os.pathsep.join(map(str, (TESTS / host, TESTS, ROOT / "tests" / "hosts_both")))
     return {**os.environ, "DJANGO_SETTINGS_MODULE": f"{host}_settings", "PYTHONPATH": paths}
 
@@ -86,8 +86,8 @@ def check(host: str) -> subprocess.CompletedProcess[str]:
 
 
 def set_up(host: str) -> None:
-    """Make the environment, once; a change in what is wanted, or an install that broke off, starts
-    anew.
+    """Make the environment once. It is made again if the requirements change, or if an install
+    was interrupted.
     """
     home = HOME / host
     files = (ROOT / "constraints.txt", TESTS / "constraints.txt", ROOT / "pyproject.toml")

@@ -1,9 +1,9 @@
-"""Large projects that nobody here wrote, behind the gateway: pretix, label-studio and nautobot,
-compared with their REST APIs.
+"""Large third-party projects behind the gateway: pretix, label-studio and nautobot, compared with
+their REST APIs.
 
 Each is installed with its own pins into an environment of its own in `.hosts/large-<host>`, with
 Toolbooth beside it. There tests/hosts_large/compare.py makes every comparison. A step is one
-comparison of one host; `make hosts-large` goes on where it stopped, since it is a part of
+comparison of one host; `make hosts-large` continues where it stopped, since it is a part of
 `make long`. `python scripts/hosts_large.py pretix reads` runs one step and prints its figures.
 """
 
@@ -29,10 +29,10 @@ TESTS = ROOT / "tests" / "hosts_large"
 HOSTS: Mapping[str, tuple[str, ...]] = {
     "pretix": ("pretix==2026.8.0",),
     "label_studio": ("label-studio==1.23.2",),
-    # With what its own test factories need.
+    # With the packages that its own test factories need.
     "nautobot": ("nautobot==3.2.7", "factory-boy"),
 }
-"""What each is installed from, with its own pins."""
+"""The packages of each host, with its own pins."""
 
 OWN = ("-e", f"{ROOT}[django]")
 """Toolbooth is this working tree."""
@@ -76,8 +76,8 @@ def compare(host: str, kind: str) -> Figures:
 
 
 def set_up(host: str) -> None:
-    """Make the environment, once; if what is wanted has changed, or an install broke off, make it
-    again.
+    """Make the environment once. It is made again if the requirements have changed, or if an
+    install was interrupted.
     """
     home = HOME / f"large-{host}"
     wanted = "\n".join((*HOSTS[host], *_own_needs()))
@@ -95,14 +95,14 @@ def set_up(host: str) -> None:
 
 
 def _own_needs() -> list[str]:
-    """What Toolbooth depends on in a Django project."""
+    """The dependencies of Toolbooth in a Django project."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     return [*project["dependencies"], *project["optional-dependencies"]["django"]]
 
 
 def prepare(host: str) -> None:
-    """Make the tables and rows, once for each version of the files that say which."""
-    calls = ("host.py", "writes.py")  # these say what is called, not which rows there are
+    """Make the tables and rows, once for each version of the files that define them."""
+    calls = ("host.py", "writes.py")  # these define the calls, not the rows
     files = [file for file in sorted((TESTS / host).glob("*.py")) if file.name not in calls]
     wanted = "\n".join(file.read_text(encoding="utf-8") for file in files)
     ready = state(host) / "prepared"
@@ -114,7 +114,7 @@ def prepare(host: str) -> None:
 
 
 def state(host: str) -> Path:
-    """Where a host has its files, and its database if that is a file."""
+    """The folder for the files of a host, and for its database if that is a file."""
     return HOME / f"large-{host}" / "state"
 
 
@@ -123,7 +123,7 @@ def python(host: str) -> Path:
 
 
 def environment(host: str, files: Path) -> dict[str, str]:
-    """What a program needs to be this project."""
+    """The environment variables with which a program runs as this project."""
     folders = (ROOT / "src", TESTS / host, TESTS, ROOT / "tests" / "hosts_both")
     paths = os.pathsep.join(map(str, folders))
     return {
@@ -135,7 +135,9 @@ def environment(host: str, files: Path) -> dict[str, str]:
 
 
 def run(host: str, files: Path, *words: str) -> str:
-    """What a program prints in a project. Its progress is shown; StepFailed if it fails."""
+    """Return the output of a program in a project, and show its progress. StepFailed if it
+    fails.
+    """
     command = [python(host), *words]
     done = subprocess.run(
         command,
@@ -232,8 +234,8 @@ def _turned(
 
 
 def notes(figures: Mapping[str, Figures]) -> list[str]:
-    """The versions of each host, why endpoints of it are left out, and what lint says of its own
-    names and values.
+    """The versions of each host, the reasons for endpoints that are left out, and the findings of
+    lint about the host's own names and values.
     """
     lines: list[str] = []
     for host in HOSTS:

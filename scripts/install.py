@@ -1,4 +1,4 @@
-"""Run `pip install` and show what it does: one line that changes on a terminal, a line per package
+"""Run `pip install` and show its progress: one line that changes on a terminal, a line per package
 in a pipe.
 
 Every argument is passed on to pip. If pip fails, all of its output is printed.
@@ -14,7 +14,7 @@ ERASE = "\r\x1b[K"
 
 
 def steps(output: Iterator[str], kept: list[str]) -> Iterator[str]:
-    """What pip is doing, in short. Every line is kept."""
+    """Show each step of pip briefly. Every line is kept."""
     packages = 0
     for line in output:
         kept.append(line)

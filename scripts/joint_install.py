@@ -1,7 +1,7 @@
-"""Installs large Django projects of others together with `toolbooth[django]`, as pip resolves it.
+"""Resolves large third-party Django projects together with `toolbooth[django]`, as pip does.
 
-Nothing is installed: pip finds the versions that fit both, and says which. A project that shares no
-versions with Toolbooth fails the run.
+Nothing is installed: pip finds and reports the versions that fit both. The run fails if there are
+none for a project.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def main() -> int:
         try:
             print(host, json.dumps(step(), indent=2), flush=True)
         except StepFailed as error:
-            print(f"{host} and toolbooth[django] do not fit together\n{error}")
+            print(f"{host} and toolbooth[django] have no versions in common\n{error}")
             return 1
     return 0
 

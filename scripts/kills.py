@@ -1,4 +1,4 @@
-"""The part `kills` of `make long`: workers that are killed in the middle of a write with a key."""
+"""The part `kills` of `make long`: workers that are killed during a write with a key."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def steps() -> dict[str, Step]:
 
 
 def measure(point: str, number: int) -> Figures:
-    """What the program prints. Its progress goes to the terminal at once."""
+    """Return the output of the program, and show its progress on the terminal."""
     command = [sys.executable, PROGRAM, point, str(number)]
     done = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
     if done.returncode:

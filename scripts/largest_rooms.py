@@ -1,5 +1,5 @@
-"""Print the largest files and functions of src, for a reader to judge: past 400 or 60 lines, look
-for the seam.
+"""Print the largest files and functions of src, for a reader to judge: over 400 or 60 lines, look
+for a way to split them.
 """
 
 import ast

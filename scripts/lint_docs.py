@@ -18,12 +18,11 @@ HEAD = """# Lint rules
 
 <!-- Written by scripts/lint_docs.py. Change the rules or src/toolbooth/lint/clients.toml. -->
 
-Every rule of `toolbooth lint`, with what is known about it. *Refused*: the tool, or the whole
-request with it, fails. *Misread*: calls go wrong, or the model is shown something else than was
-published. *Dropped*: a constraint is left out. The date is that of the report; for code and
-documentation, and for converters that were run, the day on which that was done. Sources that are
-called a report are explained in [Evidence](../project/evidence/index.md). How to use it:
-[Lint](../guides/lint.md).
+Every rule of `toolbooth lint`, with its evidence. *Refused*: the tool, or the whole request with
+it, fails. *Misread*: calls go wrong, or the model sees something other than the published schema.
+*Dropped*: a constraint is left out. The date is that of the report. For code, documentation and
+converters it is the day on which they were read or run. [Evidence](../project/evidence/index.md)
+explains the sources that are called a report. To use the command, read [Lint](../guides/lint.md).
 """
 
 
@@ -35,7 +34,7 @@ def page() -> str:
 
 def _clients() -> Iterator[str]:
     yield "## Clients\n"
-    yield "| `--client` | who | claims | newest |"
+    yield "| `--client` | client | claims | newest |"
     yield "|---|---|---|---|"
     for client in clients().values():
         if client.id != ANY:

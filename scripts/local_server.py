@@ -1,4 +1,4 @@
-"""A server in a process of its own, on a free port of this machine."""
+"""A server in its own process, on a free port of this machine."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pathlib import Path
 def serving(
     command: Callable[[int], list[str]], log: Path, env: Mapping[str, str] | None = None
 ) -> Iterator[str]:
-    """Its address, once it answers; `command` is given the port, and all that it prints goes to
+    """Its address, once it answers. The port is added to `command`, and its output is written to
     `log`.
     """
     port = _free_port()

@@ -1,8 +1,8 @@
-"""Measurements that do not fit into `make check`: `make long`, or `make long ARGS=matrix` for one.
+"""Measurements that are too long for `make check`: `make long`, or `make long ARGS=matrix` for one.
 
-Each writes `docs/measured/<name>.json` and a page made from it. One that was stopped goes on where
-it stopped; its state is in `.long/`. `--list` names them, `--stale` names the results whose files
-have changed since.
+Each writes `docs/measured/<name>.json` and a page made from it. If one is stopped, it continues
+there the next time; its state is in `.long/`. `--list` names them, `--stale` names the results
+whose files have changed since.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def main(words: list[str], parts: Mapping[str, Part] = PARTS, root: Path = ROOT)
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="long.py", description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("parts", nargs="*", metavar="PART", help="all parts by default")
-    parser.add_argument("--fresh", action="store_true", help="start over, forget what is done")
+    parser.add_argument("--fresh", action="store_true", help="start again from the beginning")
     parser.add_argument("--list", action="store_true", help="print the parts")
     parser.add_argument("--stale", action="store_true", help="name results that are out of date")
     return parser

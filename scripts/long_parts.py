@@ -32,7 +32,7 @@ ENGINE = (
 
 
 def output_of(*command: str) -> str:
-    """What a Python program prints; StepFailed with all of it where it ends with an error."""
+    """Return the output of a Python program. If it fails, StepFailed contains the output."""
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
     done = subprocess.run([sys.executable, *command], cwd=ROOT, text=True, **pipes)
     if done.returncode:
@@ -80,8 +80,8 @@ MATRIX = Part(
 protected FastMCP server and to a protected server of the official SDK: over stdio and HTTP, in the
 handshake revision and in 2026-07-28. "As the corpus says" counts the calls with the same values for
 the tool, the same repairs and the same problems. "Stopped by the host" counts those that the host's
-own reader refuses before anyone else sees them; [What differs by host](../reference/hosts.md) names
-them. A call that ends in any other way fails the run.""",
+own reader refuses before any other code sees them; [What differs by host](../reference/hosts.md)
+names them. A call that ends in any other way fails the run.""",
     covers=(
         *ENGINE,
         "src/toolbooth/adapters/**/*.py",
@@ -109,7 +109,7 @@ def properties_steps() -> dict[str, Step]:
 
 
 def _property(name: str) -> Figures:
-    """One property with many examples; Hypothesis says how many there were."""
+    """One property with many examples; Hypothesis reports their number."""
     options = ("-q", "--hypothesis-profile=thorough", "--hypothesis-show-statistics")
     printed = output_of("-m", "pytest", *options, f"{PROPERTIES_FILE}::{name}")
     return {"examples": sum(map(int, re.findall(r"(\d+) passing, ", printed)))}
@@ -128,8 +128,8 @@ PROPERTIES = Part(
     name="properties",
     title="The law on many random calls",
     about="""The properties of [the law](../reference/law.md) on random contracts and random
-mutations of valid calls, with twenty times the examples of `make check`. Every example passed: one
-that fails, fails the run.""",
+mutations of valid calls, with twenty times the examples of `make check`. Every example passed: the
+run fails if one does not.""",
     covers=(*ENGINE, PROPERTIES_FILE),
     packages=("hypothesis", "pydantic", "jiter", "jsonschema-rs"),
     steps=properties_steps,
@@ -148,7 +148,7 @@ def schemas_steps() -> dict[str, Step]:
 
 
 def _schemas_run() -> Figures:
-    # Above the figures are the words of pip, if the suite had to be downloaded.
+    # If the suite had to be downloaded, the output of pip precedes the figures.
     return json.loads(output_of(SCHEMAS_FILE, "--json").splitlines()[-1])
 
 
@@ -166,11 +166,11 @@ SCHEMAS = Part(
     title="JSON-Schema-Test-Suite through the boundary",
     about="""Every case of JSON-Schema-Test-Suite 2020-12 is sent as a call, to a tool that has the
 schema of the case as its property `v`, and, if the instance is an object, to a tool that has it as
-its whole schema. [The law](../reference/law.md#foreign-schemas) says why a valid instance may be
-refused; the cause is found by changing the schema until the instance is accepted. The run fails if
-a valid instance is changed, if an invalid one is accepted without a recorded repair, if a valid one
-is refused for another cause, or if more than 70 are refused in all. Before these rules, at commit
-`d97af32`, 107 were refused: 39 because objects are closed, 19 for `format`, 33 for a keyword
+its whole schema. [The law](../reference/law.md#foreign-schemas) explains why a valid instance may
+be refused; the cause is found by changing the schema until the instance is accepted. The run fails
+if a valid instance is changed, if an invalid one is accepted without a recorded repair, if a valid
+one is refused for another cause, or if more than 70 are refused in all. Before these rules, at
+commit `d97af32`, 107 were refused: 39 because objects are closed, 19 for `format`, 33 for a keyword
 without `type`, and 16 for other causes.""",
     covers=(*ENGINE, "tests/schemas/*.py", "constraints.txt"),
     packages=("jsonschema", "jsonschema-rs", "pydantic", "jiter"),
@@ -190,11 +190,11 @@ PEERS = Part(
     name="peers",
     title="The hosts' own tests on protected servers",
     about="""The test suites that FastMCP and the official SDK ship with their source, with every
-server protected as it is made. A test that fails so is run again on a plain server. If it passes
+server protected when it is created. A test that fails is run again on a plain server. If it passes
 there, it differs, and `tests/peers/differences.toml` has the reason: "law" is the law of the
-boundary, which refuses or repairs where the host coerces, ignores or drops; "wording" is a refusal
-in other words; "schema" is another text of the published schema; "result" is a recorded repair in
-the result's `_meta`. A test that differs for any other reason fails the run.""",
+boundary, which refuses or repairs values that the host coerces, ignores or drops; "wording" is a
+refusal in other words; "schema" is another text of the published schema; "result" is a recorded
+repair in the result's `_meta`. A test that differs for any other reason fails the run.""",
     covers=(
         *ENGINE,
         "src/toolbooth/adapters/**/*.py",
@@ -263,7 +263,7 @@ def joint_table(figures: Mapping[str, Figures]) -> str:
 JOINT = Part(
     name="joint",
     title="Installed together with large projects",
-    about="""The versions that pip chooses if a large Django project of others and
+    about="""The versions that pip chooses if a large third-party Django project and
 `toolbooth[django]` are installed together, with all their dependencies. The run fails if pip finds
 no versions that suit both.""",
     covers=("scripts/joint_install.py", "pyproject.toml"),
@@ -335,14 +335,14 @@ def advice_table(figures: Mapping[str, Figures]) -> str:
 
 ADVICE = Part(
     name="advice",
-    title="What a literal agent makes of a refusal",
+    title="How a literal agent uses a refusal",
     about="""Calls with one or two mistakes, made from a list of known mistakes, at three depths and
 from three kinds of declaration (`tests/advice/`). An agent sends each call. If it is refused, the
-agent sends what `_meta.corrected` or the line "Send instead" says, and nothing else. "One meaning"
-counts the calls whose right form a reader can be certain of; these must be right after the second
-call at the latest. A correction of any other call is wrong advice, as is one that is refused, or
-that the tool receives as something else. FastMCP and the SDK run unprotected in the same run;
-tools that are made from a JSON Schema are called on our own server only.""",
+agent sends the call in `_meta.corrected` or in the line "Send instead", and nothing else. "One
+meaning" counts the calls whose right form a reader can be certain of; these must be right after the
+second call at the latest. A correction of any other call is wrong advice, as is one that is
+refused, or that the tool receives as something else. FastMCP and the SDK run unprotected in the
+same run; tools that are made from a JSON Schema are called on our own server only.""",
     covers=(*ENGINE, "src/toolbooth/words.txt", "tests/advice/*"),
     packages=("pydantic", "jiter", "jsonschema-rs", "fastmcp", "mcp"),
     steps=advice_steps,
@@ -389,14 +389,14 @@ TYPOS = Part(
     name="typos",
     title="Typos in the field names of real tools",
     about="""Every typo of one slip (two neighbours swapped, a letter dropped, doubled or replaced
-by a neighbour on the keyboard) in every word of the field names of tools that nobody here wrote:
-MCP servers from npm, and projects behind the gateway. `tests/advice/real_tools.jsonl` has their
-schemas, without descriptions; `scripts/real_tools.py` makes it. "libraries" is a project of ours,
-made of the libraries of others. A name is misspelt in a call that is right but for the typo, once
-at each depth. An agent sends the call, and then what the refusal tells it to send. "Allowed" are
-typos in objects that take any key; "words" spell another word, of the list or of the tool; "short"
-are in words of fewer than five letters; "with a secret" are in calls whose correction would repeat
-a secret: an edit names the right field. The others are counted. The run fails if a correction sends
+by a neighbour on the keyboard) in every word of the field names of third-party tools: MCP servers
+from npm, and projects behind the gateway. `tests/advice/real_tools.jsonl` has their schemas,
+without descriptions; `scripts/real_tools.py` makes it. "libraries" is our own project, made of
+third-party libraries. A name is misspelt in a call that is right except for the typo, once at each
+depth. An agent sends the call, and then the corrected call of the refusal. "Allowed" are typos in
+objects that accept any key; "words" spell another word, of the list or of the tool; "short" are in
+words of fewer than five letters; "with a secret" are in calls whose correction would repeat a
+secret: an edit names the right field. The others are counted. The run fails if a correction sends
 the value to another field, or if less than 97 % of all are corrected.""",
     covers=(*ENGINE, "src/toolbooth/words.txt", "tests/advice/*"),
     packages=("pydantic", "jiter", "jsonschema-rs"),

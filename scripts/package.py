@@ -36,7 +36,8 @@ PYTHONS = ("3.11", "3.12", "3.13")
 """The versions in the classifiers of pyproject.toml."""
 NOT_FOR_USERS = ("dev",)
 AT_ONCE = 2
-"""Environments that are made at the same time. Installing is mostly work for the processor."""
+"""The number of environments that are made at the same time. Installing mostly needs the processor.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -151,18 +152,18 @@ def _ask_for_help(python: Path, trial: Trial, folder: Path) -> None:
 
 
 def _pip(python: Path) -> list[str | Path]:
-    """pip of this environment, installing into another. Most of what it installs is not imported,
-    so nothing is compiled ahead.
+    """Use pip of this environment to install into another. Most modules are never imported, so
+    nothing is compiled in advance.
     """
     options = ("install", "-qq", "--disable-pip-version-check", "--no-compile")
     return [sys.executable, "-m", "pip", "--python", python, *options]
 
 
 def _run(command: list[str | Path], folder: Path = ROOT) -> str:
-    """What a command prints on stdout.
+    """Return the output of a command on stdout.
 
     Raises:
-        PackageFault: it failed. The text is all that it printed.
+        PackageFault: it failed. The text is its whole output.
     """
     words = [str(word) for word in command]
     inherited = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
@@ -183,7 +184,7 @@ def check(chosen: list[Trial], dist: Path = DIST) -> Path:
     """Build, check and try the package. Returns the wheel.
 
     Raises:
-        PackageFault: something is wrong. The text says what.
+        PackageFault: something is wrong. The text describes it.
     """
     wheel, archive = build(dist)
     tell(f"{archive.name} and {wheel.name}: the contents are right, twine check passed")

@@ -1,4 +1,4 @@
-"""What must be in the wheel and in the source archive, and what must not."""
+"""Checks that the wheel and the source archive contain all the right files and no others."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ MACHINE_PATH = re.compile(rb"(?<![\w.])/(?:work|tmp|root|home|opt|Users)/")
 
 
 class PackageFault(Exception):
-    """Something is wrong with what was built. The text is for a person."""
+    """Something is wrong with the built package. The text is for a person."""
 
 
 def tracked_files(root: Path) -> set[str]:
-    """The files that git has or would add, and that still exist."""
+    """The existing files that git has or would add."""
     command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
     listed = subprocess.run(command, cwd=root, capture_output=True, text=True)
     if listed.returncode:
@@ -50,7 +50,9 @@ def _is_packaged(name: str) -> bool:
 
 
 def archive_faults(archive: Path, root: Path) -> list[str]:
-    """Everything that is wrong with a source archive: it has what git has, hidden files aside."""
+    """Everything that is wrong with a source archive: it has the files of git except hidden
+    ones.
+    """
     with tarfile.open(archive) as opened:
         members = [member for member in opened.getmembers() if member.isfile()]
         files = {

@@ -1,10 +1,10 @@
-"""The test suites of FastMCP and of the official SDK, with every server protected as it is made.
-The tests that fail so are run again on plain servers.
+"""The test suites of FastMCP and of the official SDK, with every server protected when it is
+created. Tests that fail are run again on plain servers.
 
-The suites come with the source distributions of the versions in constraints.txt; they and what
-they need are in `.peers/`. tests/peers/differences.toml lists the tests that pass on a plain server
-and fail on a protected one, with the reason. A test that differs and is not listed fails the run,
-and so does an entry whose tests do not differ any more.
+The suites come with the source distributions of the versions in constraints.txt; they and their
+requirements are in `.peers/`. tests/peers/differences.toml lists the tests that pass on a plain
+server and fail on a protected one, with the reason. A test that differs and is not listed fails the
+run, and so does an entry whose tests no longer differ.
 
 `make peers` runs everything, `make peers ARGS=tests/tools` the files whose path contains a word.
 `make long ARGS=peers` also writes the page of the results.
@@ -60,7 +60,7 @@ NEEDED = (
     "pytest-timeout",
     "trio",
 )
-"""What the suites need, besides themselves. Versions: constraints.txt, tests/peers/constraints.txt.
+"""The further requirements of the suites. Versions: constraints.txt, tests/peers/constraints.txt.
 """
 
 
@@ -71,11 +71,11 @@ class Suite:
     name: str
     package: str
     options: tuple[str, ...]
-    """For pytest."""
+    """Arguments for pytest."""
     left_out: tuple[str, ...]
-    """Folders whose tests are about other things than servers, or need more than Python."""
+    """Folders with tests that are not about servers, or need more than Python."""
     imports: str = "."
-    """A folder that its tests import from."""
+    """The folder from which its tests import."""
 
     @property
     def home(self) -> Path:
@@ -87,7 +87,7 @@ SUITES = (
     Suite(
         name="FastMCP",
         package="fastmcp",
-        # Its own limit of five seconds for a test is for an idle machine.
+        # Its own limit of five seconds for a test is too short for a busy machine.
         options=(
             "--timeout=60",
             "-m",
@@ -107,7 +107,7 @@ SUITES = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Difference:
-    """Tests that fail once servers are protected, and why that is right."""
+    """Tests that fail on protected servers, and why that is right."""
 
     suite: str
     tests: str
@@ -128,7 +128,9 @@ def pinned(package: str) -> str:
 
 
 def set_up() -> None:
-    """Make the environment and unpack the suites, once; a change in what is wanted starts anew."""
+    """Make the environment and unpack the suites once. Both are made again if requirements
+    change.
+    """
     files = (ROOT / "constraints.txt", TESTS / "constraints.txt", ROOT / "pyproject.toml")
     wanted = "\n".join([*NEEDED, *(file.read_text(encoding="utf-8") for file in files)])
     ready = HOME / "ready"
@@ -162,7 +164,7 @@ def _pip(*words: object) -> None:
 
 
 def steps(words: Sequence[str] = ()) -> dict[str, Step]:
-    """A step for some files of a suite; those whose path contains one of the words, if any."""
+    """A step for the files of a suite, or only those whose path contains one of the words."""
     set_up()
     found: dict[str, Step] = {}
     for suite in SUITES:
@@ -181,14 +183,14 @@ def _files(suite: Suite) -> list[str]:
 
 
 def compare(suite: Suite, files: Sequence[str]) -> Figures:
-    """Run files of a suite on protected servers, and what fails also on plain ones.
+    """Run files of a suite on protected servers, and the tests that fail on plain ones too.
 
     Raises:
-        StepFailed: for a difference that is not listed, or that is listed and gone.
+        StepFailed: a difference is not listed, or a listed one no longer exists.
     """
     protected = outcomes(suite, files, protect=True)
     failed = _with_outcome(protected, "failed")
-    # Once more, with few others: some tests depend on time, and fail on a busy machine.
+    # Run again with few others: some tests depend on time and fail on a busy machine.
     again = outcomes(suite, failed, protect=True) if failed else {}
     failed = _with_outcome(again, "failed")
     plain = outcomes(suite, failed, protect=False) if failed else {}
@@ -220,7 +222,7 @@ def _check(
 
 
 def outcomes(suite: Suite, tests: Sequence[str], *, protect: bool) -> dict[str, dict[str, str]]:
-    """What became of each test."""
+    """The outcome of each test."""
     state = "protected" if protect else "plain"
     written = HOME / f"{os.getpid()}-{abs(hash((suite, *tests)))}-{state}.jsonl"
     paths = os.pathsep.join(map(str, (ROOT / "src", TESTS, suite.home / suite.imports)))
@@ -254,7 +256,7 @@ def _with_outcome(found: Mapping[str, Mapping[str, str]], outcome: str) -> list[
 
 
 def differences() -> list[Difference]:
-    """What tests/peers/differences.toml lists."""
+    """The entries of tests/peers/differences.toml."""
     kinds = tomllib.loads((TESTS / "differences.toml").read_text(encoding="utf-8"))
     return [
         Difference(suite=each["suite"], tests=tests, kind=kind, reason=each["reason"])

@@ -1,9 +1,9 @@
-"""Write the input schemas of tools that nobody here wrote into tests/advice/real_tools.jsonl.
+"""Write the input schemas of third-party tools into tests/advice/real_tools.jsonl.
 
 `python scripts/real_tools.py npm` installs the MCP servers below into `.real_tools/` and asks them
 for their tools; `python scripts/real_tools.py ara` asks a project that `make hosts` or
 `make hosts-large` has set up; `python scripts/real_tools.py SOURCE VERSION FILE` reads the result
-of any `tools/list`. What a source had before is replaced.
+of any `tools/list`. The previous tools of a source are replaced.
 
 Only names and schemas are kept, no descriptions. A project behind the gateway may have a thousand
 tools; those with most field names that no other tool has are kept.
@@ -44,7 +44,9 @@ SERVERS: Mapping[str, tuple[str, str, tuple[str, ...]]] = {
 """The version of each server, the file that runs it, and its options."""
 
 MOST_TOOLS, MOST_NAMES = 30, 80
-"""Of one project behind the gateway, and of one tool of it: some lists have hundreds of filters."""
+"""The limits for one project behind the gateway, and for one tool: some lists have hundreds of
+filters.
+"""
 
 HELLO = {
     "protocolVersion": "2025-06-18",
@@ -152,7 +154,7 @@ def contracts(python: Path, environment: Mapping[str, str]) -> Schemas:
 
 
 def version_of(host: str) -> str:
-    """The version that the project is pinned to; nothing for one of our own."""
+    """The version to which the project is pinned; empty for one of our own."""
     pins = (hosts.TESTS / "constraints.txt").read_text(encoding="utf-8").splitlines()
     package = hosts.HOSTS[host][0].partition("[")[0]
     found = [line.partition("==")[2] for line in pins if line.startswith(f"{package}==")]
@@ -160,7 +162,7 @@ def version_of(host: str) -> str:
 
 
 def with_new_names(every: Schemas) -> Schemas:
-    """The tools that have most field names which no other has."""
+    """The tools with the most field names that no other tool has."""
     found = {tool: set(names_in(schema)) for tool, schema in every.items()}
     names = {tool: each for tool, each in found.items() if len(each) <= MOST_NAMES}
     kept: dict[str, Any] = {}

@@ -34,8 +34,8 @@ SETTINGS_HEAD = """# Settings of the Django gateway
 <!-- Written by scripts/reference_docs.py from src/toolbooth/django/conf.py. -->
 
 You set these keys in a dictionary `TOOLBOOTH` in your `settings.py`. You need none of them to begin
-with. A mistake is reported by `manage.py check`, with the nearest name; a wrong value counts as not
-set. Patterns such as `notes__*` fit [names of tools](../guides/names.md#names-in-settings).
+with. `manage.py check` reports mistakes, with the nearest name; a wrong value counts as not set.
+Patterns such as `notes__*` match [names of tools](../guides/names.md#names-in-settings).
 """
 
 GUIDES: Mapping[str, str] = {
@@ -64,7 +64,7 @@ GUIDES: Mapping[str, str] = {
     "TOKEN_AGE": "[Results that fit](../guides/django.md#results-that-fit)",
     "VERBATIM": "[Swallowed arguments](law.md#swallowed-arguments)",
 }
-"""Where the guides say more, by setting."""
+"""The part of a guide with more about a setting."""
 
 
 def settings_page() -> str:
@@ -174,7 +174,7 @@ GROUPS: Sequence[tuple[str, str, Sequence[str]]] = (
 
 
 MADE_FOR_YOU = ("Contract", "CallRecord", "WireResult", "AgentShape", "NoExample", "NotJson")
-"""Classes that you get, and do not create: they have no signature here."""
+"""Classes that users receive but do not create, so the page shows no signature."""
 
 LONGEST_DEFAULT = 60
 """Longer defaults are written as `…`."""

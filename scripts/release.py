@@ -35,7 +35,7 @@ _PRE_RELEASE = {"a": 0, "b": 1, "rc": 2, "": 3}
 
 
 class Mistake(Exception):
-    """Why there can be no release now: one sentence, with what to do next."""
+    """Why there can be no release now: one sentence that includes the next step."""
 
 
 # --- may there be a release? --------------------------------------------------------------------
@@ -54,7 +54,7 @@ def check_version(version: str) -> None:
 
 
 def order(version: str) -> tuple[int, ...]:
-    """What versions are sorted by: a release comes after its own pre-releases."""
+    """The key by which versions are sorted: a release follows its own pre-releases."""
     major, minor, patch, stage, number = re.fullmatch(
         r"(\d+)\.(\d+)\.(\d+)(?:(a|b|rc)(\d+))?", version
     ).groups(default="")
@@ -99,12 +99,12 @@ def _some(names: list[str]) -> str:
 
 
 def _git(*words: str) -> str | None:
-    """What git prints; None if there is no repository."""
+    """The output of git; None if there is no repository."""
     done = subprocess.run(["git", *words], cwd=ROOT, capture_output=True, text=True)
     return done.stdout.rstrip() if done.returncode == 0 else None
 
 
-# --- what is written ----------------------------------------------------------------------------
+# --- writing ------------------------------------------------------------------------------------
 
 
 def write_version(text: str, version: str) -> str:
@@ -112,7 +112,7 @@ def write_version(text: str, version: str) -> str:
 
 
 def changes_in(changelog: str) -> str:
-    """What the changelog has for the next release."""
+    """The unreleased entries of the changelog."""
     _, found, rest = changelog.partition(UNRELEASED)
     if not found:
         raise Mistake(
@@ -125,12 +125,12 @@ def changes_in(changelog: str) -> str:
 
 
 def write_changelog(changelog: str, version: str, day: str) -> str:
-    """The changelog with what was unreleased as the section of the version."""
+    """The changelog with the unreleased entries as the section of the version."""
     return changelog.replace(UNRELEASED, f"{UNRELEASED}\n## [{version}] - {day}\n", 1)
 
 
 def write_notes(notes: str, version: str, day: str, changes: str) -> str:
-    """The release notes with the day. If nobody wrote a section, it is made of the changelog."""
+    """The release notes with the day. A missing section is made from the changelog."""
     prepared = f"## {version}\n\n{NOT_RELEASED}\n"
     dated = f"## {version}\n\nReleased on {day}.\n"
     if prepared in notes:
@@ -153,7 +153,7 @@ def notes_of(notes: str, version: str) -> str:
 
 @contextmanager
 def restored_on_failure(*paths: Path) -> Iterator[None]:
-    """If the block fails or is interrupted, the files have their present text again."""
+    """Restore the present text of the files if the block fails or is interrupted."""
     before = {path: path.read_bytes() for path in paths}
     try:
         yield
@@ -193,7 +193,7 @@ def _notes_file(version: str) -> Path:
 
 
 def commands(version: str) -> list[str]:
-    """What you run to publish the release, in this order."""
+    """The commands that publish the release, in this order."""
     notes = _notes_file(version).relative_to(ROOT)
     built = " ".join(
         str(path.relative_to(ROOT)) for path in sorted(package.DIST.glob("toolbooth-*"))
@@ -221,7 +221,7 @@ def main(words: list[str]) -> int:
     except PackageFault as fault:
         print(
             "No release: the package is not right, and every file is as it was before; "
-            f"correct what is below and run make release again.\n{fault}",
+            f"correct the faults below and run make release again.\n{fault}",
             file=sys.stderr,
         )
         return 1

@@ -1,4 +1,4 @@
-"""The part `scale` of `make long`: a generated project of 10 to 5,000 actions, and what it costs.
+"""The part `scale` of `make long`: the costs of a generated project of 10 to 5,000 actions.
 
 `python scripts/scale.py` prints the figures of every step; `python scripts/scale.py workers` those
 of one. Linux only: CPU time and memory of a process are read from /proc.
@@ -37,7 +37,7 @@ SMALLEST, *_ = RESOURCES
 FIRST = ("start", "discover", "call", "list", "list from a file")
 FIRST_ROUNDS = 3
 WARM = {"call": (40, 30), "help": (40, 12), "list": (1, 8)}
-"""How many requests are one reading of a process that has described all, and how many rounds."""
+"""The requests in one reading of a process that has described all actions, and the rounds."""
 WORKERS = (1, 2, 4)
 WORKER_ROUNDS = 12
 WORKER_CALLS = 200
@@ -62,7 +62,7 @@ def environment(home: Path, actions: int, warm_file: str = "") -> dict[str, str]
 
 
 def output_of(command: list[str], chosen: Mapping[str, str]) -> str:
-    """What a Python process prints in the folder of the project."""
+    """Return the output of a Python process in the folder of the project."""
     done = subprocess.run(
         [sys.executable, *command], cwd=BENCH, env=chosen, capture_output=True, text=True
     )
@@ -82,7 +82,7 @@ def projects(sizes: Mapping[int, int] = RESOURCES) -> Iterator[Path]:
 
 
 def interleaved(clocks: Mapping[Any, Callable[[], Any]], rounds: int) -> dict[Any, list[Any]]:
-    """Every clock is read once a round, in a new order each time."""
+    """Read every clock once per round, in a new order each time."""
     found: dict[Any, list[Any]] = {key: [] for key in clocks}
     order = list(clocks)
     for _ in range(rounds):
@@ -97,7 +97,7 @@ def with_load(figures: Figures) -> Figures:
     return {"figures": figures, "load": [round(each, 1) for each in os.getloadavg()]}
 
 
-# --- what a process is asked first --------------------------------------------------------------
+# --- the first request of a process -------------------------------------------------------------
 
 
 def first() -> Figures:
@@ -126,7 +126,7 @@ def _first(home: Path, actions: int, name: str) -> Any:
         output_of(["-m", "django", "mcp_warm"], chosen)
     printed = output_of([str(PROCESS), "first", name.partition(" ")[0]], chosen)
     found = json.loads(printed)
-    # All but the one that she may not call.
+    # All but the one that the user may not call.
     if found["listed"] not in (None, len_of(actions) - 1):
         raise StepFailed(f"{found['listed']} tools of {len_of(actions)} are listed")
     if is_from_file and found["described"]:
@@ -143,7 +143,7 @@ def len_of(actions: int) -> int:
 
 
 class Warm:
-    """A process that is asked for readings."""
+    """A process that takes readings on request."""
 
     def __init__(self, chosen: Mapping[str, str]) -> None:
         pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
@@ -208,7 +208,7 @@ class Gunicorn:
 
     def cpu(self) -> float:
         """Seconds of all workers."""
-        time.sleep(0.01)  # what runs now is not counted yet
+        time.sleep(0.01)  # the work that runs now is not counted yet
         return sum(time.clock_gettime((~each << 3) | 2) for each in self.children)
 
     def read(self, sent: Any, calls: int) -> float:
@@ -403,8 +403,8 @@ with a foreign key, six actions each, on SQLite, with REST framework's own `Toke
 All times are CPU time of the process, the best of several readings that are taken in turn with
 those of all other sizes. "First" is the first MCP message that a new process gets, after one REST
 request, so that Django itself is loaded; the message of `server/discover`, `tools/call` and
-`tools/list` includes the discovery. Memory is what the process has more of after all pages of the
-list. [Sizing](../guides/sizing.md) says what to do about each figure.""",
+`tools/list` includes the discovery. Memory is the growth of the process after all pages of the
+list. [Sizing](../guides/sizing.md) explains how to improve each figure.""",
     covers=(
         "scripts/scale*.py",
         "bench/servers/django_project/**/*.py",

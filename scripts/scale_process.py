@@ -1,8 +1,8 @@
 """One process of the project of the part `scale`: its CPU time and memory, as JSON on a line each.
 
-`first WHAT` measures what a new process is asked first: `start`, `discover`, `call` or `list`.
-`serve` describes all tools, and then measures as many requests as each line of its input asks for:
-`call 100`. `message` prints the request of a call. All run in the folder `bench`, with the
+`first WHAT` measures the first request of a new process: `start`, `discover`, `call` or `list`.
+`serve` describes all tools, and then measures the number of requests in each line of its input,
+such as `call 100`. `message` prints the request of a call. All run in the folder `bench`, with the
 environment that `scale.py` sets.
 """
 
@@ -40,7 +40,7 @@ def resident() -> float:
 
 
 def ask(sent: Exchange) -> Any:
-    """The answer of the project to a request."""
+    """The response of the project to a request."""
     headers = {"Host": "127.0.0.1", "Authorization": f"Token token-of-{sent.user}", **sent.headers}
     environ = {f"HTTP_{name.upper().replace('-', '_')}": each for name, each in headers.items()}
     environ |= {
@@ -86,8 +86,8 @@ def whole_list() -> list[str]:
 
 
 def start() -> Any:
-    """The catalogue: every action is found, and has its name."""
-    # Here, so that a process that is asked for something else imports it when it is asked.
+    """The catalogue with all actions and their names."""
+    # Imported here, so that other modes of this program import it only with their first request.
     from toolbooth.django.describe.catalogue import started_catalogue  # noqa: PLC0415
 
     return started_catalogue()

@@ -1,6 +1,6 @@
 """The databases that `make services` and the part `kills` of `make long` run on.
 
-Each run has databases of its own, with a random name. They are dropped when the run ends.
+Each run has its own databases with random names. They are dropped when the run ends.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Config = dict[str, Any]
 
 
 class NotThere(Exception):
-    """A service does not answer, or does not let us in; the text says what to do."""
+    """A service does not answer or refuses the login; the text explains how to fix that."""
 
 
 class Service(Protocol):

@@ -1,8 +1,8 @@
 """`make services`: the tests of tests/services on PostgreSQL, MariaDB and SQLite.
 
 Ends with 2 if a service does not answer, and names the command that starts it. `--if-there` is for
-`make check`: it runs nothing if PostgreSQL does not answer, unless `CI` is set, and says so in one
-line. Words for pytest: `make services ARGS="-k preview"`.
+`make check`: if PostgreSQL does not answer and `CI` is not set, it runs nothing and prints one line
+about it. Arguments are passed on to pytest: `make services ARGS="-k preview"`.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def main(words: Sequence[str], services: Sequence[Service] = SERVICES) -> int:
 
 
 def _answers(services: Sequence[Service]) -> bool:
-    """Whether PostgreSQL is there."""
+    """Whether PostgreSQL answers."""
     try:
         return any(each.version() for each in services if isinstance(each, PostgreSQL))
     except NotThere:
@@ -60,7 +60,7 @@ def _answers(services: Sequence[Service]) -> bool:
 
 
 def _missing(services: Sequence[Service]) -> Iterator[str]:
-    """What to do about each service that does not answer; tells the versions of the others."""
+    """A remedy for each service that does not answer. Prints the versions of the others."""
     for each in services:
         try:
             tell(f"services: {each.name} {each.version()}")
@@ -83,7 +83,7 @@ def _pytest(databases: dict[str, Config], words: Sequence[str], noticed: list[in
 
 
 def _end(child: subprocess.Popen[bytes]) -> None:
-    """Interrupt pytest, so that it ends its servers, and then what is left of its group."""
+    """Interrupt pytest, so that it ends its servers, and then end the rest of its group."""
     child.send_signal(signal.SIGINT)
     with contextlib.suppress(subprocess.TimeoutExpired):
         child.wait(timeout=SECONDS_TO_END)

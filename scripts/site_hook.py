@@ -26,7 +26,7 @@ def on_nav(nav: Navigation, config: MkDocsConfig, files: Files) -> Navigation:
 
 
 def on_post_page(output: str, page: Page, config: MkDocsConfig) -> str:
-    """Say in the head of each page where its twin is."""
+    """Add a link to its twin to the head of each page."""
     name = Path(page.file.src_uri).name
     twin = f'<link rel="alternate" type="text/markdown" href="{name}">'
     return output.replace("</head>", f"{twin}</head>", 1)

@@ -2,11 +2,11 @@
 
 `gateway` is a create through the Django gateway of examples/crm, in a database in memory. `http` is
 a correct call of an async tool of a `ToolRegistry` over its ASGI application, in this process. Each
-call is made once before it is traced: what happens once per process is not counted.
+call is made once before it is traced, so work that is done once per process is not counted.
 
-Only functions of src/toolbooth count, in the order in which they are entered. The file changes
-where a function is entered that is in another file than the one entered before it. Comprehensions
-are part of their function.
+Only functions of src/toolbooth count, in the order in which they are entered. The file changes if
+a function is in another file than the one that was entered before it. Comprehensions are part of
+their function.
 
     python scripts/trace_call.py [gateway] [http] [--verbose]
 
@@ -46,7 +46,7 @@ EXAMPLE = ROOT / "examples" / "crm"
 COMPREHENSIONS = {"<genexpr>", "<listcomp>", "<dictcomp>", "<setcomp>"}
 
 
-# --- what is counted ---
+# --- counting ---
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,9 @@ class Trace:
 
     @property
     def stages(self) -> list[tuple[str, list[str]]]:
-        """The files in order, equal neighbours as one, each with the functions entered there."""
+        """The files in order, each with the functions entered there; equal neighbours are
+        merged.
+        """
         groups = groupby(self.entered, file_of)
         return [(file, [code.co_qualname for code in inside]) for file, inside in groups]
 
@@ -208,7 +210,7 @@ def message(tool: str, arguments: dict[str, Any]) -> bytes:
 
 
 def check(body: bytes) -> None:
-    """Stop if a call did not end well: its trace would be that of something else."""
+    """Stop if a call failed, because its trace would be that of the failure."""
     reply = orjson.loads(body)
     if "result" not in reply or reply["result"].get("isError"):
         raise SystemExit(f"the call failed: {body.decode()}")
@@ -230,7 +232,7 @@ CALLS: dict[str, tuple[Callable[[], Trace], Limits]] = {
 
 
 def report(name: str, found: Trace, limits: Limits, *, verbose: bool) -> bool:
-    """Print the figures of a trace; whether they are within the limits."""
+    """Print the figures of a trace. Returns whether they are within the limits."""
     is_short = found.files <= limits.files and found.changes <= limits.changes
     print(
         f"{name}: {found.files} files (at most {limits.files}), "

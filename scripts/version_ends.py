@@ -1,8 +1,8 @@
-"""The tests on the lowest and the newest versions of what we need: `make lowest`, `make newest`.
+"""The tests on the lowest and newest versions of our requirements: `make lowest`, `make newest`.
 
 The lowest are the floors in pyproject.toml, with everything else as in constraints.txt. The newest
-are what the package index has, on the newest Python of this machine. Each has an environment in
-`.versions/`. Words after the name go to pytest: `make lowest ARGS=tests/django`.
+are those in the package index, on the newest Python of this machine. Each has an environment in
+`.versions/`. Arguments after the name are passed on to pytest: `make lowest ARGS=tests/django`.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ LOWEST_EXTRAS = ("django", "cli", "examples")
 adapters know.
 """
 FOLLOWS_ANOTHER = ("pydantic_core",)
-"""Packages whose version another one decides."""
+"""Packages whose version is determined by another package."""
 NOT_INSTALLABLE = ("fastmcp<4.1.3", "fastmcp-slim<4.1.3", "fastmcp-tasks<4.1.3")
 """Newer ones need packages that the index of this project does not have."""
 NEWEST_PYTHONS = ("python3.14", "python3.13", "python3.12")
@@ -49,7 +49,7 @@ SHOWN = (
 """The packages whose versions are in the result."""
 
 NO_TESTS = 5
-"""What pytest returns for a folder with long tests only."""
+"""The exit code of pytest for a folder with long tests only."""
 _REQUIREMENT = re.compile(r"([\w-]+)(?:\[[\w,]+\])?>=([\d.]+)")
 
 
@@ -65,7 +65,7 @@ def floors(project: Mapping[str, object]) -> dict[str, str]:
 
 
 def lowest_constraints(project: Mapping[str, object], pinned: str) -> list[str]:
-    """constraints.txt, with the floors instead of the versions that we work with."""
+    """constraints.txt with the floors instead of the versions of our development."""
     lowest = floors(project)
     lines = [line for line in pinned.splitlines() if line.strip()]
     others = [line for line in lines if _normal(line.partition("==")[0]) not in lowest]
@@ -85,7 +85,7 @@ def constraints(end: str) -> list[str]:
 
 
 def interpreter(end: str) -> str:
-    """This Python for the lowest versions; for the newest ones, the newest that runs."""
+    """This Python for the lowest versions; for the newest versions, the newest Python that runs."""
     candidates = NEWEST_PYTHONS if end == "newest" else ()
     for name in candidates:
         for found in installed(name):
@@ -96,7 +96,7 @@ def interpreter(end: str) -> str:
 
 
 def installed(name: str) -> list[str]:
-    """Where a Python is: on the path, and among those of pyenv."""
+    """The interpreters of a Python version: on the path, and in pyenv."""
     on_path = shutil.which(name)
     home = Path(os.environ.get("PYENV_ROOT") or Path.home() / ".pyenv")
     of_pyenv = sorted(map(str, home.glob(f"versions/*/bin/{name}")))
@@ -107,7 +107,7 @@ def installed(name: str) -> list[str]:
 
 
 def set_up(end: str) -> Path:
-    """The Python of an environment with these versions. It is made again if they are others."""
+    """The Python of an environment with these versions. It is made again if they have changed."""
     home = HOME / end
     python = home / "bin" / "python"
     limits = "\n".join(constraints(end)) + "\n"
@@ -161,7 +161,8 @@ def _tests(end: str, *words: str) -> Figures:
 
 
 def _output(*command: str) -> str:
-    # The tests of the environment must not import what is installed beside this script.
+    # The tests must import the packages of their environment, not those installed beside this
+    # script.
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
     done = subprocess.run(command, cwd=ROOT, env=environment, text=True, **pipes)

@@ -38,7 +38,7 @@ PACKAGES = (
         "scipy",
         "sympy",
     ),
-    # English words, to tell rare words from misspellings.
+    # English words, to distinguish rare words from misspellings.
     "symspellpy",
 )
 ENGLISH = "frequency_dictionary_en_82_765.txt"
@@ -135,7 +135,7 @@ def misspelt(strange: set[str], sources: dict[str, int], times: Counter[str]) ->
 
 
 def slips(word: str) -> Iterator[str]:
-    """Every text that one slip makes of a word."""
+    """Every text that one slip can make from a word."""
     for index, letter in enumerate(word):
         before, after = word[:index], word[index + 1 :]
         yield before + after

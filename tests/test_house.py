@@ -229,10 +229,21 @@ A ratchet: lower a figure when the share gets lower, never raise one.
 """
 
 
-def prose() -> str:
-    """Every docstring and comment of the package, in lower case."""
+BESIDE_THE_PACKAGE = ("examples", "demo", "scripts", "bench", "oracle", "wild")
+"""Folders with fewer words, which are counted together: in one of them alone, a single word could
+exceed a figure.
+"""
+
+
+def modules_beside_the_package() -> list[Path]:
+    python = [path for path in committed_files() if path.suffix == ".py"]
+    return [path for path in python if path.relative_to(ROOT).parts[0] in BESIDE_THE_PACKAGE]
+
+
+def prose(modules: list[Path]) -> str:
+    """Every docstring and comment of these modules, in lower case."""
     found = []
-    for path in MODULES:
+    for path in modules:
         source = path.read_text(encoding="utf-8")
         owners = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
         nodes = [node for node in ast.walk(ast.parse(source)) if isinstance(node, owners)]
@@ -242,8 +253,11 @@ def prose() -> str:
     return " ".join(found).lower()
 
 
-def test_the_share_of_dialect_words_does_not_grow():
-    text = prose()
+@pytest.mark.parametrize(
+    "modules", [MODULES, modules_beside_the_package()], ids=["src", "beside-src"]
+)
+def test_the_share_of_dialect_words_does_not_grow(modules: list[Path]):
+    text = prose(modules)
     words = len(re.findall(r"\w+", text))
     shares = {
         pattern: 1000 * len(re.findall(rf"\b(?:{pattern})\b", text)) / words for pattern in DIALECT
@@ -251,6 +265,29 @@ def test_the_share_of_dialect_words_does_not_grow():
     assert {
         pattern: round(share, 1) for pattern, share in shares.items() if share > DIALECT[pattern]
     } == {}
+
+
+LEAST_COMMENTS = 4.0
+"""Comment lines per 100 lines of `src`."""
+# A directive for a tool and a line between sections explain nothing.
+NOT_A_COMMENT = re.compile(r"#\s*(?:noqa|type:|pyright:|pragma|fmt:|---)")
+
+
+def comment_lines(source: str) -> int:
+    tokens = tokenize.generate_tokens(io.StringIO(source).readline)
+    comments = [token for token in tokens if token.type == tokenize.COMMENT]
+    return sum(NOT_A_COMMENT.match(comment.string) is None for comment in comments)
+
+
+def test_comments_explain_the_code_often_enough():
+    sources = [path.read_text(encoding="utf-8") for path in MODULES]
+    lines = sum(len(source.splitlines()) for source in sources)
+    assert 100 * sum(map(comment_lines, sources)) / lines >= LEAST_COMMENTS
+
+
+def test_directives_and_section_lines_do_not_count_as_comments():
+    source = "# --- a section ---\nimport a  # noqa: F401\n# Because b.\nb = 1  # type: ignore[x]\n"
+    assert comment_lines(source) == 1
 
 
 # --- density --------------------------------------------------------------------------------------

@@ -1,4 +1,5 @@
-"""The docs are in plain English: they address you, and they do without the old dialect.
+"""The docs, the changelog and the other Markdown files for people are in plain English: they do
+without the old dialect, and the docs address you.
 
 Counted per 1,000 words of prose over all pages together: tables, code, generated pages and evidence
 are left out.
@@ -6,6 +7,8 @@ are left out.
 
 import re
 from pathlib import Path
+
+import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
@@ -46,6 +49,11 @@ def pages() -> list[Path]:
     return [ROOT / "README.md", *(p for p in kept if not names[p].startswith(LEFT_OUT))]
 
 
+def other_files() -> list[Path]:
+    names = ("CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md")
+    return [*(ROOT / name for name in names), *sorted((ROOT / "examples").glob("**/README.md"))]
+
+
 def prose(page: Path) -> str:
     text = NOT_PROSE.sub("", page.read_text(encoding="utf-8"))
     return QUOTED.sub("", CODE_AND_LINKS.sub(" ", text)).lower()
@@ -56,15 +64,16 @@ def share(pattern: str, text: str) -> float:
     return round(1000 * len(re.findall(rf"\b(?:{pattern})\b", text)) / words, 2)
 
 
-def all_prose() -> str:
-    return "\n".join(prose(page) for page in pages())
+def all_prose(of: list[Path]) -> str:
+    return "\n".join(prose(page) for page in of)
 
 
 def test_the_docs_address_the_reader():
-    assert share(r"you|your|yours|yourself", all_prose()) >= LEAST_YOU
+    assert share(r"you|your|yours|yourself", all_prose(pages())) >= LEAST_YOU
 
 
-def test_the_docs_do_without_the_old_dialect():
-    text = all_prose()
+@pytest.mark.parametrize("of", [pages(), other_files()], ids=["docs", "other-files"])
+def test_the_docs_do_without_the_old_dialect(of: list[Path]):
+    text = all_prose(of)
     over = {pattern: share(pattern, text) for pattern in DIALECT}
     assert {p: found for p, found in over.items() if found > DIALECT[p]} == {}

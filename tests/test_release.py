@@ -242,7 +242,7 @@ def test_every_file_is_as_before_if_the_package_is_not_right(built_with: Path):
     sentence, *faults = done.stderr.splitlines()
     assert sentence == (
         "No release: the package is not right, and every file is as it was before; "
-        "correct what is below and run make release again."
+        "correct the faults below and run make release again."
     )
     path = "/".join(("", "home", ""))
     assert f"the wheel: toolbooth/mine.py contains a path of this machine, {path}" in faults

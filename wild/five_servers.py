@@ -1,7 +1,8 @@
 """The tools of the corpus on one server. `python five_servers.py HOST` serves them over HTTP and
 prints the port.
 
-Each tool has the id of its case as its name: several reports are about tools of the same name.
+Each tool is named after the id of its case, because several reports are about tools of the same
+name.
 """
 
 import asyncio

@@ -1,8 +1,8 @@
 """The malformed calls of `malformed_calls.jsonl`, and a Python tool for each of them.
 
 A line of the file is a `Case`. Its tool is a function with the parameters that the schema declares,
-as an author would write it, so that every host compiles it in its own way. It answers with the
-values that it received, as JSON.
+as an author would write it, so that every host compiles it in its own way. It returns the values
+that it received, as JSON.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def cases() -> list[Case]:
 
 
 def plain(value: Any) -> Any:
-    """JSON without what two equal calls may write differently: `2.0` for `2`, null for a field that
+    """JSON without the differences that equal calls may have: `2.0` for `2`, null for a field that
     was not sent.
     """
     if isinstance(value, dict):
@@ -95,7 +95,7 @@ SCALARS = {"string": str, "integer": int, "number": float, "boolean": bool, "nul
 
 
 def function_of(case: Case) -> Callable[..., Any]:
-    """A function that takes what the schema declares and returns what it received."""
+    """A function with the declared parameters that returns the values it received."""
 
     def tool(**received: Any) -> str:
         return json.dumps({name: _dump(each) for name, each in received.items()})
@@ -117,7 +117,7 @@ def _parameters(schema: Schema) -> Iterator[inspect.Parameter]:
 
 
 def annotation(schema: Schema) -> Any:
-    """The type of an author who means this schema."""
+    """The type that an author would write for this schema."""
     if "anyOf" in schema:
         return reduce(or_, map(annotation, schema["anyOf"]))
     if "enum" in schema:

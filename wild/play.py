@@ -1,8 +1,8 @@
-"""Send every malformed call to five servers, as bytes, and write what became of it into
+"""Send every malformed call to five servers, as bytes, and write the outcomes into
 docs/measured/wild.md.
 
-`python wild/play.py` plays them and writes the page; `--print` prints it; `--details HOST` prints
-what became of each call on one server.
+`python wild/play.py` sends them and writes the page; `--print` prints it; `--details HOST` prints
+the outcome of each call on one server.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ PAGE = ROOT / "docs" / "measured" / "wild.md"
 PACKAGES = ("toolbooth", "pydantic", "fastmcp", "mcp")
 
 OUTCOMES = ("delivered", "corrected", "refused", "misled", "lost")
-"""What became of a call. The page explains them."""
+"""The outcomes of a call. The page explains them."""
 
 Reply = dict[str, Any]
 
@@ -42,16 +42,16 @@ Reply = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Played:
-    """What became of one call on one server."""
+    """The outcome of one call on one server."""
 
     case: Case
     outcome: str
     text: str
-    """What the agent reads."""
+    """The text that the agent reads."""
 
 
 def play(host: str) -> list[Played]:
-    """Every call on one server, each with the second call of an agent that does as it is told."""
+    """Every call on one server, each with the second call of an agent that follows the refusal."""
     with frames.running([sys.executable, str(SERVER), host]) as process:
         http = frames.Http(int(process.stdout.readline()), frames.HANDSHAKE)
         numbered = enumerate(malformed.cases(), 1)
@@ -89,7 +89,7 @@ def _text(reply: Reply) -> str:
 
 
 def _advice(reply: Reply) -> Any:
-    """The call that the refusal asks for; None if it gives none."""
+    """The corrected call in the refusal; None if it has none."""
     meta = reply.get("result", {}).get("_meta", {}).get("toolbooth", {})
     if meta.get("corrected") is not None:
         return meta["corrected"]
@@ -140,7 +140,7 @@ def _servers(found: Found, bytes_are: str) -> str:
 
 
 def _right_in_the_end(played: Sequence[Played]) -> str:
-    """How many of the calls ran as they were meant, at the latest the second time."""
+    """The number of calls that ran as they were meant, at the latest the second time."""
     return f"{sum(map(is_right_in_the_end, played))} of {len(played)}"
 
 

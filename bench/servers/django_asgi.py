@@ -10,7 +10,7 @@ from django.core.asgi import get_asgi_application
 
 
 def main(number: str) -> None:
-    # The connection is idle while other servers have their turn.
+    # The connection is idle while other servers are measured.
     settings = uvicorn.Config(
         get_asgi_application(),
         log_level="error",

@@ -1,5 +1,5 @@
-"""An ASGI application that reads the body and sends JSON of a server's usual size: what HTTP alone
-costs.
+"""An ASGI application that reads the body and sends JSON of a server's usual size: the cost of HTTP
+alone.
 """
 
 from collections.abc import Iterable

@@ -1,4 +1,4 @@
-"""FastMCP behind the boundary."""
+"""FastMCP, protected by the boundary."""
 
 from collections.abc import Iterable
 from typing import Any

@@ -1,4 +1,4 @@
-"""FastMCP with the SDK's schema lookup set, which spares it a complete `tools/list` per HTTP
+"""FastMCP with the SDK's schema lookup set, which saves a complete `tools/list` per HTTP
 `tools/call`.
 """
 

@@ -1,4 +1,4 @@
-"""The official SDK's `MCPServer` behind the boundary."""
+"""The official SDK's `MCPServer`, protected by the boundary."""
 
 from collections.abc import Iterable
 from typing import Any

@@ -18,7 +18,7 @@ def main(name: str, count: str, where: str) -> None:
         host.serve_stdio(make(int(count)))
     else:
         application = host.application(make(int(count)))
-        # Connections are idle while other servers have their turn.
+        # Connections are idle while other servers are measured.
         settings = uvicorn.Config(
             application, log_level="error", access_log=False, timeout_keep_alive=3600
         )

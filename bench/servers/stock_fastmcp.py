@@ -1,4 +1,4 @@
-"""FastMCP as it comes."""
+"""FastMCP without changes."""
 
 from collections.abc import Iterable
 from typing import Any

@@ -1,8 +1,8 @@
 """FastMCP's OpenAPI import of a REST API: `python -m servers.token_openapi NUMBER SCHEMA URL
 AUTHORIZATION`.
 
-NUMBER is a listening socket's, SCHEMA a file that drf-spectacular wrote, URL where the API is
-served.
+NUMBER is that of a listening socket, SCHEMA a file that drf-spectacular wrote, and URL the address
+of the API.
 """
 
 import json

@@ -1,5 +1,5 @@
-"""The tools that every server of the bench serves. Each has its own functions and models, as if
-written apart.
+"""The tools that every server of the bench serves. Each has its own functions and models, as if it
+were written separately.
 
 Annotations are not postponed here: the models are local, and a host must find them.
 """
@@ -13,7 +13,7 @@ Function = Callable[..., Any]
 
 
 def flat(name: str) -> Function:
-    """A new async tool that takes four scalars."""
+    """A new async tool with four scalar parameters."""
 
     async def offer(title: str, quantity: int, price: float, urgent: bool) -> dict[str, Any]:
         """Make an offer."""
@@ -33,7 +33,7 @@ def flat_sync(name: str) -> Function:
 
 
 def nested(name: str) -> Function:
-    """A new async tool that takes a model within a model, both new."""
+    """A new async tool with a model within a model, both new."""
     model: Any = _contact()
 
     async def create(contact: model, notify: bool = True) -> dict[str, Any]:
@@ -55,7 +55,9 @@ def nested_sync(name: str) -> Function:
 
 
 def make(count: int) -> list[Function]:
-    """So many tools: one of each kind by its kind's name, the rest flat and nested by turns."""
+    """This number of tools: one of each kind with the name of its kind, then flat and nested ones
+    in turn.
+    """
     kinds = [each(each.__name__) for each in (flat, nested, flat_sync, nested_sync)]
     return kinds + [
         (flat, nested)[number % 2](f"tool_{number}") for number in range(len(kinds), count)

@@ -1,6 +1,6 @@
-"""A helpdesk server with everything wrong with its tools that real clients choke on; no library is to blame.
+"""A helpdesk server whose tools have every fault that breaks real clients. It uses no MCP library.
 
-It speaks just enough MCP over stdio to list its tools: `python server.py`. The tools stand in tools.json.
+It speaks just enough MCP over stdio to list its tools: `python server.py`. The tools are in tools.json.
 """
 
 import json
@@ -12,7 +12,7 @@ TOOLS = json.loads(Path(__file__).with_name("tools.json").read_text(encoding="ut
 
 
 def answered(message: dict[str, Any]) -> dict[str, Any]:
-    """The result or the error of a request."""
+    """Return the result or the error of a request."""
     if message["method"] == "initialize":
         about = {"name": "helpdesk", "version": "1"}
         return {

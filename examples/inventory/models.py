@@ -1,4 +1,6 @@
-"""What the tools take and give. A `...Request` is the whole input of one tool; agents see its fields flat."""
+"""The arguments and results of the tools. A `...Request` is the whole input of one tool; agents see
+its fields flat.
+"""
 
 from datetime import date
 from decimal import Decimal
@@ -56,7 +58,7 @@ class SearchProductsRequest(BaseModel):
     category: Category | None = None
     supplier_id: Id | None = None
     max_price: Money | None = None
-    in_stock: bool = Field(False, description="Only what can be sold now")
+    in_stock: bool = Field(False, description="Only products that can be sold now")
     sort: Literal["sku", "name", "price", "stock"] = "sku"
     limit: Limit = 20
     offset: Count = 0
@@ -82,8 +84,8 @@ class CreateProductRequest(BaseModel):
 
 
 class UpdateProductRequest(BaseModel):
-    # Some defaults are factories because they are never read: `model_fields_set` says what was sent. A plain default
-    # would be published, and an agent might take it for the present value.
+    # Some defaults are factories because they are never read: the tool looks at `model_fields_set`.
+    # A plain default would be published, and an agent might take it for the current value.
     sku: Sku
     name: Name = Field(default_factory=str)
     category: Category = Field(default_factory=lambda: Category.COFFEE)
@@ -139,7 +141,7 @@ class ListMovementsResponse(BaseModel):
 
 class ListLowStockRequest(BaseModel):
     category: Category | None = None
-    count_orders: bool = Field(True, description="Whether what is on order counts as stock")
+    count_orders: bool = Field(True, description="Whether products on order count as stock")
 
 
 class ListLowStockResponse(BaseModel):

@@ -1,4 +1,4 @@
-"""The SQLite file: its tables, one transaction at a time, and something in stock on the first start."""
+"""The SQLite file: its tables, its transactions, and the stock that it is filled with when created."""
 
 import os
 import sqlite3
@@ -76,16 +76,15 @@ class Store:
 
     def __init__(self, path: str | Path, today: date | None = None) -> None:
         self.path = path
-        with self.transaction(
-            "IMMEDIATE"
-        ) as db:  # of several servers that start at once, one fills the file
+        # If several servers start at once, only the first one fills the file.
+        with self.transaction("IMMEDIATE") as db:
             if db.execute("PRAGMA user_version").fetchone()[0] == 0:
                 _fill(db, today or date.today())
                 db.execute("PRAGMA user_version = 1")
 
     @classmethod
     def from_environment(cls) -> "Store":
-        """The file that INVENTORY_DB names; without it, one beside this module."""
+        """Open the file in INVENTORY_DB, or else the one beside this module."""
         path = Path(
             os.environ.get("INVENTORY_DB") or Path(__file__).with_name("inventory.sqlite3")
         ).expanduser()
@@ -94,7 +93,9 @@ class Store:
 
     @contextmanager
     def transaction(self, kind: str = "DEFERRED") -> Iterator[sqlite3.Connection]:
-        """All of it or nothing. Tools run in threads, so each call has its own connection; writers say IMMEDIATE."""
+        """One transaction, rolled back on an error. Tools run in threads, so each call opens its own
+        connection. Use IMMEDIATE to write.
+        """
         with closing(sqlite3.connect(self.path, timeout=30, isolation_level=None)) as db:
             db.row_factory = sqlite3.Row
             db.create_function("folded", 1, str.casefold, deterministic=True)

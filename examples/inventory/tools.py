@@ -1,7 +1,8 @@
-"""The tools, written once: plain methods over request models. Which server shows them is no business of theirs.
+"""The tools, written once for all servers: plain methods with request models.
 
-Each method is a tool, its name and docstring what agents see. Input that the models refuse never gets here. What only
-the tool can know (no such product, not enough stock) it says with a `ToolError`, and the transaction is undone.
+Each method is a tool; agents see its name and docstring. Input that the models refuse never reaches
+it. For errors that only the tool can find (no such product, not enough stock) it raises a
+`ToolError`, and the transaction is rolled back.
 """
 
 import difflib
@@ -62,7 +63,7 @@ class Inventory:
         self.store = store
 
     def tools(self) -> list[tuple[Callable[..., Any], dict[str, bool]]]:
-        """Every tool, with the annotations that tell clients whether it changes anything."""
+        """Every tool, with the annotations from which clients see whether it changes anything."""
         return [
             (self.search_products, READS),
             (self.get_product, READS),
@@ -160,7 +161,7 @@ class Inventory:
     def list_movements(
         self, request: Annotated[ListMovementsRequest, Unpack()]
     ) -> ListMovementsResponse:
-        """What came and went of a product, the latest first."""
+        """The stock movements of a product, the latest first."""
         with self.store.transaction() as db:
             _product(db, "list_movements", request.sku)
             rows = db.execute(
@@ -184,7 +185,7 @@ class Inventory:
     def forecast_stock(
         self, request: Annotated[ForecastStockRequest, Unpack()]
     ) -> ForecastStockResponse:
-        """When products run out, and how many to order, going by past sales."""
+        """When products run out, and how many to order, based on past sales."""
         since = request.as_of - timedelta(days=request.history_days)
         with self.store.transaction() as db:
             sales = db.execute(
@@ -264,7 +265,7 @@ class Inventory:
     def receive_purchase_order(
         self, request: Annotated[ReceivePurchaseOrderRequest, Unpack()]
     ) -> PurchaseOrder:
-        """Book a delivery: all that is outstanding, or the lines that came."""
+        """Book a delivery: everything that is outstanding, or only the lines that arrived."""
         tool = "receive_purchase_order"
         with self.store.transaction("IMMEDIATE") as db:
             outstanding = _outstanding(_order(db, tool, request.number), tool)
@@ -290,7 +291,7 @@ class Inventory:
     def cancel_purchase_order(
         self, request: Annotated[CancelPurchaseOrderRequest, Unpack()]
     ) -> PurchaseOrder:
-        """Cancel what is outstanding of an order. What has come stays in stock."""
+        """Cancel the outstanding part of an order. Delivered products stay in stock."""
         with self.store.transaction("IMMEDIATE") as db:
             _outstanding(
                 _order(db, "cancel_purchase_order", request.number), "cancel_purchase_order"
@@ -359,7 +360,7 @@ def _order_of(db: sqlite3.Connection, row: sqlite3.Row) -> PurchaseOrder:
 
 
 def _outstanding(order: PurchaseOrder, tool: str) -> dict[str, int]:
-    """What is still to come, by product."""
+    """The quantities that have not been delivered yet, by product."""
     if order.status in ("received", "cancelled"):
         raise ToolError(
             tool, f"order {order.number} is {order.status}: nothing of it is outstanding"
@@ -388,7 +389,7 @@ def _forecast(request: ForecastStockRequest, product: Product, sold: int) -> For
 def _move(
     db: sqlite3.Connection, sku: str, change: int, reason: str, moved_on: date, note: str | None
 ) -> None:
-    """Change the stock, and write down why: the stock is the sum of its movements."""
+    """Change the stock and store the reason: the stock is the sum of its movements."""
     db.execute("UPDATE products SET stock = stock + ? WHERE sku = ?", (change, sku))
     db.execute(
         "INSERT INTO movements (sku, change, reason, moved_on, note) VALUES (?, ?, ?, ?, ?)",

@@ -1,4 +1,4 @@
-"""Which addresses may be called, and a transport that calls no others.
+"""Checks addresses, and has a transport that connects only to allowed ones.
 
 A host name is looked up once, every address found is checked, and the connection goes to a checked address, not to the
 name: there is no second lookup that could answer differently (DNS rebinding). Each redirect passes here too.
@@ -19,7 +19,8 @@ Network = IPv4Network | IPv6Network
 Resolve = Callable[[str, int], Awaitable[Sequence[str]]]
 
 METADATA = {"169.254.169.254", "fd00:ec2::254", "168.63.129.16", "100.100.100.200", "192.0.0.192"}
-"""Where clouds hand out credentials: AWS, GCP and Azure share the first, then AWS, Azure, Alibaba and Oracle."""
+"""Addresses at which clouds hand out credentials: AWS, GCP and Azure share the first; then AWS,
+Azure, Alibaba and Oracle."""
 
 KINDS = {
     "is_loopback": "a loopback address",
@@ -29,14 +30,14 @@ KINDS = {
     "is_private": "a private address",
     "is_site_local": "a private address",
     "is_reserved": "a reserved address",
-    # Tunnels: an IPv4 address of any kind may hide in them.
+    # Tunnels: they can contain any IPv4 address, also a private one.
     "sixtofour": "a tunnel address",
     "teredo": "a tunnel address",
 }
 
 
 def why_not(address: Address) -> str | None:
-    """What kind of address this is, if it is not one of the public internet."""
+    """Why this address is not public; None if it is."""
     if str(address) in METADATA:
         return "a cloud metadata address"
     for attribute, kind in KINDS.items():
@@ -46,20 +47,21 @@ def why_not(address: Address) -> str | None:
 
 
 async def look_up(host: str, port: int) -> Sequence[str]:
-    """Every address of a host, in the system's order."""
+    """Return every address of a host, in the system's order."""
     found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
     return list(dict.fromkeys(str(entry[4][0]) for entry in found))
 
 
 class CheckedTransport(httpx2.AsyncBaseTransport):
-    """Connects to public addresses and to those in `allowed`, and to no others."""
+    """Connects only to public addresses and to those in `allowed`."""
 
     def __init__(
         self, allowed: Iterable[Network], verify: ssl.SSLContext, resolve: Resolve
     ) -> None:
         self._allowed = tuple(allowed)
         self._resolve = resolve
-        # No connection is kept: two names of one address must not share what TLS has proved for one of them.
+        # No connection is kept alive: TLS verified one name, and another name with the same address
+        # must not use that connection.
         limits = httpx2.Limits(max_keepalive_connections=0)
         self._inner = httpx2.AsyncHTTPTransport(verify=verify, trust_env=False, limits=limits)
 
@@ -67,7 +69,7 @@ class CheckedTransport(httpx2.AsyncBaseTransport):
         """Send one request.
 
         Raises:
-            ToolError: the URL leads where this server does not go.
+            ToolError: this server may not call the URL.
         """
         *others, last = await self._checked(request.url)
         for address in others:
@@ -92,7 +94,7 @@ class CheckedTransport(httpx2.AsyncBaseTransport):
         host = url.raw_host.decode()
         try:
             found = await self._resolve(host, port)
-        except (OSError, UnicodeError):  # not found, or a name that no lookup takes
+        except (OSError, UnicodeError):  # not found, or not a valid host name
             found = ()
         if not found:
             raise ToolError("http_request", f"no address was found for the host {host!r}")
@@ -110,7 +112,8 @@ class CheckedTransport(httpx2.AsyncBaseTransport):
         raise ToolError(
             "http_request",
             f"{what}, which this server does not call; nothing was sent there. "
-            f"Whoever runs the server can allow it with RECON_ALLOW={address}, or a network such as 10.0.0.0/8",
+            f"The operator of the server can allow it with RECON_ALLOW={address}, "
+            "or a network such as 10.0.0.0/8",
         )
 
     async def aclose(self) -> None:
@@ -118,7 +121,7 @@ class CheckedTransport(httpx2.AsyncBaseTransport):
 
 
 def _sent_to(address: str, request: httpx2.Request) -> httpx2.Request:
-    """The same request to an address. `Host` stays as it is, and TLS still proves the name."""
+    """The same request to an address. `Host` stays unchanged, and TLS still verifies the name."""
     return httpx2.Request(
         request.method,
         request.url.copy_with(host=address),

@@ -1,4 +1,4 @@
-"""AiLoggingToolProvider: the targets an agent has found, and what is known about each, version by version."""
+"""AiLoggingToolProvider: the targets an agent has found, and its notes about each, by version."""
 
 import sqlite3
 from collections.abc import Mapping, Sequence
@@ -97,7 +97,7 @@ class AiLoggingToolProvider:
         risk_level: RiskLevel = "medium",
         notes: Notes = None,
     ) -> CreatedTarget:
-        """Keep a target. One that is there already, by host, port and protocol, is left as it is and returned."""
+        """Store a target. If one with this host, port and protocol exists, it is returned unchanged."""
         time = now()
         row: Row = {
             "id": str(uuid4()),
@@ -130,7 +130,7 @@ class AiLoggingToolProvider:
         title: str | None = None,
         notes: Notes = None,
     ) -> Target:
-        """Change a target. What is not sent stays as it is."""
+        """Change a target. Fields that are not sent stay unchanged."""
         sent = {"status": status, "risk_level": risk_level, "title": title, "notes": notes}
         changes = {name: value for name, value in sent.items() if value is not None}
         if not changes:
@@ -143,7 +143,7 @@ class AiLoggingToolProvider:
         return Target(**self._store.find("update_target_status", "target", target_id))
 
     def get_target_summary(self, target_id: TargetId) -> TargetSummary:
-        """A target, and how much is kept about it."""
+        """A target, with counts of its missions, actions and requests."""
         target = self._store.find("get_target_summary", "target", target_id)
         [counted] = self._store.rows(
             "SELECT (SELECT count(*) FROM contexts WHERE target_id = ?1) AS context_versions,"
@@ -195,7 +195,7 @@ class AiLoggingToolProvider:
             bool, Field(description="Whether to give all versions too.")
         ] = False,
     ) -> TargetContext:
-        """What is known about a target."""
+        """Everything known about a target."""
         self._store.find("get_target_context", "target", target_id)
         versions = [
             _context(row)
@@ -227,12 +227,12 @@ class AiLoggingToolProvider:
             str | None, Field(description="What you found out yourself.")
         ] = None,
         append_mode: Annotated[
-            bool, Field(description="Whether to add to what is there, not replace it.")
+            bool, Field(description="Whether to add to the present text instead of replacing it.")
         ] = False,
         change_summary: Annotated[str | None, Field(description="What is new, in a line.")] = None,
         is_major_version: bool = False,
     ) -> ContextVersion:
-        """Write a new version of what is known about a target. What is not sent stays as it is."""
+        """Write a new version of the notes about a target. Fields that are not sent stay unchanged."""
         sent = {"user_context": user_context, "agent_context": agent_context}
         if user_context is None and agent_context is None:
             raise ToolError(

@@ -24,23 +24,23 @@ TRAVELLING = {
     "connection",
     "content-length",
     "content-type",
-    "cookie",  # after a redirect it holds only what the new host has set itself
+    "cookie",  # after a redirect it has only the cookies that the new host has set
     "host",
     "range",
     "transfer-encoding",
     "user-agent",
 }
-"""Headers that go along to another host; what else the caller gave may be a credential."""
+"""Headers that are sent on to another host; other headers may contain a credential."""
 
 NO_CHARSETS = {"idna", "punycode", "raw-unicode-escape", "unicode-escape"}
-"""Codecs of Python's own. A server may name one, and some take minutes over a large body."""
+"""Codecs that only Python knows. A server may name one, and some need minutes for a large body."""
 
 
 class Exchange:
-    """One request: made ready, sent, redirected, answered or failed; then its reply and its row.
+    """One request: builds it, sends it, follows redirects, and returns the reply and the row to store.
 
     Raises:
-        ToolError: the request makes no sense, and nothing was sent.
+        ToolError: the request is not valid. Nothing was sent.
     """
 
     def __init__(self, config: HttpConfig, call: HttpRequest, mission: Mapping[str, Any]) -> None:
@@ -62,7 +62,7 @@ class Exchange:
         self._received_cookies: dict[str, str] = {}
         self._began = now()
         self._start = perf_counter()
-        self._finish("it was not finished")  # until it comes to something else
+        self._finish("it was not finished")  # stored if the call is cancelled
 
     def _kept_cookies(self) -> Mapping[str, str]:
         if self._profile is None:
@@ -84,7 +84,9 @@ class Exchange:
     def _url(self) -> httpx2.URL:
         try:
             url = httpx2.URL(self._call.url)
-            if self._call.params:  # behind what is there, which stays as it was written
+            if (
+                self._call.params
+            ):  # appended, so that the query in the URL is sent as it was written
                 query = b"&".join(filter(None, [url.query, urlencode(self._call.params).encode()]))
                 url = url.copy_with(query=query)
         except httpx2.InvalidURL as error:
@@ -123,10 +125,11 @@ class Exchange:
         return f"Basic {token}"
 
     async def run(self) -> None:
-        """Send the request, and follow it where it leads; raises what httpx2 raises, and ToolError at a limit."""
+        """Send the request and follow redirects. Raises the errors of httpx2, and ToolError at a limit."""
         config = self._config
         transport = CheckedTransport(config.allowed, config.verify, config.resolve)
-        # The whole exchange has one time limit; a host with several addresses must not lose all of it on the first.
+        # One time limit covers the whole exchange. The first of several addresses may use only half
+        # of it, so that there is time to try the next one.
         timeout = httpx2.Timeout(None, connect=config.timeout / 2)
         async with httpx2.AsyncClient(
             transport=transport, timeout=timeout, trust_env=False
@@ -136,7 +139,7 @@ class Exchange:
         self._finish(None)
 
     async def _hop(self, client: httpx2.AsyncClient) -> bool:
-        """Send one request; whether its reply was the last one."""
+        """Send one request. Returns whether its reply was the last one."""
         self._response = response = await client.send(self._last, stream=True)
         try:
             self._received_cookies = {
@@ -148,7 +151,7 @@ class Exchange:
                 self._received = await self._read(response)
                 return True
         finally:
-            await response.aclose()  # unread: what a redirect says beside its address is not wanted
+            await response.aclose()  # the body of a redirect is not read
         self._redirect(following)
         return False
 
@@ -159,7 +162,7 @@ class Exchange:
             body += piece
             if len(body) > most:
                 raise _error(
-                    f"the reply ({response.status_code}) is larger than {most} bytes and was not read to its end. "
+                    f"the reply ({response.status_code}) is larger than {most} bytes and was not read completely. "
                     "The request was made; ask for less of it, e.g. with a Range header"
                 )
         return bytes(body)
@@ -171,7 +174,7 @@ class Exchange:
                 f"more than {self._config.max_redirects} redirects, at last to {self._redirects[-1]}"
             )
         if _same_site(self._last.url, following.url):
-            # httpx2 sends only what the replies have set.
+            # httpx2 sends only the cookies that replies have set, so ours are added.
             cookies = {**self._cookies, **_cookies_of(following.headers.get("cookie", ""))}
             if cookies:
                 following.headers["Cookie"] = _cookie_header(cookies)
@@ -183,7 +186,7 @@ class Exchange:
         self._last = following
 
     def failed(self, message: str) -> ToolError:
-        """Ends the exchange, and gives the error to raise, without credentials."""
+        """End the exchange. Returns the error to raise, without credentials."""
         message = self._redactor.text(message)
         self._finish(message)
         return _error(message, {"request_id": self.id})
@@ -193,7 +196,7 @@ class Exchange:
         self._elapsed_ms = round((perf_counter() - self._start) * 1000)
 
     def reply(self) -> HttpReply:
-        """What the agent gets: the reply as it came; of the request, what may be shown."""
+        """The result of the tool: the reply as received, and the request without credentials."""
         response = self._response
         assert response is not None
         text = _text_of(self._received, response.charset_encoding or "utf-8")
@@ -220,7 +223,7 @@ class Exchange:
         }
 
     def row(self) -> Row:
-        """What is kept: no body, no credential."""
+        """The row to store, without bodies and credentials."""
         response = self._response
         return {
             "id": self.id,
@@ -256,7 +259,7 @@ def _once(headers: httpx2.Headers, name: str, param: str) -> None:
 
 
 def _same_site(url: httpx2.URL, following: httpx2.URL) -> bool:
-    """The same origin, or the same host moved up to https."""
+    """Whether both have the same origin, or the same host after an upgrade to https."""
     upgrade = (url.scheme, url.port, following.scheme, following.port) == (
         "http",
         None,
@@ -283,7 +286,7 @@ def _text_of(body: bytes, charset: str) -> str | None:
 
 
 def _json_of(body: bytes) -> Any:
-    """The value, if these bytes are JSON."""
+    """The value of these bytes if they are JSON, otherwise None."""
     try:
         return from_json(body, allow_inf_nan=False)
     except ValueError:

@@ -1,4 +1,4 @@
-"""What goes into `http_request`, what comes out of it, and what it may do."""
+"""The arguments, the result and the limits of `http_request`."""
 
 import ssl
 from collections.abc import Mapping
@@ -16,7 +16,7 @@ from toolbooth import JsonText
 MEBIBYTE = 1 << 20
 
 HeaderName = Annotated[str, Field(pattern=r"^[!#$%&'*+.^_`|~0-9A-Za-z-]+$")]
-# No space at the ends, and no character that would end the line.
+# No space at the ends, and no line break, which would begin another header.
 HeaderValue = Annotated[str, Field(pattern=r"^([\x21-\x7e]([\t\x20-\x7e]*[\x21-\x7e])?)?$")]
 CookieValue = Annotated[  # a semicolon would begin another cookie
     str, Field(pattern=r"^([\x21-\x3a\x3c-\x7e]([\x20-\x3a\x3c-\x7e]*[\x21-\x3a\x3c-\x7e])?)?$")
@@ -34,8 +34,8 @@ OWN_HEADERS = {
     "transfer-encoding",
     "upgrade",
 }
-"""Headers about the connection and the length of the body. The server writes them itself: a wrong one would end the
-exchange halfway, or send a request inside another."""
+"""Headers about the connection and the length of the body. The server sets them itself, because a
+wrong one could break the exchange, or smuggle a second request into it."""
 
 
 class BasicAuth(BaseModel):
@@ -77,7 +77,7 @@ class HttpRequest(BaseModel):
     @field_validator("headers")
     @classmethod
     def check_names(cls, headers: dict[str, str] | None) -> dict[str, str] | None:
-        """Refuses headers that are not the caller's to set, and a name that is sent twice."""
+        """Refuse headers that only the server may set, and names that are sent twice."""
         names = [name.lower() for name in headers or {}]
         for name in headers or {}:
             if name.lower() in OWN_HEADERS:
@@ -94,7 +94,7 @@ class SentRequest(TypedDict):
 
 
 class HttpReply(TypedDict):
-    """The reply as it came, after redirects. Where the body is no text, `text` is null and `base64` has it."""
+    """The reply after redirects. If the body is not text, `text` is null and `base64` contains it."""
 
     request_id: str
     mission_id: str | None
@@ -113,7 +113,9 @@ class HttpReply(TypedDict):
 
 @dataclass(frozen=True, kw_only=True)
 class HttpConfig:
-    """What `http_request` may do. `allowed` lists networks that are called although they are not public."""
+    """The limits of `http_request`. `allowed` lists networks that it may call although they are not
+    public.
+    """
 
     allowed: tuple[Network, ...] = ()
     timeout: float = 30.0
@@ -126,7 +128,7 @@ class HttpConfig:
         default_factory=lambda: {"User-Agent": "toolbooth-recon/0.1"}
     )
     sensitive_headers: tuple[str, ...] = ()
-    """More names whose values are redacted, beside those that look like credentials."""
+    """Names whose values are redacted in addition to those that look like credentials."""
     cookie_profiles: Mapping[str, Mapping[str, str]] = field(
         default_factory=dict[str, Mapping[str, str]]
     )

@@ -1,4 +1,6 @@
-"""HttpToolProvider: one tool, `http_request`, that makes real requests within limits and keeps a row of each."""
+"""HttpToolProvider: one tool, `http_request`, that makes real requests within limits and stores a
+row for each.
+"""
 
 import asyncio
 import logging
@@ -14,13 +16,14 @@ from toolbooth import ToolError, Unpack
 
 logger = logging.getLogger("recon.http")
 
-# They log whole URLs, and headers when debugging: both may hold credentials. Ours logs what is redacted.
+# These log whole URLs, and headers when debugging, which may contain credentials. Our own logger
+# writes only redacted text.
 for _name in ("httpx2", "httpcore2"):
     logging.getLogger(_name).setLevel(logging.WARNING)
 
 
 class HttpToolProvider:
-    """The HTTP tool, its limits, and where it keeps its rows."""
+    """The HTTP tool, its limits, and the store for its rows."""
 
     def __init__(self, store: Store, config: HttpConfig | None = None) -> None:
         self._store = store
@@ -36,7 +39,7 @@ class HttpToolProvider:
         exchange = Exchange(self._config, request, mission)
         try:
             await self._run(exchange)
-        finally:  # also when the call was given up
+        finally:  # a cancelled call is recorded too
             logger.info("%s", exchange)
             await asyncio.to_thread(self._keep, exchange.row())
         return exchange.reply()
@@ -53,7 +56,7 @@ class HttpToolProvider:
                 await exchange.run()
         except TimeoutError:
             raise exchange.failed(
-                f"no whole reply within {limit:g} s; what was sent may have had its effect"
+                f"no whole reply within {limit:g} s; the request may have had its effect"
             ) from None
         except (httpx2.HTTPError, httpx2.InvalidURL) as error:
             raise exchange.failed(f"{type(error).__name__}: {error}".removesuffix(": ")) from None

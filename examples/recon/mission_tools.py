@@ -1,4 +1,4 @@
-"""MissionToolProvider: what is being looked for, what was tried, and which techniques work."""
+"""MissionToolProvider: the goals of missions, the attempts made, and the techniques that work."""
 
 import json
 from collections.abc import Collection
@@ -75,7 +75,9 @@ class TechniqueList(TypedDict):
 
 
 class MissionToolProvider:
-    """Missions, their actions, and the one mission that is current; all in the store, so any worker can answer."""
+    """Missions, their actions, and the current mission. All are in the store, so any worker can
+    answer.
+    """
 
     def __init__(self, store: Store, cookie_profiles: Collection[str] = ()) -> None:
         self._store = store
@@ -184,7 +186,7 @@ class MissionToolProvider:
         technique: Technique,
         payload: Annotated[str | None, Field(description="What was sent.")] = None,
         result: Annotated[str | None, Field(description="What came back.")] = None,
-        success: Annotated[bool, Field(description="Whether it did what it was meant to.")] = False,
+        success: Annotated[bool, Field(description="Whether it had the intended effect.")] = False,
         learning: Annotated[
             str | None, Field(description="What to remember for the next attempt.")
         ] = None,
@@ -197,7 +199,7 @@ class MissionToolProvider:
             ),
         ] = 5,
     ) -> Action:
-        """Record what was tried in a mission, with the requests that were made for it."""
+        """Record an attempt in a mission, with the requests that were made for it."""
         self._store.find("record_action", "mission", mission_id)
         row = {
             "id": str(uuid4()),
@@ -258,7 +260,7 @@ class MissionToolProvider:
         return {"count": len(found), "techniques": [TechniqueUse(**row) for row in found]}
 
     def get_technique_stats(self, technique: Technique) -> TechniqueStats:
-        """How often a technique was used and worked, where, and what was learnt."""
+        """How often a technique was used and worked, in which missions, and the lessons learnt."""
         found = self._store.rows(f"{_USES} WHERE technique = ? GROUP BY technique", technique)
         if not found:
             known = [
@@ -292,7 +294,7 @@ FROM actions JOIN missions ON missions.id = actions.mission_id
 
 
 def _mission(row: Row) -> Mission:
-    """A row as it is told: stored JSON as values."""
+    """A row as the tool returns it: stored JSON is parsed."""
     stored = {
         name: json.loads(row[name])
         for name in ("scope", "tags", "metadata")

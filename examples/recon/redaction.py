@@ -1,4 +1,4 @@
-"""Redaction: what is stored, logged or told of a request holds no credential."""
+"""Redaction: removes credentials from stored, logged and returned parts of a request."""
 
 import re
 from collections.abc import Iterable
@@ -16,18 +16,18 @@ SENSITIVE = re.compile(
 """Names of headers and of query parameters whose values are not shown."""
 
 SHORTEST = 4
-"""A shorter value is no secret, and would be found in half of all text."""
+"""Shorter values are not redacted: they would match inside ordinary text."""
 
 
 class Redactor:
-    """Hides values by the name they go by, and hides the secrets of one request wherever else they turn up."""
+    """Hides values by their name, and hides the secrets of one request wherever they occur again."""
 
     def __init__(self, names: Iterable[str] = ()) -> None:
         self._names = {name.lower() for name in names}
         self._secrets: set[str] = set()
 
     def learn(self, *secrets: str) -> None:
-        """Hide these from now on, also where a server sends them back."""
+        """Hide these from now on, also if a server sends them back."""
         found = (
             form
             for secret in secrets
@@ -40,13 +40,13 @@ class Redactor:
         return name.lower() in self._names or SENSITIVE.search(name) is not None
 
     def text(self, text: str) -> str:
-        """Free text without the secrets."""
+        """Return a text without the secrets."""
         for secret in sorted(self._secrets, key=len, reverse=True):
             text = text.replace(secret, REDACTED)
         return text
 
     def headers(self, headers: httpx2.Headers) -> dict[str, str]:
-        """Headers by name, without the values that are nobody's business."""
+        """Return headers by name, with sensitive values redacted."""
         return {
             name: REDACTED if self.is_sensitive(name) else self._header(name, value)
             for name, value in headers.items()
@@ -56,7 +56,9 @@ class Redactor:
         return self.url(value) if name == "location" else self.text(value)
 
     def url(self, url: httpx2.URL | str) -> str:
-        """A URL without user information, fragment, and the values of sensitive query parameters."""
+        """Return a URL without user information, fragment, and the values of sensitive query
+        parameters.
+        """
         try:
             shown = httpx2.URL(url)
         except httpx2.InvalidURL:

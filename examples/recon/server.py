@@ -1,7 +1,7 @@
 """The server: three providers in one registry, set up from the environment.
 
 RECON_DB       the SQLite file; recon.sqlite3 beside this file unless set
-RECON_ALLOW    what may be called although it is not public, e.g. 127.0.0.1,10.0.0.0/8
+RECON_ALLOW    addresses that may be called although they are not public, e.g. 127.0.0.1,10.0.0.0/8
 RECON_TIMEOUT  seconds for one HTTP request with its redirects; 30 unless set
 RECON_COOKIES  a JSON file with profiles of cookies, e.g. {"ann": {"session": "…"}}
 """
@@ -38,11 +38,11 @@ SETTINGS: Mapping[str, tuple[str, Callable[[str], Any], str]] = {
         'a file with {"ann": {"session": "…"}}',
     ),
 }
-"""Each variable: the setting of HttpConfig, how it is read, an example."""
+"""For each variable: the setting of HttpConfig, its parser, an example."""
 
 
 def configured(environment: Mapping[str, str]) -> HttpConfig:
-    """The settings that the environment makes. Ends the program where one cannot be read."""
+    """Read the settings from the environment. Ends the program if one is not valid."""
     found: dict[str, Any] = {}
     for variable, (setting, read, example) in SETTINGS.items():
         if environment.get(variable):
@@ -56,7 +56,7 @@ def configured(environment: Mapping[str, str]) -> HttpConfig:
 
 
 def opened(path: str | Path) -> Store:
-    """The store in this file. Ends the program where it cannot be opened."""
+    """Open the store in this file. Ends the program if that fails."""
     try:
         return Store(path)
     except sqlite3.Error as error:

@@ -1,4 +1,6 @@
-"""Store: the SQLite file that all providers share. A connection per use, so any thread and any process may call."""
+"""Store: the SQLite file that all providers share. Each use opens its own connection, so any thread
+and any process may call.
+"""
 
 import json
 import sqlite3
@@ -94,17 +96,17 @@ CREATE TABLE IF NOT EXISTS action_requests (
 
 
 def now() -> str:
-    """The time as it is stored: UTC, to the millisecond."""
+    """The current time as it is stored: UTC, in milliseconds."""
     return datetime.now(UTC).isoformat(timespec="milliseconds")
 
 
 def as_text(value: Any) -> str | None:
-    """A structured value as it is stored: JSON text, or nothing."""
+    """A structured value as it is stored: JSON text, or None."""
     return None if value is None else json.dumps(value, ensure_ascii=False)
 
 
 class Store:
-    """The database file; made when it is not there."""
+    """The database file; it is created on first use."""
 
     def __init__(self, path: Path | str) -> None:
         self.path = path
@@ -112,7 +114,7 @@ class Store:
             db.executescript(SCHEMA)
 
     def _connect(self) -> sqlite3.Connection:
-        # No implicit transactions: `writing` opens its own, before it reads what it will change.
+        # No implicit transactions: `writing` begins one before it reads the rows that it changes.
         db = sqlite3.connect(self.path, timeout=10, isolation_level=None)
         db.row_factory = sqlite3.Row
         db.execute("PRAGMA foreign_keys = ON")
@@ -120,22 +122,22 @@ class Store:
 
     @contextmanager
     def writing(self) -> Generator[sqlite3.Connection]:
-        """One transaction: all of it, or nothing."""
+        """One transaction, rolled back on an error."""
         with closing(self._connect()) as db:
             db.execute("BEGIN IMMEDIATE")
             with db:
                 yield db
 
     def rows(self, sql: str, *values: Any) -> list[Row]:
-        """What a query finds."""
+        """The rows that a query finds."""
         with closing(self._connect()) as db:
             return [dict(row) for row in db.execute(sql, values)]
 
     def find(self, tool: str, noun: Noun, wanted: UUID) -> Row:
-        """The target or mission of this id.
+        """The target or mission with this id.
 
         Raises:
-            ToolError: there is none.
+            ToolError: it does not exist.
         """
         found = self.rows(f"SELECT * FROM {noun}s WHERE id = ?", str(wanted))
         if not found:

@@ -1,6 +1,4 @@
-"""Construct: one thing that authors write in a signature, with calls that are right and calls that
-are not.
-"""
+"""Construct: one feature that authors use in a signature, with right and wrong calls."""
 
 from __future__ import annotations
 
@@ -15,21 +13,21 @@ Arguments = dict[str, Any]
 class Construct:
     """A tool that shows one construct; it has the function's name.
 
-    `valid` calls pass the boundary as they are, `invalid` ones are refused or repaired
-    (../sample.py sees to it).
+    `valid` calls pass the boundary unchanged, `invalid` ones are refused or repaired (../sample.py
+    checks both).
     """
 
     function: Callable[..., None]
     valid: Sequence[Arguments]
     invalid: Sequence[Arguments]
     ours: bool = False
-    """Written with a marker of Toolbooth: plain Pydantic has no form of it."""
+    """Whether it uses a marker of Toolbooth, which has no equivalent in plain Pydantic."""
 
 
 def construct(
     valid: Sequence[Arguments], invalid: Sequence[Arguments], *, ours: bool = False
 ) -> Callable[[Callable[..., None]], Construct]:
-    """Make a construct of a function."""
+    """Make a construct from a function."""
     return lambda function: Construct(function=function, valid=valid, invalid=invalid, ours=ours)
 
 

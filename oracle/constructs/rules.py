@@ -1,4 +1,4 @@
-"""Constraints, names that are words elsewhere, and the markers of Toolbooth."""
+"""Constraints, names that are keywords elsewhere, and the markers of Toolbooth."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ class OddNames(BaseModel):
 def odd_names_below_the_root(p: OddNames) -> None: ...
 
 
-# --- ours ---------------------------------------------------------------------------------------
+# --- markers of Toolbooth -----------------------------------------------------------------------
 
 
 @construct([ANN, {**ANN, "phones": ["1"]}], [{"p": ANN}, {**ANN, "address": 1}], ours=True)

@@ -90,7 +90,7 @@ def base64_bytes(p: Base64Bytes) -> None: ...
 def secret(p: SecretStr) -> None: ...
 
 
-# --- values named outright ----------------------------------------------------------------------
+# --- literal values -----------------------------------------------------------------------------
 
 
 class Colour(enum.StrEnum):

@@ -1,10 +1,10 @@
-"""Gemini's own schema language, read as JSON Schema, so that values can be held to it."""
+"""Gemini's own schema language, converted to JSON Schema so that values can be validated."""
 
 from typing import Any
 
 
 def as_json_schema(schema: Any) -> Any:
-    """It says types in capitals, and null by `nullable`; all else it says as JSON Schema does."""
+    """Its types are in capitals and null is `nullable`; everything else is as in JSON Schema."""
     if not isinstance(schema, dict):
         return schema
     made = {key: value for key, value in schema.items() if key != "nullable"}

@@ -1,7 +1,7 @@
-"""What every runner here does: tools come in as JSON, each is converted in each way, and what came
-of it goes out.
+"""The main loop of every runner: read tools as JSON, convert each tool in each way, and print the
+results.
 
-A runner is a program of its own, run in the environment of the SDK that it is named after
+A runner is a separate program, run in the environment of the SDK that it is named after
 (../environments.py).
 """
 
@@ -15,15 +15,15 @@ Tool = dict[str, Any]
 """`name`, `description`, `inputSchema`, and `calls`: arguments that are right."""
 
 Convert = Callable[[Tool], Any]
-"""The schema that the provider would get; for a way of calling, the arguments that the server would
-get.
+"""The schema that the provider would get, or for a way of calling, the arguments that the server
+would get.
 """
 
 
 def run(ways: Mapping[str, Convert], read: Callable[[Any], Any] = lambda made: made) -> None:
     """`read` turns the provider's schema language into JSON Schema."""
     tools = json.load(sys.stdin)
-    out, sys.stdout = sys.stdout, sys.stderr  # an SDK that prints must not spoil the answer
+    out, sys.stdout = sys.stdout, sys.stderr  # the output of an SDK must not mix with ours
     came = {
         way: {key: attempt(convert, tool, read) for key, tool in tools.items()}
         for way, convert in ways.items()
@@ -32,7 +32,7 @@ def run(ways: Mapping[str, Convert], read: Callable[[Any], Any] = lambda made: m
 
 
 def attempt(convert: Convert, tool: Tool, read: Callable[[Any], Any]) -> dict[str, Any]:
-    """What came of it: `made`, or `raises` with the error."""
+    """The result of a conversion: `made`, or `raises` with the error."""
     try:
         made = convert(copy.deepcopy(tool))
     except Exception as error:

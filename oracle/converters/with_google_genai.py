@@ -20,7 +20,7 @@ def declared(tool: Tool, *, agent_platform: bool) -> types.FunctionDeclaration:
 
 def own_language(tool: Tool) -> Any:
     parameters = declared(tool, agent_platform=False).parameters
-    # Quiet: `enum` is declared as a list of strings, though numbers are kept in it.
+    # No warnings: the SDK declares `enum` as a list of strings, but keeps numbers in it.
     return parameters.model_dump(mode="json", by_alias=True, exclude_none=True, warnings=False)
 
 

@@ -1,5 +1,5 @@
-"""langchain: MCP tools by its adapters, written out for OpenAI, plain and strict; and called, to
-see what arrives.
+"""langchain: MCP tools by its adapters, converted for OpenAI, plain and strict; and called, to see
+the arguments that arrive.
 """
 
 import asyncio
@@ -14,7 +14,7 @@ from mcp.types import Tool as McpTool
 
 
 class Session:
-    """Where the adapter's calls end: what arrives is kept."""
+    """The session that the adapter calls: it keeps the arguments that arrive."""
 
     def __init__(self) -> None:
         self.arrived: list[Any] = []

@@ -1,5 +1,5 @@
-"""openai: its strict schemas. Its helpers take models, so a model is made whose schema is the
-tool's.
+"""openai: its strict schemas. Its helpers accept only models, so this makes a model with the schema
+of the tool.
 """
 
 from typing import Any

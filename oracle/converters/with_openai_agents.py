@@ -1,5 +1,5 @@
-"""openai-agents: MCP tools as function tools, plain and strict. Where strict fails, it goes back to
-plain by itself.
+"""openai-agents: MCP tools as function tools, plain and strict. If strict fails, the SDK itself
+falls back to plain.
 """
 
 from typing import Any

@@ -19,7 +19,7 @@ ANTHROPIC = AnthropicProvider.model_profile("claude-sonnet-4-6")["json_schema_tr
 def transformed(transformer: Any, strict: bool | None, tool: Tool) -> Any:
     with warnings.catch_warnings(
         action="ignore"
-    ):  # that a dict becomes empty in strict mode: that is found out here
+    ):  # about dicts that become empty in strict mode: this run detects them
         return transformer(tool["inputSchema"], strict=strict).walk()
 
 
@@ -29,7 +29,7 @@ if __name__ == "__main__":
             "pydantic-ai OpenAI": partial(transformed, OPENAI, None),
             "pydantic-ai OpenAI strict": partial(transformed, OPENAI, True),
             "pydantic-ai Google": partial(transformed, GOOGLE, None),
-            # Gemini Live takes no JSON Schema, only Gemini's own language.
+            # Gemini Live does not accept JSON Schema, only Gemini's own language.
             "pydantic-ai Google Live": partial(transformed, GoogleOpenAPISchemaTransformer, None),
             "pydantic-ai Anthropic": partial(transformed, ANTHROPIC, None),
             "pydantic-ai Anthropic strict": partial(transformed, ANTHROPIC, True),

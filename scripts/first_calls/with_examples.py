@@ -1,4 +1,4 @@
-"""The extra `examples`: what the examples import is there, and the core answers."""
+"""The extra `examples`: everything that the examples import is installed, and the core answers."""
 
 import runpy
 from pathlib import Path

@@ -153,7 +153,7 @@ def test_database_defaults_count_as_defaults(crm):
             "odd.Row: 1 row with nothing in word, made"
         )
         with pytest.raises(
-            CommandError, match=r"no field of odd\.Row tells a blank row from another"
+            CommandError, match=r"no field of odd\.Row distinguishes a blank row from another"
         ):
             blank_rows(Row, ["made"])
     finally:

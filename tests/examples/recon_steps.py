@@ -233,13 +233,13 @@ REPLY = {
 def not_called(address: str, kind: str) -> str:
     return (
         f"{address} is {kind}, which this server does not call; nothing was sent there. "
-        f"Whoever runs the server can allow it with RECON_ALLOW={address}, or a network such as 10.0.0.0/8"
+        f"The operator of the server can allow it with RECON_ALLOW={address}, or a network such as 10.0.0.0/8"
     )
 
 
 METADATA = not_called("169.254.169.254", "a cloud metadata address")
 TOO_LARGE = (
-    "the reply (200) is larger than 1048576 bytes and was not read to its end. "
+    "the reply (200) is larger than 1048576 bytes and was not read completely. "
     "The request was made; ask for less of it, e.g. with a Range header"
 )
 LOOPBACK = not_called("127.0.0.2", "a loopback address")

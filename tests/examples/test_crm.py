@@ -53,7 +53,7 @@ def test_the_demo_makes_the_calls_of_the_incident_and_shows_the_rows(environment
         ("A wrapped call, sent to the plain REST API", ["  database  new row, blank: '', ''"]),
         ("The same call, sent to the tool", ["  database  no new row"]),
         (
-            "The call that the refusal gives",
+            "The corrected call from the refusal",
             ["  database  new row: 'agent@example.com', 'Agent'"],
         ),
         ("The same wrapper as JSON text", ["  database  no new row"]),
@@ -126,7 +126,7 @@ def test_demo_serves_the_printed_url_until_it_is_stopped(environment):
             finally:
                 demo.send_signal(signal.SIGINT)
     assert [row["first_name"] for row in result["structuredContent"]["results"]] == ["Ada"]
-    assert f"Port {busy_port} is taken, so this demo is at port" in printed
+    assert f"Port {busy_port} is in use, so this demo uses port" in printed
     assert json.loads(pasted["curl"])["result"]["structuredContent"] == result["structuredContent"]
     assert json.loads(pasted["toolbooth"])["results"] == result["structuredContent"]["results"]
     assert demo.returncode == 0

@@ -179,7 +179,7 @@ def test_a_server_that_does_not_answer_is_left(site, tmp_path):
         async with connected("http", "2026-07-28", tmp_path, RECON_TIMEOUT="0.2") as client:
             return await called(client, "http_request", url=f"http://127.0.0.1:{site}/hang")
 
-    told = "no whole reply within 0.2 s; what was sent may have had its effect"
+    told = "no whole reply within 0.2 s; the request may have had its effect"
     assert asyncio.run(hang())["error"] == f"Tool 'http_request' failed: {told}"
 
 

@@ -146,7 +146,7 @@ def test_an_empty_header_and_one_with_spaces_inside_are_sent(site, tmp_path):
 def test_a_reply_over_the_limit_is_not_read_to_its_end(path, site, tmp_path):
     recon = Recon(tmp_path / "db", max_response_bytes=100_000)
     told = (
-        "the reply (200) is larger than 100000 bytes and was not read to its end. "
+        "the reply (200) is larger than 100000 bytes and was not read completely. "
         "The request was made; ask for less of it, e.g. with a Range header"
     )
     assert recon.error(f"http://127.0.0.1:{site}{path}") == told
@@ -160,7 +160,7 @@ def test_response_body_of_exactly_the_limit_is_not_cut(site, tmp_path):
 
 def test_a_server_that_does_not_answer_is_left(site, tmp_path):
     recon = Recon(tmp_path / "db", timeout=0.2)
-    told = "no whole reply within 0.2 s; what was sent may have had its effect"
+    told = "no whole reply within 0.2 s; the request may have had its effect"
     assert recon.error(f"http://127.0.0.1:{site}/hang") == told
     assert recon.errors_kept() == [told]
 

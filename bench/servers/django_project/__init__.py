@@ -1,3 +1,3 @@
-"""A REST API for the bench: contacts with a foreign key and tags, and as many further resources as
-are asked for.
+"""A REST API for the bench: contacts with a foreign key and tags, and any number of further
+resources.
 """

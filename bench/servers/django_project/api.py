@@ -1,5 +1,5 @@
-"""Serializers and view sets. BENCH_PERMISSIONS: watched (the default), open, or of models;
-after a comma, which authenticator there is (see `settings`).
+"""Serializers and view sets. BENCH_PERMISSIONS: watched (the default), open, or of models; after a
+comma, the authenticator (see `settings`).
 """
 
 import os

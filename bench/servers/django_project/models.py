@@ -1,4 +1,4 @@
-"""Contacts, what they refer to, and further models that differ in name alone.
+"""Contacts, the models they refer to, and further models that differ only in name.
 
 Keys are UUIDs: frisian-mcp cannot send a foreign key that is a number.
 """
@@ -42,12 +42,12 @@ class Person(Row):
 
 
 class Contact(Person):
-    """Every field may be empty: a create that loses its arguments makes a blank row."""
+    """Every field may be empty, so a create that loses its arguments makes a blank row."""
 
     tags = models.ManyToManyField(Tag, blank=True, related_name="+")
 
 
-# Contacts last: their address is found after all others.
+# Contacts are last, so that their URL is found after all others.
 PEOPLE: list[type[Person]] = [
     *(type(f"Person{number}", (Person,), {"__module__": __name__}) for number in range(FURTHER)),
     Contact,

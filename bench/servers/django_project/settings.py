@@ -1,7 +1,7 @@
-"""Plain Django, as in production. What is measured is chosen by the environment.
+"""Plain Django, as in production. The environment selects the configuration to measure.
 
 BENCH_GATEWAY: toolbooth, frisian or none. BENCH_SERVER: gunicorn or uvicorn. BENCH_RESOURCES: how
-many beside contacts, companies and tags. BENCH_PERMISSIONS: see `api`. BENCH_DISPATCH: the setting
+many besides contacts, companies and tags. BENCH_PERMISSIONS: see `api`. BENCH_DISPATCH: the setting
 of Toolbooth, none by default. BENCH_WARM_FILE: the same. BENCH_MIDDLEWARE: the import path of one
 more class, none by default.
 """
@@ -35,7 +35,7 @@ DATABASES = {
         "ENGINE": "django.db.backends.sqlite3",
         "NAME": os.environ["BENCH_DATABASE"],
         "ATOMIC_REQUESTS": True,
-        # Kept open, as in production, where threads live long enough: not under ASGI.
+        # Kept open, as in production, if threads live long enough; under ASGI they do not.
         "CONN_MAX_AGE": None if os.environ["BENCH_SERVER"] == "gunicorn" else 0,
         "OPTIONS": {
             "timeout": 60,
@@ -52,7 +52,7 @@ LOGGING = {
     "root": {"handlers": ["console"]},
 }
 
-# A list asks an authenticator that is not REST framework's own once per view.
+# For a list, an authenticator that is not REST framework's own runs once per view.
 _PERMISSIONS = os.environ.get("BENCH_PERMISSIONS", "watched")
 _AUTHENTICATORS = {
     "of models": "rest_framework.authentication.TokenAuthentication",
@@ -73,7 +73,7 @@ _OWN_SETTINGS = {
 }
 TOOLBOOTH = {name: value for name, value in _OWN_SETTINGS.items() if value}
 
-# frisian-mcp leaves authentication off, and who may write is its own affair, unless it is told
+# frisian-mcp does not authenticate and has its own rules for who may write, unless it is set
 # otherwise.
 FRISIAN_MCP_AUTHENTICATION_CLASSES = REST_FRAMEWORK["DEFAULT_AUTHENTICATION_CLASSES"]
 FRISIAN_MCP_TOKEN_TIER_MAP = {"superuser": "admin", "staff": "read_write", "default": "read_write"}

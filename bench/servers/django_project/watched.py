@@ -1,5 +1,5 @@
-"""Authentication, permissions and a throttle that note that they were asked: a call that skips one
-is no REST call.
+"""Authentication, permissions and a throttle that record each use, because a call that skips one is
+not a complete REST call.
 """
 
 from collections import defaultdict
@@ -16,10 +16,10 @@ from rest_framework.settings import api_settings
 from rest_framework.throttling import BaseThrottle
 
 LIMITS = {"limited": 0}
-"""How often a user may call, by name; everybody else as often as they like."""
+"""How often a user may call, by name. Other users have no limit."""
 
 asked: defaultdict[str, list[None]] = defaultdict(list)
-"""One entry for each time: appending is atomic, whatever the threads."""
+"""One entry for each use, because appending is atomic in all threads."""
 
 
 class WatchedToken(TokenAuthentication):
@@ -29,8 +29,8 @@ class WatchedToken(TokenAuthentication):
 
 
 class StatelessToken(BaseAuthentication):
-    """A project's own authenticator that needs no query, as for signed tokens: what a token says is
-    read once, and the user is made from it each time.
+    """A project's own authenticator without queries, as for signed tokens: the content of a token
+    is read once, and the user is made from it each time.
     """
 
     _users: ClassVar[dict[str, dict[str, Any]]] = {}
@@ -64,7 +64,7 @@ class WatchedThrottle(BaseThrottle):
 
 
 class PathMiddleware:
-    """Middleware of a project: notes the path, before and after, as a tenant's would."""
+    """Middleware of a project: records the path before and after, as one for tenants would."""
 
     def __init__(self, get_response: Any) -> None:
         self.get_response = get_response
@@ -81,8 +81,8 @@ class PathMiddleware:
 
 @non_atomic_requests
 def authenticate(request: HttpRequest) -> JsonResponse:
-    """As many authentications as are asked for, and nothing else. As in a list, no transaction is
-    open: each query is one of its own.
+    """The requested number of authentications and nothing else. As in a list, no transaction is
+    open, so each query has its own.
     """
     times = int(request.GET["times"])
     for _ in range(times):
@@ -92,7 +92,7 @@ def authenticate(request: HttpRequest) -> JsonResponse:
 
 
 def tell(request: HttpRequest) -> JsonResponse:
-    """How often each was asked since this was last told."""
+    """How often each was used since the last call of this function."""
     found = {name: len(times) for name, times in asked.items()}
     asked.clear()
     return JsonResponse(found)

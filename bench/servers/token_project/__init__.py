@@ -1,3 +1,3 @@
-"""The example project, or the generated one of `wide`, behind any gateway: only the surface
+"""The example project, or the generated one of `wide`, behind any gateway: only the gateway
 differs.
 """

@@ -2,8 +2,8 @@
 
 BENCH_GATEWAY: toolbooth, frisian or none (REST alone, for FastMCP's OpenAPI import). BENCH_API: crm
 or wide.
-BENCH_DISPATCH: JSON, what TOOLBOOTH["DISPATCH"] or FRISIAN_MCP_DISPATCH_GROUPS is set to.
-BENCH_BULK_TOOLS: JSON, what TOOLBOOTH["BULK_TOOLS"] is set to.
+BENCH_DISPATCH: JSON, the value of TOOLBOOTH["DISPATCH"] or FRISIAN_MCP_DISPATCH_GROUPS.
+BENCH_BULK_TOOLS: JSON, the value of TOOLBOOTH["BULK_TOOLS"].
 """
 
 import json
@@ -39,7 +39,7 @@ DATABASES = {
 }
 DEFAULT_AUTO_FIELD = example.DEFAULT_AUTO_FIELD
 USE_TZ, TIME_ZONE = example.USE_TZ, example.TIME_ZONE
-# Every request brings a password, and only what is answered counts.
+# Every request has a password to check, and only the content of the answers is measured.
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 REST_FRAMEWORK = dict(example.REST_FRAMEWORK)
 if GATEWAY == "none":
@@ -51,7 +51,7 @@ TOOLBOOTH = {
     **({"DISPATCH": DISPATCH} if DISPATCH else {}),
 }
 
-# As in the bench of speed: who may write is frisian-mcp's own affair unless it is told otherwise.
+# As in the bench of speed: by default, frisian-mcp has its own rules for who may write.
 FRISIAN_MCP_AUTHENTICATION_CLASSES = REST_FRAMEWORK["DEFAULT_AUTHENTICATION_CLASSES"]
 FRISIAN_MCP_TOKEN_TIER_MAP = {"superuser": "admin", "staff": "read_write", "default": "read_write"}
 FRISIAN_MCP_TOOL_NAME_SEPARATOR = "__"

@@ -10,7 +10,7 @@ from rest_framework.routers import SimpleRouter
 def _router() -> SimpleRouter:
     if settings.API == "wide":
         return import_module("wide_urls").router
-    # As in the example's own urls, which cannot be imported where Toolbooth is not installed.
+    # As in the example's own urls, which cannot be imported if Toolbooth is not installed.
     views = import_module("sales.views")
     router = SimpleRouter()
     router.register("companies", views.CompanyViewSet, "companies")

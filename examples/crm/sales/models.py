@@ -1,4 +1,4 @@
-"""Companies, the people who work there, and what is sold to them."""
+"""Companies, the people who work there, and the deals with them."""
 
 import uuid
 
@@ -24,7 +24,9 @@ class Tag(models.Model):
 
 
 class Contact(models.Model):
-    """Who can be written to. Everything but the address may be empty: a wrapped call would make a blank row."""
+    """A person to write to. Every field may be empty, so a call that loses its arguments creates a
+    blank row.
+    """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     email = models.EmailField(blank=True)

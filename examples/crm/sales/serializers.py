@@ -1,4 +1,4 @@
-"""What the API takes and gives."""
+"""The serializers of the API."""
 
 from typing import Any
 
@@ -33,7 +33,7 @@ class ContactSerializer(serializers.ModelSerializer):
             "profile",
             "subscribed",
         ]
-        # Agents see nothing else of what goes into them.
+        # The only hint that agents get about the content of these fields.
         extra_kwargs = {
             "tags": {"help_text": 'e.g. ["vip"]'},
             "profile": {"help_text": 'e.g. {"language": "nl"}'},

@@ -1,4 +1,4 @@
-"""A first answer, as a new process gives it: the tools, or without a gateway a REST call."""
+"""The first answer of a new process: the list of tools, or without a gateway a REST call."""
 
 from typing import Any
 

@@ -1,7 +1,7 @@
-"""Calls to our gateway without HTTP. `share`: what the boundary takes of each, as JSON. `profile`:
-where its time goes.
+"""Calls to our gateway without HTTP. `share`: the boundary's share of each, as JSON. `profile`: the
+functions in which it spends its time.
 
-The boundary reads the message, judges the arguments and writes the answer; the rest is Django and
+The boundary reads the message, checks the arguments and writes the answer; the rest is Django and
 REST framework.
 """
 
@@ -77,7 +77,7 @@ def _profile(application: Application) -> None:
 
 
 def _answer(application: Application, sent: Exchange) -> bytes:
-    """What a request is answered with, everything done that belongs to it."""
+    """The answer to a request, after all of its work is done."""
     headers = {"Host": "127.0.0.1", "Authorization": f"Token token-of-{sent.user}", **sent.headers}
     environ = {f"HTTP_{name.upper().replace('-', '_')}": each for name, each in headers.items()}
     environ |= {

@@ -1,4 +1,4 @@
-"""Tables, three users with tokens, and the rows that are asked for."""
+"""Tables, three users with tokens, and the requested number of rows."""
 
 import uuid
 from typing import Any
@@ -18,7 +18,7 @@ class Command(BaseCommand):
         call_command("migrate", run_syncdb=True, verbosity=0)
         for name in ("ann", "visitor", "limited"):
             Token.objects.create(key=f"token-of-{name}", user=User.objects.create(username=name))
-        # All but one, so that a list which is not made for her can be told from one that is.
+        # All but one, so that a list that is not filtered for her is noticed.
         User.objects.get(username="ann").user_permissions.set(
             Permission.objects.exclude(codename="delete_contact")
         )

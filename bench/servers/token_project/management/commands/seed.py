@@ -1,5 +1,5 @@
-"""Tables and a user for the generated project; the example has a `seed` of its own, which goes
-first.
+"""Tables and a user for the generated project. The example has its own `seed`, which has
+priority.
 """
 
 from typing import Any

@@ -34,11 +34,9 @@ class Command(PrintingCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument(
-            "model", metavar="MODEL", help="sales.Contact, or Contact where there is only one"
+            "model", metavar="MODEL", help="sales.Contact, or Contact if only one app has it"
         )
-        parser.add_argument(
-            "--delete", action="store_true", help="Delete them, once they are listed."
-        )
+        parser.add_argument("--delete", action="store_true", help="Delete them after listing them.")
         parser.add_argument("--database", default=DEFAULT_DB_ALIAS)
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -55,7 +53,7 @@ class Command(PrintingCommand):
         elif found:
             keys = [row.pk for row in found]
             with transaction.atomic(using=options["database"]):
-                # What somebody has filled in since it was listed stays.
+                # Checked again: a row that was filled in since it was listed must stay.
                 gone, _ = blank_rows(model, names, options["database"]).filter(pk__in=keys).delete()
             self.stdout.write(self.style.SUCCESS(f"Deleted {_counted(gone)}."))
 
@@ -64,13 +62,14 @@ def blank_rows(model: type[Model], names: Iterable[str], database: str = DEFAULT
     """The rows in which these fields are all empty, and to which no other row refers. Raises
     CommandError.
     """
-    told = [condition for name in names if (condition := _is_empty(model, name)) is not None]
-    if not told:
+    empty = [condition for name in names if (condition := _is_empty(model, name)) is not None]
+    if not empty:
         raise CommandError(
-            f"no field of {model._meta.label} tells a blank row from another", returncode=2
+            f"no field of {model._meta.label} distinguishes a blank row from another",
+            returncode=2,
         )
     unused = [Q(**{f"{each.name}__isnull": True}) for each in model._meta.related_objects]
-    return model._base_manager.using(database).filter(*told, *unused).order_by("pk")
+    return model._base_manager.using(database).filter(*empty, *unused).order_by("pk")
 
 
 def _model(label: str) -> type[Model]:
@@ -92,7 +91,7 @@ def _models_named(name: str) -> list[type[Model]]:
 
 
 def _writable(model: type[Model]) -> Iterator[str]:
-    """The model's fields that tools can set; where no tool sets any, those that a form could."""
+    """The model's fields that tools can set; if no tool sets any, those that a form could set."""
     sources = dict.fromkeys(
         source for serializer in _serializers(model) for source in _sources(serializer)
     )
@@ -137,19 +136,19 @@ def _field(model: type[Model], name: str) -> Any:
 
 
 def _is_empty(model: type[Model], name: str) -> Q | None:
-    """The condition that holds if nothing was sent for a field; None if that cannot be known."""
+    """A condition for rows that were created without this field; None if rows do not show it."""
     field = _field(model, name)
     if not isinstance(field, models.Field) or field.many_to_many:
-        return Q(**{f"{name}__isnull": True})  # rows elsewhere
+        return Q(**{f"{name}__isnull": True})  # the values are rows of another table
     column = cast("Any", field)
-    given: Any = getattr(column, "db_default", NOT_PROVIDED)  # Django 5.0 and newer have it
+    given: Any = getattr(column, "db_default", NOT_PROVIDED)  # new in Django 5.0
     values = (
         [column.get_default(), column.get_default()]
         if given is NOT_PROVIDED
         else [getattr(given, "value", given)]
     )
     if values[0] != values[-1] or hasattr(values[0], "resolve_expression"):
-        return None  # a new one for every row: a key, the time
+        return None  # the default differs for every row, such as a key or the time
     if values[0] is not None and values[0] != "":
         return Q(**{name: values[0]})
     empty = Q(**{f"{name}__isnull": True})
@@ -161,6 +160,6 @@ def _counted(count: int) -> str:
 
 
 def _since(row: Model) -> str:
-    """When a row was made, where it knows that."""
+    """When a row was created, if the model has a field for it."""
     fields = [field for field in row._meta.concrete_fields if getattr(field, "auto_now_add", False)]
     return "".join(f"  {field.name} {getattr(row, field.attname)}" for field in fields)

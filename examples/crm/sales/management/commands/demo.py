@@ -1,7 +1,7 @@
-"""`manage.py demo`: the example seeded and served, with the calls of a real incident and what became of them.
+"""`manage.py demo`: seeds and serves the example, and repeats the calls of a real incident.
 
-On 2026-06-05 an agent sent its fields inside `data`, as REST APIs want them. The server answered "created"; the rows
-were empty. Here the same calls are made, and the database is read after each.
+On 2026-06-05 an agent sent its fields inside `data`, as many REST APIs expect. The server answered
+"created", but the rows were empty. The demo makes the same calls and reads the database after each.
 """
 
 import base64
@@ -53,7 +53,7 @@ CALLS: list[tuple[str, str, Any]] = [
 
 
 class _Wrapper(textwrap.TextWrapper):
-    """Wraps compact JSON too, which has no spaces: after a comma."""
+    """Also breaks lines after a comma, because compact JSON has no spaces."""
 
     wordsep_simple_re = re.compile(r"(\s+|(?<=,)(?=\"))")
 
@@ -66,14 +66,14 @@ class Command(PrintingCommand):
             "--once", action="store_true", help="Print everything and exit instead of serving."
         )
         parser.add_argument(
-            "--port", type=int, default=8000, help="Another one is taken if it is in use."
+            "--port", type=int, default=8000, help="If it is in use, another one is chosen."
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
         call_command("seed", stdout=self.stdout)
         self._rest("1. A wrapped call, sent to the plain REST API")
         corrected = self._call("2. The same call, sent to the tool", "contacts__create", WRAPPED)
-        self._call("3. The call that the refusal gives", "contacts__create", corrected)
+        self._call("3. The corrected call from the refusal", "contacts__create", corrected)
         for number, (title, tool, sent) in enumerate(CALLS, 4):
             self._call(f"{number}. {title}", tool, sent)
         number = 4 + len(CALLS)
@@ -89,7 +89,7 @@ class Command(PrintingCommand):
         port = _free(options["port"])
         self._connect(f"http://127.0.0.1:{port}")
         if port != options["port"]:
-            words = f"Port {options['port']} is taken, so this demo is at port {port}."
+            words = f"Port {options['port']} is in use, so this demo uses port {port}."
             self.stdout.write("\n" + self.style.WARNING(words))
         self.stdout.flush()
         if not options["once"]:
@@ -97,7 +97,7 @@ class Command(PrintingCommand):
             call_command("runserver", f"127.0.0.1:{port}", use_reloader=False)
 
     def _rest(self, title: str) -> None:
-        """The call as a REST client makes it: an unknown key is ignored there."""
+        """Make the call as a REST client does: the API ignores unknown keys."""
         self._heading(title)
         before = _keys()
         client = APIClient()
@@ -108,7 +108,7 @@ class Command(PrintingCommand):
         self._rows(before)
 
     def _call(self, title: str, tool: str, sent: Any) -> Any:
-        """Make a call and show what became of it. Returns the corrected call, if there is one."""
+        """Make a call and show its result. Returns the corrected call, if there is one."""
         self._heading(title)
         before = _keys()
         result = acting_as(User.objects.get(username=USER)).call(tool, sent)
@@ -133,7 +133,7 @@ class Command(PrintingCommand):
             self._line("", line)
 
     def _rows(self, before: set[Any]) -> None:
-        """The rows that a call has made."""
+        """Show the rows that a call has created."""
         made = Contact.objects.exclude(pk__in=before)
         for row in made:
             at = f", at {row.company}" if row.company else ""
@@ -146,7 +146,7 @@ class Command(PrintingCommand):
             self._line("database", "no new row")
 
     def _line(self, label: str, text: str, style: Any = str) -> None:
-        """A label and a text, wrapped to the width of the terminal."""
+        """Print a label and a text, wrapped to the width of the terminal."""
         width = max(40, min(shutil.get_terminal_size((100, 24)).columns, 120))
         wrapped = _Wrapper(width - 12, break_on_hyphens=False).wrap(text) or [""]
         for number, line in enumerate(wrapped):
@@ -157,7 +157,7 @@ class Command(PrintingCommand):
         self.stdout.write("\n" + self.style.MIGRATE_HEADING(title))
 
     def _connect(self, url: str) -> None:
-        """What to paste. These lines are not wrapped, so that they can be copied."""
+        """Print lines to paste. They are not wrapped, so that you can copy them."""
         header = "Basic " + base64.b64encode(f"{USER}:{PASSWORD}".encode()).decode()
         self._heading("Connect a client")
         self.stdout.write(
@@ -190,7 +190,7 @@ def _keys() -> set[Any]:
 
 
 def _free(port: int) -> int:
-    """This port, or another one where it is in use."""
+    """Return this port, or a free one if it is in use."""
     with socket.socket() as taken:
         taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:

@@ -16,11 +16,11 @@ BLANK = [
     uuid.UUID(f"{start}-0000-4000-8000-000000000000")
     for start in ("6b7e67eb", "c123f361", "b1b58efa")
 ]
-"""Rows that an agent made before there was a guard: told "created", with nothing in them."""
+"""Blank rows, as an agent creates them on an API without a guard."""
 
 
 class Command(BaseCommand):
-    help = "Empty the database and fill it anew."
+    help = "Empty the database and fill it again."
 
     def handle(self, *args: Any, **options: Any) -> None:
         call_command("migrate", verbosity=0)
@@ -32,7 +32,7 @@ class Command(BaseCommand):
 
 
 def fill() -> None:
-    """The rows of the example, into an empty database."""
+    """Create the rows of the example in an empty database."""
     ann = User.objects.create_superuser(USER, "ann@example.org", PASSWORD)
     tags = [Tag.objects.create(slug=slug, title=title) for slug, title in TAGS.items()]
     companies = {
