@@ -190,8 +190,8 @@ PEERS = Part(
     name="peers",
     title="The hosts' own tests on protected servers",
     about="""The test suites that FastMCP and the official SDK ship with their source, with every
-server protected as it is made. A test that fails so is run again on a plain server. If it passes
-there, it differs, and `tests/peers/differences.toml` has the reason: "law" is the law of the
+server protected as it is made. A test that fails is run again on a plain server. If it passes
+there, the two differ, and `tests/peers/differences.toml` has the reason: "law" is the law of the
 boundary, which refuses or repairs where the host coerces, ignores or drops; "wording" is a refusal
 in other words; "schema" is another text of the published schema; "result" is a recorded repair in
 the result's `_meta`. A test that differs for any other reason fails the run.""",
@@ -294,8 +294,8 @@ rows in every table; "both refused" is 4xx on both sides, for these users or bec
 exist; "both failed" is 5xx on both. Every write is also sent wrapped, misspelt, as JSON text and
 with an extra key. Cost is the CPU time of one call, the best of many; "empty" is a request that
 only runs the project's middleware. A difference fails the run. So does a call that REST takes and
-MCP refuses, a call that takes more than 1.25 times the CPU time of REST and an empty request, or a
-call that needs more queries than both.""",
+MCP refuses, a call that takes more than 1.25 times the CPU time of the REST call and an empty
+request together, or a call that needs more queries than those two together.""",
     covers=(
         *ENGINE,
         "src/toolbooth/django/**/*.py",
