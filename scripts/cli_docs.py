@@ -31,7 +31,7 @@ def table(name: str) -> str:
     usage = " ".join(command.collect_usage_pieces(context))
     lines = ["```text", f"toolbooth {name} {usage}", "```", "", "| option | meaning |", "|---|---|"]
     for param in command.params:
-        if isinstance(param, click.Option):
+        if isinstance(param, click.Option) and not param.hidden:
             lines.append(row(param, context))
     return "\n".join(["", *lines, "", ""])
 

@@ -294,8 +294,8 @@ rows in every table; "both refused" is 4xx on both sides, for these users or bec
 exist; "both failed" is 5xx on both. Every write is also sent wrapped, misspelt, as JSON text and
 with an extra key. Cost is the CPU time of one call, the best of many; "empty" is a request that
 only runs the project's middleware. A difference fails the run. So does a call that REST takes and
-MCP refuses, a call that takes more than 1.25 times the CPU time of REST and an empty request, or a
-call that needs more queries than both.""",
+MCP refuses, a call that takes more than 1.25 times the CPU time of the REST call and an empty
+request together, or a call that needs more queries than those two together.""",
     covers=(
         *ENGINE,
         "src/toolbooth/django/**/*.py",

@@ -329,3 +329,9 @@ def test_a_model_that_names_an_undefined_class_is_a_mistake():
 
     with pytest.raises(ContractError, match="NeverDefined"):
         compile_function(tool)
+
+
+def test_a_name_instead_of_a_function_is_answered_with_where_the_name_belongs():
+    with pytest.raises(TypeError) as error:
+        compile_function("order")
+    assert str(error.value) == "'order' is not a function; to name a tool, write name='order'"

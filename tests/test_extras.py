@@ -163,6 +163,26 @@ def test_command_names_the_extra_that_the_loaded_server_needs(tmp_path: Path):
     )
 
 
+def test_import_of_a_host_that_is_not_installed_names_the_extra(tmp_path: Path):
+    tmp_path.joinpath("server.py").write_text("from fastmcp import FastMCP\n")
+    ran = run_without(["fastmcp"], COMMAND, "tools", "server.py:mcp", cwd=tmp_path)
+    assert (ran.returncode, ran.stdout, ran.stderr) == (
+        2,
+        "",
+        "Error: server.py imports 'fastmcp' in line 1, and there is no such module: "
+        "pip install 'toolbooth[fastmcp]'\n",
+    )
+
+
+def test_doctor_reports_a_missing_extra_below_the_versions():
+    ran = run_without(["mcp"], COMMAND, "doctor", "http://127.0.0.1:9/mcp")
+    first, *_, last = ran.stdout.splitlines()
+    assert (ran.returncode, ran.stderr, first[:10]) == (2, "", "ok      Py")
+    assert last == (
+        "error   asking a running server needs the official client: pip install 'toolbooth[mcp]'"
+    )
+
+
 def test_pytest_runs_without_hypothesis_until_a_server_is_named(tmp_path: Path):
     tmp_path.joinpath("test_one.py").write_text("def test_one(): pass\n")
     options = [

@@ -43,6 +43,8 @@ if _typing.TYPE_CHECKING:
     from toolbooth.server.observe import CallRecord as CallRecord
     from toolbooth.server.registry import ToolRegistry as ToolRegistry
 
+    __version__: str
+
 # The module of each name; after a colon, the name that it has there.
 _HOMES = {
     "Audio": "content",
@@ -117,7 +119,7 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> _typing.Any:
+def _attribute(name: str) -> _typing.Any:
     if name == "__version__":
         # `importlib.metadata` imports `email`, `zipfile` and `csv`: it is loaded only for this
         # name.
@@ -131,6 +133,10 @@ def __getattr__(name: str) -> _typing.Any:
     # found without it from now on.
     globals()[name] = found
     return found
+
+
+# Not as `def __getattr__`: type checkers would then accept every name, a misspelt one too.
+globals()["__getattr__"] = _attribute
 
 
 def __dir__() -> list[str]:

@@ -12,6 +12,26 @@ class MissingExtra(ImportError):
     """
 
 
+EXTRAS: dict[str, tuple[str, ...]] = {
+    "fastmcp": ("fastmcp",),
+    "mcp": ("mcp", "anyio", "httpx2", "starlette"),
+    "django": ("django", "rest_framework", "drf_spectacular"),
+    "cli": ("uvicorn",),
+    "testing": ("pytest", "hypothesis"),
+}
+"""The modules that each extra brings. The first one is what the extra is for."""
+
+
+def extra_of(module: str) -> str | None:
+    """Return the extra that is for this module; None if there is none."""
+    return next((extra for extra, modules in EXTRAS.items() if modules[0] == module), None)
+
+
+def install_line(extra: str) -> str:
+    """Return the command that installs an extra."""
+    return f"pip install 'toolbooth[{extra}]'"
+
+
 def require(user: str, *, extra: str, modules: Mapping[str, str]) -> None:
     """Check that everything `user` imports is installed. `modules` has the name of each package by
     module.
@@ -24,6 +44,6 @@ def require(user: str, *, extra: str, modules: Mapping[str, str]) -> None:
     missing = {module: name for module, name in modules.items() if find_spec(module) is None}
     if missing:
         raise MissingExtra(
-            f"{user} needs {' and '.join(missing.values())}: pip install 'toolbooth[{extra}]'",
+            f"{user} needs {' and '.join(missing.values())}: {install_line(extra)}",
             name=next(iter(missing)),
         )

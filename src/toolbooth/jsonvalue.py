@@ -262,8 +262,8 @@ def same_name(name: str, names: Iterable[str]) -> str | None:
 
 
 def near_name(name: str, names: Iterable[str]) -> str | None:
-    """The one of these names to mention: the same apart from case and separators, or the most
-    similar.
+    """The name to propose for one that does not exist: a name that differs in case and separators
+    only, or the most similar one.
     """
     wanted = recased(name)
     table: dict[str, str] = {}

@@ -61,7 +61,7 @@ def test_a_server_of_any_kind_is_found_by_module_and_by_file(name: str, kind: st
     [
         (
             "{0}",
-            "'{0}' does not name a server: write the file or module, a colon and the name of the variable, such as {0}:server",
+            "'{0}' does not name a server: write the file or module, a colon and the name of the variable, such as {0}:ours or {0}:theirs or {0}:sdk",
         ),
         ("{}s:ours", "there is no module '{}s' here or on the path"),
         ("{0}:our", "there is no 'our' in '{0}'; use {0}:ours or {0}:theirs or {0}:sdk"),

@@ -81,6 +81,122 @@ def test_a_mistake_is_one_sentence_with_code_2(words: list[str], told: str, shop
     assert toolbooth(shop, *words) == (2, "", f"Error: {told}")
 
 
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (
+            ["tools", "localhost:8000/mcp"],
+            "'localhost:8000/mcp' does not name a server; write a URL with its scheme: http://localhost:8000/mcp",
+        ),
+        (
+            ["tools", "example.org/mcp"],
+            "'example.org/mcp' does not name a server; write a URL with its scheme: https://example.org/mcp",
+        ),
+        (
+            ["tools", "ftp://example.org/mcp"],
+            "'ftp://example.org/mcp' is not the URL of a server: it has to begin with http:// or https://",
+        ),
+        (
+            ["lint", "shop.py"],
+            "'shop.py' does not name a server: write the file or module, a colon and the name of the variable, such as shop.py:server",
+        ),
+        (
+            ["tools", "./shop:server"],
+            "there is no module './shop' here or on the path; write ./shop.py for the file",
+        ),
+        (
+            ["tools", ":server"],
+            "':server' does not name a server: write the file or module, a colon and the name of the variable, such as server.py:server",
+        ),
+        (
+            ["tools", "makes.py:make"],
+            "'make' in 'makes.py' is of type function, not ToolRegistry or FastMCP or MCPServer or Server; "
+            "name a variable at the top level of the module, with a server",
+        ),
+        (
+            ["call", "shop.py:server", "order", "item=tea", "count=2"],
+            "there are several words after TOOL: item=tea count=2. "
+            "Write one JSON object in single quotes, such as '{\"a\": 1}'",
+        ),
+        (
+            ["call", "shop.py:server", "order", "-"],
+            "standard input is empty, and - reads the arguments from there: "
+            "write `- < arguments.json`, or the JSON object itself",
+        ),
+        (
+            ["call", "shop.py:server", "order", "@shop.py"],
+            "ARGUMENTS is a JSON object, and not a file; to read a file, write: - < shop.py",
+        ),
+        (
+            ["lint", "-"],
+            "standard input is empty, and - reads a tools/list from there: "
+            "write `- < tools.json`, or the name of the file",
+        ),
+        (
+            ["call", "empty.py:server", "order"],
+            "there is no tool 'order'; the server has no tools at all",
+        ),
+        (
+            ["replay", "shop.py:server", "shop.py"],
+            "the file with the calls comes first: toolbooth replay shop.py shop.py:server",
+        ),
+        (
+            ["serve", "shop.py:server", "--port", "8000"],
+            "the port is given with --http, such as --http 8000",
+        ),
+        (
+            ["serve", "shop.py:server", "--http", "8000", "--host", "no-such-machine.invalid"],
+            "cannot listen at no-such-machine.invalid:8000: no machine of this name can be found",
+        ),
+        (
+            ["tools", "shop.py:server", "--timeout", "long"],
+            "Invalid value for '--timeout': 'long' is not a valid number. See `toolbooth tools --help`.",
+        ),
+        (
+            ["completion"],
+            "Missing argument '{bash|zsh|fish}'. It is one of bash, zsh, fish. See `toolbooth completion --help`.",
+        ),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_usual_mistake_of_a_newcomer_is_answered_with_what_to_write(
+    words: list[str], told: str, shop: Path
+):
+    (shop / "makes.py").write_text("def make():\n    return 1\n")
+    (shop / "empty.py").write_text(
+        "from toolbooth import ToolRegistry\nserver = ToolRegistry('e')\n"
+    )
+    assert toolbooth(shop, *words) == (2, "", f"Error: {told}")
+
+
+@pytest.mark.parametrize(
+    ("redirect", "code", "shown", "error"),
+    [
+        ("<&-", 0, "1 tea\n", "printed by a tool\n"),
+        (">&-", 0, "", "printed by a tool\n"),
+        ("2>&-", 0, "1 tea\n", ""),
+    ],
+    ids=["stdin", "stdout", "stderr"],
+)
+def test_a_closed_standard_stream_is_read_and_written_as_empty(
+    redirect: str, code: int, shown: str, error: str, shop: Path
+):
+    line = f"""{TOOLBOOTH} call shop.py:server order '{{"item": "tea"}}' {redirect}"""
+    done = subprocess.run(
+        ["sh", "-c", line], cwd=shop, capture_output=True, text=True, timeout=LIMIT, check=False
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (code, shown, error)
+
+
+def test_a_print_of_a_started_server_is_one_line_and_no_traceback(shop: Path):
+    code, shown, error = toolbooth(shop, "tools", "--", "echo", "hello")
+    assert (code, shown) == (3, "")
+    assert error.splitlines() == [
+        'The server wrote a line to standard output that is not a message: "hello"',
+        "Error: echo hello: the server ended, or closed the connection, before it answered",
+    ]
+
+
 def test_without_a_command_the_help_is_shown(tmp_path: Path):
     code, shown, error = toolbooth(tmp_path)
     assert (code, shown) == (2, "")
@@ -227,6 +343,16 @@ def test_config_takes_a_url_with_its_token_and_a_command(shop: Path):
     assert json.loads(shown)["mcpServers"] == {
         "server": {"command": "npx", "args": ["-y", "@example/server"]}
     }
+
+
+def test_doctor_warns_of_a_server_without_tools(tmp_path: Path):
+    (tmp_path / "empty.py").write_text(
+        "from toolbooth import ToolRegistry\nserver = ToolRegistry('shop')\n"
+    )
+    code, shown, _ = toolbooth(tmp_path, "doctor", "empty.py:server")
+    remedy = "register a tool, or import the modules that register them before the server is used"
+    assert code == 0
+    assert f"warning shop has no tools\n        -> {remedy}\n" in shown
 
 
 def test_the_doctor_checks_the_installation_and_the_target(shop: Path):

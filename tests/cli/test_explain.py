@@ -66,7 +66,10 @@ def test_bytes_that_are_not_json_are_refused_by_the_first_stage(shop: Path):
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (["shop.py:server"], "name the tool: toolbooth explain TARGET TOOL ARGUMENTS"),
+        (
+            ["shop.py:server"],
+            "name the tool: toolbooth explain TARGET TOOL ARGUMENTS, or give a schema with --schema FILE",
+        ),
         (["shop.py:server", "oder"], "there is no tool 'oder'; did you mean 'order'?"),
         (
             ["{}", "--schema", "none.json"],

@@ -71,6 +71,12 @@ def refused(folder: Path, *words: str, token: str | None = None) -> str:
     return done.stderr.rpartition("Error: ")[2].strip()
 
 
+def test_a_path_without_its_slash_is_served_with_it(folder: Path):
+    with serving(folder, "--path", "mcp") as (url, port):
+        assert url == f"http://127.0.0.1:{port}/mcp"
+        assert ask(port)[0] == 200
+
+
 # --- the token ----------------------------------------------------------------------------------
 
 

@@ -178,8 +178,8 @@ def test_a_changed_file_is_served_again_at_the_same_address(tmp_path: Path):
         (["fast.py:server", "--reload"], "--reload is for HTTP; add --http PORT"),
         (
             ["http://127.0.0.1:9/mcp"],
-            "'http://127.0.0.1:9/mcp' is not in this process; "
-            "this command takes module:object or file.py:object",
+            "this command loads the server itself, so it does not take 'http://127.0.0.1:9/mcp'; "
+            "it takes module:object or file.py:object",
         ),
     ],
     ids=["log", "reload", "url"],

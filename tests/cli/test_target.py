@@ -59,15 +59,15 @@ def test_a_registry_is_found_by_module_and_by_file(target: str, folder: str, pro
     [
         (
             "server.py",
-            "'server.py' does not name a server: write the file or module, a colon and the name of the variable, such as server.py:server",
+            "'server.py' does not name a server: write the file or module, a colon and the name of the variable, such as server.py:registry",
         ),
         (
             "server",
-            "'server' does not name a server: write the file or module, a colon and the name of the variable, such as server:server",
+            "'server' does not name a server: write the file or module, a colon and the name of the variable, such as server:registry",
         ),
         (
             "server.py:",
-            "'server.py:' does not name a server: write the file or module, a colon and the name of the variable, such as server.py:server",
+            "'server.py:' does not name a server: write the file or module, a colon and the name of the variable, such as server.py:registry",
         ),
         ("sever.py:registry", "there is no file 'sever.py'"),
         ("sever:registry", "there is no module 'sever' here or on the path"),

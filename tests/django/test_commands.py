@@ -207,7 +207,10 @@ def test_tools_of_one_user_and_one_tool_whole(settings_of, ann):
         "there is no tool 'nope'; `manage.py mcp_tools` lists them all",
         2,
     )
-    assert run("mcp_tools", "--as", "bob") == ("there is no user 'bob'", 2)
+    assert run("mcp_tools", "--as", "bob") == (
+        "there is no user 'bob'; `manage.py createsuperuser` creates one",
+        2,
+    )
 
 
 def test_as_option_without_an_endpoint_exits_with_2(settings_of, ann):

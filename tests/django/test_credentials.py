@@ -149,7 +149,9 @@ def test_token_app_of_the_accepted_authenticator_is_used(taking):
 
 def test_token_user_must_exist_and_be_active(taking, ann):
     taking(TokenAuthentication)
-    assert refused("--as", "bob") == "there is no user 'bob'"
+    assert (
+        refused("--as", "bob") == "there is no user 'bob'; `manage.py createsuperuser` creates one"
+    )
     User.objects.filter(pk=ann.pk).update(is_active=False)
     assert refused("--as", "ann") == (
         "the user 'ann' is not active, so no view would take their token"

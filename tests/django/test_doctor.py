@@ -177,7 +177,10 @@ def test_the_exit_code_is_1_for_errors_and_2_if_it_cannot_run(settings_of, ann):
     settings_of(ROOT_URLCONF=urls())
     assert doctor()[1] == 1
     assert json.loads(doctor("--json")[0])["exit_code"] == 1
-    assert doctor("--as", "nobody") == ("there is no user 'nobody'", 2)
+    assert doctor("--as", "nobody") == (
+        "there is no user 'nobody'; `manage.py createsuperuser` creates one",
+        2,
+    )
 
 
 def test_without_a_database_no_user_is_found(crm):

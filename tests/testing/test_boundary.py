@@ -339,12 +339,14 @@ shop (toolbooth): 0 of 54 calls broke the law of the boundary
         (
             {"find_orders": {"limit": "5"}},
             snapshot(
-                "s: the example is no correct call: $.limit: would have to be repaired (scalar-text)"
+                "s: the example is not a correct call: $.limit: would have to be repaired (scalar-text)"
             ),
         ),
         (
             {"find_orders": {"query": 5}},
-            snapshot("s: the example is no correct call: $.query: must be text, got an integer 5"),
+            snapshot(
+                "s: the example is not a correct call: $.query: must be text, got an integer 5"
+            ),
         ),
         (
             {"find_orders": {"since": date(2026, 11, 15)}},

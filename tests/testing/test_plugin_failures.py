@@ -225,7 +225,7 @@ def test_incorrect_example_call_fails(pytester: pytest.Pytester, run: Run):
     result = run("--toolbooth", "shop:server")
     assert outcomes(result) == {"failed": 2}
     assert failure(result, "toolbooth[find_orders-example]").startswith(
-        "find_orders: the example is no correct call: $.limit: would have to be repaired (scalar-text)"
+        "find_orders: the example is not a correct call: $.limit: would have to be repaired (scalar-text)"
     )
     assert failure(result, "toolbooth[other-example]").startswith(
         "other: there is an example, but no such tool"

@@ -118,7 +118,7 @@ def test_every_bad_line_of_a_recording_is_reported(calls: Path):
         replay_calls(calls, ToolRegistry("shop"))
     keys = "at, client, dispatcher, tool, outcome, repairs, problems, redacted, arguments, values"
     assert str(error.value).splitlines() == [
-        f"{calls} is no recording of calls:",
+        f"{calls} is not a recording of calls:",
         "line 1: not JSON (Expecting property name enclosed in double quotes: line 1 column 2 (char 1))",
         "line 2: not an object",
         "line 3: the tool is missing",
@@ -140,7 +140,7 @@ def test_empty_recording_is_an_error_with_a_remedy(calls: Path):
         replay_calls(calls, ToolRegistry("shop"))
     assert (
         str(error.value)
-        == f"{calls} holds no calls; record_calls(registry, '{calls}') has them written there"
+        == f"{calls} contains no calls; record_calls(registry, '{calls}') writes them to it"
     )
 
 
@@ -187,7 +187,7 @@ def test_a_recording_that_a_full_disk_cut_short_is_read_without_the_torn_line(ca
 
 def test_a_recording_of_which_nothing_is_whole_holds_no_calls(calls: Path):
     calls.write_text('{"at": "2026')
-    with pytest.warns(TornRecording), pytest.raises(BadRecording, match="holds no calls"):
+    with pytest.warns(TornRecording), pytest.raises(BadRecording, match="contains no calls"):
         replay_calls(calls, ToolRegistry("shop"))
 
 

@@ -16,11 +16,12 @@ import traceback
 from collections.abc import AsyncGenerator, Awaitable, Callable, Collection
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
-from types import TracebackType
+from types import ModuleType, TracebackType
 from typing import Any, Literal
 
 from toolbooth.adapters.kinds import KINDS, Kind, kind_of
 from toolbooth.contract import Contract
+from toolbooth.extras import extra_of, install_line
 from toolbooth.jsonvalue import Json, json_bytes
 from toolbooth.server import revisions
 from toolbooth.server.registry import ToolRegistry
@@ -56,18 +57,65 @@ def load(target: str, *, kinds: Collection[Kind] = tuple(KINDS.values())) -> Any
     Raises:
         TargetError: there is no server, or one of another kind. The message has the form to write.
     """
-    names = [name.rpartition(".")[2] for name, kind in KINDS.items() if kind in kinds]
     # From the right: a Windows path has a colon of its own.
     place, _, name = target.rpartition(":")
     if not place or not name or name.endswith(".py"):
-        word = "registry" if names == ["ToolRegistry"] else "server"
-        example = f"{target.rstrip(':') or 'server.py'}:{word}"
-        raise TargetError(
-            f"{target!r} does not name a server: write the file or module, a colon and the name of "
-            f"the variable, such as {example}"
-        )
+        raise _without_object(target, kinds)
+    module = _imported(place)
+    found = getattr(module, name, None)
+    if kind_of(found) in kinds:
+        return found
+    if found is None:
+        fault = f"there is no {name!r} in {place!r}"
+    else:
+        names = " or ".join(_class_names(kinds))
+        fault = f"{name!r} in {place!r} is of type {type(found).__name__}, not {names}"
+    targets = _targets_in(module, place, kinds)
+    if targets:
+        raise TargetError(f"{fault}; use {' or '.join(targets)}")
+    # A function that makes the server is often named instead of a variable.
+    raise TargetError(f"{fault}; name a variable at the top level of the module, with a server")
+
+
+def _class_names(kinds: Collection[Kind]) -> list[str]:
+    return [name.rpartition(".")[2] for name, kind in KINDS.items() if kind in kinds]
+
+
+def _targets_in(module: ModuleType, place: str, kinds: Collection[Kind]) -> list[str]:
+    """Return the target of each server that a module has."""
+    return [f"{place}:{key}" for key, value in vars(module).items() if kind_of(value) in kinds]
+
+
+def _without_object(target: str, kinds: Collection[Kind]) -> TargetError:
+    """Return the error for a target without the name of a variable."""
+    word = "registry" if _class_names(kinds) == ["ToolRegistry"] else "server"
+    place = target.rstrip(":")
+    examples = [f"server.py:{word}"]
+    if any(Path(file).is_file() for file in (place, f"{place}.py")):
+        # The file is loaded, because the name to write is in it.
+        targets = _targets_in(_imported(place), place, kinds) if _is_place(place) else []
+        examples = targets or [f"{place}:{word}"]
+    return TargetError(
+        f"{target!r} does not name a server: write the file or module, a colon and the name of "
+        f"the variable, such as {' or '.join(examples)}"
+    )
+
+
+def _is_place(place: str) -> bool:
+    """Whether this is the file of a module, or the name of one."""
+    return place.endswith(".py") or all(part.isidentifier() for part in place.split("."))
+
+
+def _imported(place: str) -> ModuleType:
+    """Import a file or a module.
+
+    Raises:
+        TargetError: there is none, or it imports a module that does not exist.
+    """
     # As `python -m` does. The path of an installed command begins with the folder of the command.
     sys.path.insert(0, os.getcwd())
+    if not _is_place(place):
+        raise _no_module(place)
     module_name = _on_path(Path(place)) if place.endswith(".py") else place
     try:
         module = importlib.import_module(module_name)
@@ -78,33 +126,31 @@ def load(target: str, *, kinds: Collection[Kind] = tuple(KINDS.values())) -> Any
         raise TargetError(
             f"another module {module_name!r} comes first, from {loaded}: rename the file"
         )
-    found = getattr(module, name, None)
-    if kind_of(found) in kinds:
-        return found
-    others = [key for key, value in vars(module).items() if kind_of(value) in kinds]
-    targets = [f"{place}:{each}" for each in others]
-    hint = f"; use {' or '.join(targets)}" if targets else ""
-    if found is None:
-        fault = f"there is no {name!r} in {place!r}"
-    else:
-        fault = f"{name!r} in {place!r} is of type {type(found).__name__}, not {' or '.join(names)}"
-    raise TargetError(f"{fault}{hint}")
+    return module
 
 
 def _not_found(error: ModuleNotFoundError, module_name: str) -> TargetError:
     """Return the error, with the file that imports the module if it is not the target itself."""
     name = error.name or ""
     if module_name == name or module_name.startswith(f"{name}."):
-        return TargetError(f"there is no module {name!r} here or on the path")
+        return _no_module(name)
     steps = traceback.extract_tb(error.__traceback__)
     # Frames of the import system itself are skipped.
     imports = [step for step in steps if not step.filename.startswith("<frozen")]
     file = Path(imports[-1].filename)
     shown = file.relative_to(Path.cwd()) if file.is_relative_to(Path.cwd()) else file
+    extra = extra_of(name)
+    remedy = install_line(extra) if extra else "install it, or correct the name"
     return TargetError(
         f"{shown} imports {name!r} in line {imports[-1].lineno}, and there is no such module: "
-        "install it, or correct the name"
+        f"{remedy}"
     )
+
+
+def _no_module(name: str) -> TargetError:
+    file = f"{name}.py"
+    hint = f"; write {file} for the file" if Path(file).is_file() else ""
+    return TargetError(f"there is no module {name!r} here or on the path{hint}")
 
 
 def _on_path(file: Path) -> str:

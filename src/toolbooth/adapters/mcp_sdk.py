@@ -1,9 +1,9 @@
 """Protects a server of the official SDK: every tool of it is put behind the boundary.
 
-The SDK's own tools are not changed, so that all later changes to them count. They are guarded where
-the server's tool manager lists them and looks them up; a mistake is reported where a tool is
-registered. A guarded tool runs through the SDK's own machinery, with its Context, resolvers,
-structured output and mask; only the validation of arguments is ours, and runs once:
+The SDK's own tools are not changed, so if you change one later, the change has its effect. They
+are guarded where the server's tool manager lists them and looks them up; a mistake is reported
+where a tool is registered. A guarded tool runs through the SDK's own machinery, with its Context,
+resolvers, structured output and mask; only the validation of arguments is ours, and runs once:
 `pre_parse_json` and the silent dropping of unknown keys are gone, and parameter aliases work.
 """
 

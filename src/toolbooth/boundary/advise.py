@@ -363,7 +363,9 @@ def _in_place(
 def _accepted(
     contract: Contract, corrected: Any, edits: list[Edit], *, thorough: bool
 ) -> tuple[Any, list[Edit]]:
-    """A correction with its own repairs made, if it has the right shape, and the edits."""
+    """Return the correction and its edits. Repairs that the correction itself needs are made first.
+    The correction is None if its shape is still wrong.
+    """
     if corrected is None:
         return None, edits
     try:

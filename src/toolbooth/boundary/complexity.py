@@ -54,7 +54,7 @@ class _TooMany(Exception):
 
 
 class _Tries:
-    """The number of forms that are tried for a value; known for every value looked at before."""
+    """Counts the forms that are tried for a value, and keeps the count of each value."""
 
     def __init__(self) -> None:
         self._known: dict[tuple[int, int], tuple[Any, int]] = {}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from typing import Any
 
 import click
@@ -17,10 +18,10 @@ from toolbooth.cli.terminal import paint
 @click.command(cls=Command, epilog=messages.EXIT_CODES)
 @takes_target()
 @click.argument("tool", metavar="TOOL")
-@click.argument("arguments", metavar="[ARGUMENTS]", default="{}")
+@click.argument("arguments", metavar="[ARGUMENTS]", nargs=-1)
 @click.option("--meta", is_flag=True, help=messages.CALL_META)
 @click.option("--json", "as_json", is_flag=True, help=messages.CALL_JSON)
-def call(target: Target, tool: str, arguments: str, meta: bool, as_json: bool) -> int:
+def call(target: Target, tool: str, arguments: tuple[str, ...], meta: bool, as_json: bool) -> int:
     """Call TOOL with ARGUMENTS (a JSON object; - reads standard input) and print what the agent
     would read.
 
@@ -30,7 +31,10 @@ def call(target: Target, tool: str, arguments: str, meta: bool, as_json: bool) -
       toolbooth call https://example.org/mcp search '{"query": "tea"}' --token TOKEN
       toolbooth call search '{"query": "tea"}' -- npx -y @example/server
     """
-    body = arguments_given(arguments, is_sent_on=target.kind != "object")
+    # All words are taken, because click's own error for a second one would not name the cause.
+    if len(arguments) > 1:
+        raise Mistake(messages.too_many_words(arguments))
+    body = arguments_given("".join(arguments) or "{}", is_sent_on=target.kind != "object")
     result = _result(target, tool, body)
     if as_json:
         click.echo(_pretty(result))
@@ -56,10 +60,14 @@ def arguments_given(arguments: str, *, is_sent_on: bool = False) -> bytes:
     from toolbooth.contract import DEFAULT_LIMITS
 
     body = payload(arguments)
+    if arguments == "-" and not body.strip():
+        raise Mistake(messages.NO_INPUT)
     try:
         read_json(body, DEFAULT_LIMITS)
     except Unreadable as error:
         if error.problem.code == "not-json":
+            if (file := arguments.removeprefix("@")) and _is_file(file):
+                raise Mistake(messages.arguments_are_file(file)) from None
             raise Mistake(_not_json(body, error.problem.message)) from None
         if is_sent_on:
             raise Mistake(messages.arguments_not_sent(error.problem.message)) from None
@@ -69,6 +77,14 @@ def arguments_given(arguments: str, *, is_sent_on: bool = False) -> bytes:
 def payload(arguments: str) -> bytes:
     """The bytes of ARGUMENTS; those of standard input for `-`."""
     return sys.stdin.buffer.read() if arguments == "-" else arguments.encode()
+
+
+def _is_file(text: str) -> bool:
+    try:
+        return Path(text).is_file()
+    # Longer than the name of a file can be, or with a null character in it.
+    except (OSError, ValueError):
+        return False
 
 
 def _not_json(body: bytes, reason: str) -> str:

@@ -22,6 +22,25 @@ COMMAND_TARGET = "\0"
 """What the parser is given as TARGET if the target is the command after `--`."""
 
 
+class Seconds(click.FloatRange):
+    """Seconds. The help shows NUMBER, and an error calls the value a number."""
+
+    name = "number"
+
+
+class Count(click.IntRange):
+    """A whole number of things."""
+
+    name = "number"
+
+
+class OneOf(click.Choice[str]):
+    """One of a few words, for an argument. An error lists them in the same line."""
+
+    def get_missing_message(self, param: click.Parameter, ctx: click.Context | None) -> str:
+        return messages.choose_from(self.choices)
+
+
 class Command(click.Command):
     """A command with `--traceback`. If it takes a TARGET, that may be a command after `--`."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from toolbooth.cli import messages
-from toolbooth.cli.command import Command
+from toolbooth.cli.command import Command, OneOf
 
 # click reads this variable whenever the `toolbooth` script starts, and then completes instead of
 # running a command.
@@ -13,7 +13,7 @@ _VARIABLE = "_TOOLBOOTH_COMPLETE"
 
 
 @click.command(cls=Command, epilog=messages.EXIT_CODES)
-@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
+@click.argument("shell", type=OneOf(["bash", "zsh", "fish"]))
 def completion(shell: str) -> None:
     """Print the script that completes commands and options in SHELL.
 

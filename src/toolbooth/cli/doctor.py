@@ -15,9 +15,10 @@ import click
 from toolbooth.cli.checks import messages
 from toolbooth.cli.command import Command
 from toolbooth.cli.messages import EXIT_CODES, asking
-from toolbooth.cli.mistakes import DONE, REFUSED
+from toolbooth.cli.mistakes import DONE, MISUSED, REFUSED
 from toolbooth.cli.target import Target, ask, open_target, takes_target
 from toolbooth.cli.terminal import paint
+from toolbooth.extras import EXTRAS, MissingExtra, install_line
 
 if TYPE_CHECKING:
     from toolbooth.adapters.connect import Served
@@ -25,14 +26,6 @@ if TYPE_CHECKING:
 Level = Literal["ok", "note", "warning", "error"]
 
 _PACKAGES = ("toolbooth", "pydantic", "pydantic-core", "jiter", "orjson", "jsonschema-rs", "click")
-_EXTRAS = {
-    "fastmcp": ("fastmcp",),
-    "mcp": ("mcp", "anyio", "httpx2", "starlette"),
-    "django": ("django", "rest_framework", "drf_spectacular"),
-    "cli": ("uvicorn",),
-    "testing": ("pytest", "hypothesis"),
-}
-"""The modules that each extra brings."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,6 +64,9 @@ def doctor(target: Target | None, as_json: bool) -> int:
         except click.ClickException as error:
             findings.append(Finding(level="error", what=error.format_message()))
             code = error.exit_code
+        except MissingExtra as error:
+            findings.append(Finding(level="error", what=str(error)))
+            code = MISUSED
     if code == DONE and any(each.level == "error" for each in findings):
         code = REFUSED
     if as_json:
@@ -100,16 +96,16 @@ def _installation() -> Iterator[Finding]:
     names += [messages.version(name, found) for name in _PACKAGES if (found := _version(name))]
     yield Finding(level="ok", what=", ".join(names))
     yield from _hosts()
-    missing = {extra: _missing(modules) for extra, modules in _EXTRAS.items()}
+    missing = {extra: _missing(modules) for extra, modules in EXTRAS.items()}
     yield Finding(
         level="ok", what=messages.extras(extra for extra, gone in missing.items() if not gone)
     )
     for extra, gone in missing.items():
         # FastMCP and most projects bring some modules of these two extras, such as pytest, so a
         # part of them does not mean that an installation failed.
-        if gone and len(gone) < len(_EXTRAS[extra]) and extra not in ("mcp", "testing"):
+        if gone and len(gone) < len(EXTRAS[extra]) and extra not in ("mcp", "testing"):
             what = messages.incomplete_extra(extra, gone)
-            yield Finding(level="warning", what=what, cure=messages.install_extra(extra))
+            yield Finding(level="warning", what=what, cure=install_line(extra))
 
 
 def _hosts() -> Iterator[Finding]:
@@ -151,6 +147,8 @@ def _server(target: Target) -> Iterator[Finding]:
     listed, revision = ask(target, question, asking(target.name))
     name = there.name or target.name
     yield Finding(level="ok", what=messages.loads(name, there.kind, len(listed)))
+    if not listed:
+        yield Finding(level="warning", what=messages.no_tools(name), cure=messages.REGISTER_TOOLS)
     yield Finding(level="ok", what=messages.revisions(_revisions(there.kind, revision)))
     yield _protection(there, name)
     yield from _schemas(listed)

@@ -258,7 +258,8 @@ def _listed_tools(target: Target) -> tuple[str, Any]:
     """The server's name, where it is known, and what it lists."""
     if target.kind == "object" and _is_saved(target.text):
         return "", _saved_tools(target.text)
-    if target.kind == "object" and ":" not in target.text:
+    is_module = target.text.endswith(".py") and Path(target.text).is_file()
+    if target.kind == "object" and ":" not in target.text and not is_module:
         raise Mistake(messages.unknown_target(target.text))
 
     async def question() -> tuple[str, Any]:
@@ -283,6 +284,8 @@ def _saved_tools(file: str) -> Any:
 
     try:
         text = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
+        if file == "-" and not text.strip():
+            raise Mistake(messages.NO_LIST)
         return json.loads(text)
     except RecursionError:
         raise Mistake(messages.TOO_DEEP) from None

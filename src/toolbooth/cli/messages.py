@@ -46,8 +46,13 @@ def error(sentence: str) -> str:
 
 def usage(reason: str, command: str) -> str:
     """A mistake in the words of the command itself."""
-    end = "" if reason.endswith((".", "?")) else "."
+    end = "" if reason.endswith((".", "?", "?)")) else "."
     return f"{reason}{end} See `{command} --help`."
+
+
+def choose_from(words: Iterable[str]) -> str:
+    """The words that an argument may be."""
+    return f"It is one of {', '.join(words)}."
 
 
 def failed(error: BaseException) -> str:
@@ -86,6 +91,16 @@ NOTHING_AFTER_DASHES = (
 HEADERS_WITHOUT_URL = "--header and --token are for a URL; leave them out for this target"
 
 
+def bad_url(text: str) -> str:
+    """A URL of another kind, or with a fault in its beginning."""
+    return f"{text!r} is not the URL of a server: it has to begin with http:// or https://"
+
+
+def url_without_scheme(text: str, scheme: str) -> str:
+    """A URL without its beginning."""
+    return f"{text!r} does not name a server; write a URL with its scheme: {scheme}://{text}"
+
+
 def bad_header(name: str) -> str:
     """A header without a colon."""
     return f"a header is written 'Name: value', not {name!r}"
@@ -93,7 +108,10 @@ def bad_header(name: str) -> str:
 
 def only_objects(target: str) -> str:
     """A running server, for a command that loads one."""
-    return f"{target!r} is not in this process; this command takes module:object or file.py:object"
+    return (
+        f"this command loads the server itself, so it does not take {target!r}; it takes "
+        "module:object or file.py:object"
+    )
 
 
 def contract_mistakes(owner: str, mistakes: Iterable[str]) -> str:
@@ -164,27 +182,6 @@ LINT_EXPLAIN = "Explain a rule: what it is about, and what each client does."
 REPLAY_UPDATE = "Write today's results into the file, values included."
 REPLAY_JSON = "Print one JSON document per line: each change, then a summary."
 
-SERVE_HTTP = "Serve over HTTP on this port instead of stdio."
-SERVE_HOST = "The address to listen on, with --http. Other machines need the token."
-SERVE_ALLOW_HOST = (
-    "Another host that requests may be sent to, with --http; may be given several times. "
-    "'*' allows all: only behind a proxy that checks them."
-)
-SERVE_TOKEN_FILE = (
-    "A file with the token that requests must send as `Authorization: Bearer`, with --http. "
-    "Without it, the token is read from TOOLBOOTH_TOKEN."
-)
-SERVE_NO_AUTH = "Accept requests from other machines without a token, with --http."
-SERVE_REQUEST = "Seconds within which a whole request must arrive, with --http."
-SERVE_INCOMPLETE = (
-    "Most open connections without a whole request, with --http. Beyond that, the oldest is closed."
-)
-SERVE_STOP = "Seconds that running calls may take after SIGTERM."
-SERVE_DRAIN = "Seconds that running calls may take after the end of input, over stdio."
-SERVE_PATH = "Where MCP is served, with --http."
-SERVE_RELOAD = "Start the server again when a file changes, with --http."
-SERVE_LOG = "Write one line per call to standard error."
-
 TOOLS_JSON = "Print the list, or the one tool, as `tools/list` gives it."
 
 
@@ -199,6 +196,25 @@ def arguments_not_json(reason: str, line: int, column: int) -> str:
     return (
         f"ARGUMENTS is not JSON: {reason} at line {line}, column {column}. "
         "Write a JSON object in single quotes, such as '{\"a\": 1}'"
+    )
+
+
+NO_INPUT = (
+    "standard input is empty, and - reads the arguments from there: write `- < arguments.json`, or "
+    "the JSON object itself"
+)
+
+
+def arguments_are_file(file: str) -> str:
+    """ARGUMENTS that are the name of a file."""
+    return f"ARGUMENTS is a JSON object, and not a file; to read a file, write: - < {file}"
+
+
+def too_many_words(words: Iterable[str]) -> str:
+    """ARGUMENTS that the shell has split, or that are not JSON at all."""
+    return (
+        f"there are several words after TOOL: {' '.join(words)}. "
+        "Write one JSON object in single quotes, such as '{\"a\": 1}'"
     )
 
 
@@ -219,6 +235,8 @@ def asking(target: str) -> str:
 
 def no_tool(name: str, known: list[str]) -> str:
     """A tool that is not listed, with the one whose name is similar."""
+    if not known:
+        return f"there is no tool {name!r}; the server has no tools at all"
     near = near_name(name, known)
     hint = f"did you mean {near!r}?" if near else "`toolbooth tools TARGET` lists them all"
     return f"there is no tool {name!r}; {hint}"
@@ -295,8 +313,14 @@ def unusable_file(file: str, done: Literal["read", "written"], reason: str | Non
 
 
 def not_json(file: str, reason: object) -> str:
-    """A file that is not JSON."""
-    return f"{file} is not JSON: {reason}"
+    """A file that is not JSON, or standard input."""
+    return f"{'standard input' if file == '-' else file} is not JSON: {reason}"
+
+
+NO_LIST = (
+    "standard input is empty, and - reads a tools/list from there: write `- < tools.json`, or "
+    "the name of the file"
+)
 
 
 # --- replay -------------------------------------------------------------------------------------
@@ -305,6 +329,11 @@ def not_json(file: str, reason: object) -> str:
 def no_recording(file: object) -> str:
     """A file with calls that does not exist."""
     return f"there is no file '{file}'; `toolbooth.testing.record_calls` writes such files"
+
+
+def recording_first(file: object, target: str) -> str:
+    """The two words in the wrong order."""
+    return f"the file with the calls comes first: toolbooth replay {target} {file}"
 
 
 def replaying(file: object) -> str:
@@ -320,81 +349,3 @@ def recording_updated(file: object) -> str:
 def how_to_update(file: object, target: str) -> str:
     """The command that accepts the changes."""
     return f"To accept the changes: toolbooth replay {file} {target} --update"
-
-
-# --- serve --------------------------------------------------------------------------------------
-
-NO_AUTH_OR_TOKEN = "--no-auth and --token-file contradict each other"
-
-
-def only_with_http(option: str) -> str:
-    """An option for HTTP, where stdio is served."""
-    return f"{option} is for HTTP; add --http PORT"
-
-
-def only_over_stdio(option: str) -> str:
-    """An option for stdio, where HTTP is served."""
-    return f"{option} is for stdio; leave out --http"
-
-
-def token_needed(host: str) -> str:
-    """An address that other machines can reach, and nothing that keeps them out."""
-    return (
-        f"other machines can reach {host}, so requests need a token: "
-        "set TOOLBOOTH_TOKEN, name a --token-file, or take requests from anyone with --no-auth"
-    )
-
-
-def token_not_read(file: str, reason: object) -> str:
-    """A file that the token could not be read from."""
-    return f"the token file {file} could not be read: {reason}"
-
-
-def token_empty(where: str) -> str:
-    """A place for the token, with nothing in it."""
-    return f"{where} is empty; it should hold the token"
-
-
-def token_wrong(where: str, reason: object) -> str:
-    """A token that no client could send."""
-    return f"{where} does not hold a token: {reason}"
-
-
-def port_taken(host: str, port: int) -> str:
-    """A port that another program listens on."""
-    return f"port {port} of {host} is taken; use another one, or --http 0 for any free port"
-
-
-def cannot_listen(host: str, port: int, reason: object) -> str:
-    """An address that is taken or not this machine's."""
-    return f"cannot listen at {host}:{port}: {reason}"
-
-
-def server_started(name: str, tools: int, url: str) -> str:
-    """The line that is printed once the server runs."""
-    return f"{name}: {tools} {'tool' if tools == 1 else 'tools'} at {url}"
-
-
-def host_started(name: str, url: str) -> str:
-    """The same for a server of FastMCP or the SDK, which lists its tools only when it is asked."""
-    return f"{name} at {url}"
-
-
-def reloading(folders: Iterable[str]) -> str:
-    """The line before the first start of a server that reloads."""
-    return f"Starting again when a file changes in {', '.join(folders)}"
-
-
-LOG_IS_FOR_REGISTRIES = "--log is for a ToolRegistry; FastMCP and the SDK have their own logging"
-
-
-def served_in_terminal(name: str, target: str) -> str:
-    """What somebody reads who starts a stdio server by hand."""
-    return (
-        f"{name} is served over stdio. It waits for an MCP client: clients start this command\n"
-        "themselves and talk to it through a pipe, so there is nothing to type here.\n"
-        f"To try a tool:   toolbooth call {target} TOOL\n"
-        f"To use a URL:    toolbooth serve {target} --http 8000\n"
-        f"For a client:    toolbooth config {target} --client claude-code\n"
-        "Ctrl-C ends it."
-    )

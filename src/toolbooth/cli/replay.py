@@ -32,6 +32,8 @@ def replay(calls: Path, target: Target, update: bool, as_lines: bool) -> int:
     from toolbooth.testing.replay.replay import replay_calls
     from toolbooth.testing.replay.replay_judge import NotProtected
 
+    if not calls.is_file() and Path(target.text).is_file():
+        raise Mistake(messages.recording_first(calls, target.text))
     if not calls.is_file():
         raise Mistake(messages.no_recording(calls))
     server = load_server(target)

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from toolbooth.cli import messages
-from toolbooth.cli.command import Command
+from toolbooth.cli.command import Command, Count, Seconds
+from toolbooth.cli.messages import EXIT_CODES
 from toolbooth.cli.mistakes import INTERRUPTED, Mistake
+from toolbooth.cli.serving import messages
 from toolbooth.cli.target import Target, load_server, takes_target
 from toolbooth.extras import require
 
@@ -42,49 +43,69 @@ class _Port(click.IntRange):
     name = "port"
 
 
-@click.command(cls=Command, epilog=messages.EXIT_CODES)
+def _refuse_port(context: click.Context, option: click.Parameter, given: str | None) -> None:
+    # Other servers have `--port`. Without this option, click would propose `--host` for it.
+    if given is not None:
+        raise Mistake(messages.PORT_IS_HTTP)
+
+
+def _absolute(context: click.Context, option: click.Parameter, path: str) -> str:
+    # `--path mcp` means /mcp: without the slash, the path would be a part of the port.
+    return f"/{path.lstrip('/')}"
+
+
+@click.command(cls=Command, epilog=EXIT_CODES)
 @takes_target(running=False)
 @click.option(
     "--http",
     "port",
     type=_Port(0, 65535),
-    help=messages.SERVE_HTTP,
+    help=messages.HTTP,
 )
-@click.option("--host", default="127.0.0.1", show_default=True, help=messages.SERVE_HOST)
-@click.option("--path", default="/mcp", show_default=True, help=messages.SERVE_PATH)
-@click.option("--allow-host", multiple=True, metavar="HOST", help=messages.SERVE_ALLOW_HOST)
-@click.option("--token-file", metavar="FILE", help=messages.SERVE_TOKEN_FILE)
-@click.option("--no-auth", is_flag=True, help=messages.SERVE_NO_AUTH)
+@click.option(
+    "--port",
+    "-p",
+    "other_port",
+    hidden=True,
+    expose_value=False,
+    callback=_refuse_port,
+    help=messages.HTTP,
+)
+@click.option("--host", default="127.0.0.1", show_default=True, help=messages.HOST)
+@click.option("--path", default="/mcp", show_default=True, callback=_absolute, help=messages.PATH)
+@click.option("--allow-host", multiple=True, metavar="HOST", help=messages.ALLOW_HOST)
+@click.option("--token-file", metavar="FILE", help=messages.TOKEN_FILE)
+@click.option("--no-auth", is_flag=True, help=messages.NO_AUTH)
 @click.option(
     "--request-seconds",
-    type=click.FloatRange(min=0, min_open=True),
+    type=Seconds(min=0, min_open=True),
     default=30.0,
     show_default=True,
-    help=messages.SERVE_REQUEST,
+    help=messages.REQUEST,
 )
 @click.option(
     "--max-incomplete",
-    type=click.IntRange(min=1),
+    type=Count(min=1),
     default=256,
     show_default=True,
-    help=messages.SERVE_INCOMPLETE,
+    help=messages.INCOMPLETE,
 )
 @click.option(
     "--stop-seconds",
-    type=click.FloatRange(min=0),
+    type=Seconds(min=0),
     default=5.0,
     show_default=True,
-    help=messages.SERVE_STOP,
+    help=messages.STOP,
 )
 @click.option(
     "--drain-seconds",
-    type=click.FloatRange(min=0),
+    type=Seconds(min=0),
     default=60.0,
     show_default=True,
-    help=messages.SERVE_DRAIN,
+    help=messages.DRAIN,
 )
-@click.option("--reload", is_flag=True, help=messages.SERVE_RELOAD)
-@click.option("--log", is_flag=True, help=messages.SERVE_LOG)
+@click.option("--reload", is_flag=True, help=messages.RELOAD)
+@click.option("--log", is_flag=True, help=messages.LOG)
 @click.pass_context
 def serve(
     context: click.Context,

@@ -17,10 +17,10 @@ import click
 from uvicorn.config import Config
 from uvicorn.supervisors import ChangeReload
 
-from toolbooth.cli import messages
 from toolbooth.cli.http_server import Incomplete, serve
 from toolbooth.cli.mistakes import INTERRUPTED, Mistake, ended
 from toolbooth.cli.serve import loaded
+from toolbooth.cli.serving import messages
 from toolbooth.cli.target import Target
 from toolbooth.server.asgi import LOCAL_HOSTS, Application, app
 from toolbooth.server.bearer import require_token
@@ -169,9 +169,15 @@ def _listen(host: str, port: int) -> socket.socket:
     except OSError as error:
         if error.errno == errno.EADDRINUSE:
             raise Mistake(messages.port_taken(host, port)) from None
-        # Python adds the address to the words of the system.
-        reason = os.strerror(error.errno) if error.errno else error
-        raise Mistake(messages.cannot_listen(host, port, reason)) from None
+        raise Mistake(messages.cannot_listen(host, port, _reason(error))) from None
+
+
+def _reason(error: OSError) -> object:
+    # The numbers below zero are those of the resolver of names, and not of the system.
+    if error.errno is not None and error.errno < 0:
+        return messages.NO_SUCH_NAME
+    # Python adds the address to the words of the system.
+    return os.strerror(error.errno) if error.errno else error
 
 
 def _is_loopback(listening: socket.socket) -> bool:

@@ -7,18 +7,20 @@ a URL names a running one, and the words after `--` are a command that starts on
 from __future__ import annotations
 
 import os
+import re
 import sys
 import warnings
 from collections.abc import Callable, Coroutine, Generator, Mapping
 from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass, field
 from functools import wraps
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import click
 
 from toolbooth.cli import messages
-from toolbooth.cli.command import AFTER_DASHES, COMMAND_TARGET
+from toolbooth.cli.command import AFTER_DASHES, COMMAND_TARGET, Seconds
 from toolbooth.cli.mistakes import Mistake, Unanswered
 from toolbooth.cli.terminal import progress
 
@@ -31,6 +33,12 @@ TargetKind = Literal["object", "url", "command"]
 Answer = TypeVar("Answer")
 
 _URL = ("http://", "https://")
+_WITH_SCHEME = re.compile(r"[a-zA-Z]+:/")
+"""What begins like a URL. A Windows path begins so too, but ends with `.py:object`."""
+_HOST_AND_PORT = re.compile(r"[^/:]+:\d+(/.*)?")
+"""A URL without its scheme, such as `localhost:8000/mcp`. No object has a number as its name."""
+_HOST_AND_PATH = re.compile(r"[\w-]+(\.[\w-]+)+/.*")
+"""A URL without its scheme and its port, such as `example.org/mcp`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,7 +54,7 @@ class Target:
     def kind(self) -> TargetKind:
         if self.command:
             return "command"
-        return "url" if self.text.startswith(_URL) else "object"
+        return "url" if self.text.lower().startswith(_URL) else "object"
 
     @property
     def name(self) -> str:
@@ -74,7 +82,7 @@ def takes_target(
         if running:
             decorated = click.option(
                 "--timeout",
-                type=click.FloatRange(min=0, min_open=True),
+                type=Seconds(min=0, min_open=True),
                 default=30.0,
                 show_default=True,
                 help=messages.TIMEOUT,
@@ -101,9 +109,23 @@ def _target(text: str, header: tuple[str, ...], token: str | None, timeout: floa
     if token is not None:
         headers["Authorization"] = token if " " in token else f"Bearer {token}"
     made = Target(text=text, command=command, headers=headers, timeout=timeout)
+    if made.kind == "object":
+        _check_not_url(text)
     if headers and made.kind != "url":
         raise Mistake(messages.HEADERS_WITHOUT_URL)
     return made
+
+
+def _check_not_url(text: str) -> None:
+    """Raises Mistake for a URL that is not complete, which would be looked for as a module."""
+    if ".py" in text or Path(text).exists():
+        return
+    if _WITH_SCHEME.match(text):
+        raise Mistake(messages.bad_url(text))
+    if _HOST_AND_PORT.fullmatch(text):
+        raise Mistake(messages.url_without_scheme(text, "http"))
+    if _HOST_AND_PATH.fullmatch(text) and ":" not in text and not text.endswith(".json"):
+        raise Mistake(messages.url_without_scheme(text, "https"))
 
 
 def _headers(given: tuple[str, ...]) -> dict[str, str]:

@@ -27,6 +27,14 @@ run, 2026-11-15).
 _EXAMPLE = re.compile(r",?\s*e\.\s?g\.")
 
 
+def check_function(function: object) -> None:
+    """Raises TypeError for a tool that cannot be called. Other libraries take the name of a tool in
+    this place.
+    """
+    if not callable(function):
+        raise TypeError(f"{function!r} is not a function; to name a tool, write name={function!r}")
+
+
 def not_a_model(owner: str) -> str:
     """The mistake of a marker on a type that has no fields."""
     return f"{owner} is marked Unpack() but is not a model with fields; remove the marker"

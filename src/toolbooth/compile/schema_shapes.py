@@ -229,8 +229,8 @@ class SchemaShapes(Shapes):
         return Field(name=name, shape=shape, required=False, verbatim=verbatim)
 
     def _keys(self, parts: Iterable[Shape]) -> Shape:
-        """A shape that takes any type, but knows the keys of all `parts`. Past the limit it is
-        free.
+        """A shape that takes any type, but knows the keys of all `parts`. If they are
+        more than the limit, it takes any key.
         """
         distinct: dict[Shape, None] = {}
         for part in parts:

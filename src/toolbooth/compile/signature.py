@@ -27,6 +27,7 @@ from pydantic_core import (
 from toolbooth.compile.flatten import mark_flattened_below
 from toolbooth.compile.host_params import annotation_parts, is_unpack
 from toolbooth.compile.mistakes import (
+    check_function,
     name_mistakes,
     not_a_model,
     type_mistakes,
@@ -97,6 +98,7 @@ def compile_function(
     Raises:
         ContractError: with every mistake in the signature, each with its remedy.
     """
+    check_function(function)
     owner = name or getattr(function, "__name__", type(function).__name__)
     function = _original_function(function)
     mistakes: list[str] = []

@@ -56,7 +56,7 @@ _SAYS_FORM = re.compile(r"\bjson (object|list|array)\b", re.IGNORECASE)
 
 
 class Reader:
-    """Reads the parts of one schema. `reads` counts the work."""
+    """Reads the parts of one schema, and counts in `reads` how many it has read."""
 
     def __init__(
         self, root: Json, *, max_depth: int, keeps_annotation: Callable[[str, Any], bool]

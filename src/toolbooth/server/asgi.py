@@ -118,8 +118,8 @@ def _checked(
 
 
 def _sent_twice(scope: Scope) -> str | None:
-    """A header that is sent more than once, of those that decide something: which one would
-    count?
+    """A header that was sent more than once, although the server decides by its value and could
+    only use one of them.
     """
     names = Counter(str(name, "latin-1") for name, _ in scope["headers"])
     for name, count in names.items():

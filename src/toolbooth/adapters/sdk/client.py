@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 import os
 import tempfile
 from collections.abc import AsyncGenerator, Generator, Mapping, Sequence
@@ -28,6 +29,7 @@ from mcp.client.stdio import stdio_client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
 from mcp_types import CONNECTION_CLOSED, REQUEST_TIMEOUT
+from pydantic import ValidationError
 from typing_extensions import TypeIs
 
 from toolbooth.adapters.connect import Served, Unreachable
@@ -234,7 +236,26 @@ async def _over_http(
         yield streams
 
 
+class _InOneLine(logging.Filter):
+    """Replaces the traceback that the client logs for each line that is not a message. Such a line
+    is often a `print` that the author of the server forgot.
+    """
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        error = record.exc_info[1] if record.exc_info else None
+        if isinstance(error, ValidationError):
+            record.msg = "The server wrote a line to standard output that is not a message: %s"
+            record.args = (json.dumps(error.errors()[0]["input"], ensure_ascii=False),)
+            record.exc_info = None
+        return True
+
+
+_IN_ONE_LINE = _InOneLine()
+
+
 def _over_stdio(command: Sequence[str], log: TextIO) -> AbstractAsyncContextManager[Any]:
+    # A logger ignores a filter that it already has.
+    logging.getLogger("mcp.client.stdio").addFilter(_IN_ONE_LINE)
     # The whole environment, as in a shell: the client alone would pass on a few harmless variables.
     started = StdioServerParameters(
         command=command[0], args=list(command[1:]), env=dict(os.environ)

@@ -75,6 +75,6 @@ async def _with_progress(
 
 
 async def _send_quietly(send: Callable[[], Awaitable[None]]) -> None:
-    """Send; a client that is gone does not fail the tool."""
+    """Send, and ignore errors: a tool must not fail because its client has gone."""
     with suppress(Exception):
         await send()

@@ -12,6 +12,9 @@ PROTECT_IT = "toolbooth.protect(server) puts every tool behind the boundary"
 NOT_KNOWN = (
     "whether its tools are protected cannot be seen from outside; `toolbooth test` finds out"
 )
+REGISTER_TOOLS = (
+    "register a tool, or import the modules that register them before the server is used"
+)
 CORRECT_SCHEMA = "correct the schema: calls cannot be checked with it"
 LOOK_AT_LINT = "`toolbooth lint TARGET` shows what, and why"
 
@@ -38,18 +41,18 @@ def extras(installed: Iterable[str]) -> str:
 
 def incomplete_extra(extra: str, missing: Iterable[str]) -> str:
     """An extra of which only a part is there."""
-    return f"the extra {extra!r} is incomplete: {', '.join(missing)} is missing"
-
-
-def install_extra(extra: str) -> str:
-    """How to complete it."""
-    return f"pip install 'toolbooth[{extra}]'"
+    return f"the extra {extra!r} is incomplete; missing: {', '.join(missing)}"
 
 
 def loads(name: str, kind: str, tools: int) -> str:
     """A target that could be loaded or reached."""
     counted = "1 tool" if tools == 1 else f"{tools:,} tools"
     return f"{name} ({kind}) lists {counted}"
+
+
+def no_tools(name: str) -> str:
+    """A server that agents can do nothing with."""
+    return f"{name} has no tools"
 
 
 def revisions(names: Iterable[str]) -> str:

@@ -98,7 +98,9 @@ CANNOT_DERIVE = "No corrected call: the arguments do not say what to send instea
 BY_LISTING = (
     "Judged by the published schema alone: this server is not known to be behind the boundary."
 )
-NO_TOOL = "name the tool: toolbooth explain TARGET TOOL ARGUMENTS"
+NO_TOOL = (
+    "name the tool: toolbooth explain TARGET TOOL ARGUMENTS, or give a schema with --schema FILE"
+)
 SCHEMA_OR_TOOL = "with --schema, write only ARGUMENTS, without TARGET and TOOL"
 NO_PAYLOAD = "there is nothing to explain: write TARGET TOOL ARGUMENTS, or ARGUMENTS --schema FILE"
 

@@ -72,7 +72,10 @@ class Failures:
         }
 
     def _guard(self, node: CoreNode, *, hidden: bool) -> CoreNode:
-        """`hidden`: an error below may be taken for an ordinary one."""
+        """Return the node with a guard around the author's functions.
+
+        `hidden`: a schema above may treat an error of these functions as one of its own.
+        """
         below_hidden = hidden or _hides_errors(node)
         made = each_child(node, lambda child: self._guard(child, hidden=below_hidden))
         if node["type"].startswith("function-"):

@@ -232,8 +232,8 @@ class HandOn:
         return made
 
     def _has_the_same_order(self, made: Any, path: JsonPath) -> bool:
-        """Whether the items of a list may be at the positions where they were sent: none of them
-        has an undeclared key that was sent in another one.
+        """Whether the validated items of a list can be in the order in which they were sent. They
+        are not if an item has an undeclared key that was sent in another item.
         """
         sent = look_up(self._sent, path)
         if not is_array(sent) or len(sent) != len(made):

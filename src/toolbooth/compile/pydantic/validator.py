@@ -66,8 +66,8 @@ CONFLICTING_KEYS = "conflicting_keys"
 
 
 def validator(schema: CoreSchema) -> SchemaValidator:
-    """Build the validator from this very schema: by default Pydantic reuses each class's own,
-    unclosed one.
+    """Build the validator from this schema alone. By default Pydantic would use the validator that
+    a class has already, which takes unknown keys.
     """
     _check_closing()
     return _built(schema)
@@ -243,8 +243,8 @@ def _without_loss(node: CoreNode) -> CoreNode:
 
 
 def _keys_that_mean(meaning: Any, keys: Any, sent: dict[str, Any]) -> list[str]:
-    """Return the keys of the sent object that are validated to `meaning`. Empty if `keys` refers to
-    a definition and so cannot be used by itself.
+    """Return the keys of the sent object whose validated value is `meaning`. The list is empty if
+    the schema `keys` refers to a definition, because it cannot be used without that.
     """
     try:
         run = _built(core_schema.dict_schema(keys)).validate_json

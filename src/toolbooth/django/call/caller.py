@@ -52,8 +52,8 @@ class _Place(NamedTuple):
 class Caller:
     """The HTTP request that brought the message, and the questions that views are asked for it.
 
-    A view that is asked is never the one that runs. The one that runs authenticates its own
-    request. Only a password that it has already hashed, for the same request, is not hashed again.
+    The questions are put to another instance of the view than the one that runs, which
+    authenticates its own request. A password is hashed only once for a request.
     """
 
     def __init__(self, request: HttpRequest) -> None:

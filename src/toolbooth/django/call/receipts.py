@@ -1,8 +1,8 @@
 """Makes the receipt of a write: which row it was, and which fields were set, defaulted, stored with
 another value, or not stored.
 
-It is small, and it proves the write: the receipt of an update without effect shows that. With
-`verify: true` the whole object is returned.
+It is small, and it also shows that a write had no effect. With `verify: true` the whole object is
+returned.
 """
 
 from __future__ import annotations

@@ -207,7 +207,7 @@ def in_brief(schema: Json, relations: Any) -> Json:
 
 
 def mark_names(shape: Shape, relations: Any) -> None:
-    """Mark the texts in a value that name rows, in its shape."""
+    """Mark in the shape of a value which of its texts are names of rows."""
     if isinstance(relations, Relation):
         shape.named_by, shape.has_one_name = relations.names, relations.has_one_name
         shape.is_row_key = True

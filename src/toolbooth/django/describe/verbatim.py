@@ -39,8 +39,8 @@ def _marked(form: ObjectShape, names: set[str]) -> ObjectShape:
 def verbatim_mistakes(
     chosen: Configuration, names: Iterable[Name], contracts: Mapping[str, Contract]
 ) -> Iterator[tuple[str, str]]:
-    """Yield the entries of `VERBATIM` that name no argument, each with the reason. `names` are
-    those of all possible tools, `contracts` those of the published ones.
+    """Yield each entry of `VERBATIM` that is not the name of an argument, with the reason. `names`
+    has the names of all possible tools, `contracts` the contracts of the published ones.
     """
     every = list(names)
     for each in chosen.verbatim:

@@ -306,7 +306,7 @@ def act_as_user(otherwise: str) -> str:
 
 def no_such_user(name: str) -> str:
     """`--as` names a user that does not exist."""
-    return f"there is no user {name!r}"
+    return f"there is no user {name!r}; `manage.py createsuperuser` creates one"
 
 
 def tools_are_listed(answer: str) -> str:

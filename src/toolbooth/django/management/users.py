@@ -44,7 +44,7 @@ def agent_of(username: str | None) -> Agent:
 
 
 def shown_to(username: str) -> Shows:
-    """Return whether a tool is shown to the user of this name, as a function.
+    """Return a function that takes a tool and returns whether this user sees it.
 
     Raises:
         CommandError: there is no such user.

@@ -246,8 +246,9 @@ class PagedResults:
         return _is_numbered(asked) or (is_sized and asked.mode != "summary")
 
     def numbered_page(self, position: Position, asked: Controls) -> Any:
-        """Return the page after a position by number or size; None if its first row is too large
-        for any page, and the size was not sent again. Raises ToolInputError.
+        """Return the page after a position, if pages are counted by number or size. None if its
+        first row is too large for any page and the caller has not sent the size again. Raises
+        ToolInputError.
         """
         is_asked = _is_numbered(asked)
         if is_asked:
@@ -301,8 +302,8 @@ class PagedResults:
     # --- what is kept ---
 
     def _kept_position(self, position: Position, found: Written) -> Position | None:
-        """Return a position from which the result can be continued: by running the tool again, with
-        short or kept arguments, or by a kept result.
+        """Return a position from which the result can be continued. Either the tool runs again,
+        with arguments that are in the position or are kept, or the result itself is kept.
         """
         if position.kept is not None:
             return position

@@ -117,7 +117,7 @@ class Checker:
         sent = {key: each for key, each in wire(dict(given)).items() if key not in tool.way}
         refused = refusal_of(tool.contract, sent)
         if refused:
-            raise NoExample(f"{tool.label}: the example is no correct call: {refused}")
+            raise NoExample(f"{tool.label}: the example is not a correct call: {refused}")
         return sent
 
     async def verdict(self, case: Case) -> Deviation | None:

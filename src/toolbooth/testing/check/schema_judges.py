@@ -161,7 +161,7 @@ def _is_authors(shape: Shape) -> bool:
 
 # A recursive model, such as a tree of comments, has a shape without an end. Hence the depth.
 def _holds_authors(shape: Shape, depth: int = 6) -> bool:
-    """Whether this is so for a shape or for one below it."""
+    """Whether `_is_authors` is true for a shape or for one below it."""
     if _is_authors(shape):
         return True
     return depth > 0 and any(_holds_authors(each, depth - 1) for each in parts_of(shape))

@@ -166,10 +166,10 @@ def read_calls(path: str | Path) -> dict[int, RecordedCall]:
     if len(faults) > _MOST_FAULTS:
         faults[_MOST_FAULTS:] = [f"and {len(faults) - _MOST_FAULTS} lines more"]
     if faults:
-        raise BadRecording(f"{path} is no recording of calls:\n" + "\n".join(faults))
+        raise BadRecording(f"{path} is not a recording of calls:\n" + "\n".join(faults))
     if not found:
         raise BadRecording(
-            f"{path} holds no calls; record_calls(registry, {str(path)!r}) has them written there"
+            f"{path} contains no calls; record_calls(registry, {str(path)!r}) writes them to it"
         )
     return found
 

@@ -1,0 +1,1 @@
+"""What only `toolbooth serve` needs."""
