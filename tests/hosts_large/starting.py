@@ -12,9 +12,11 @@ from typing import Any
 
 import host
 import twins
-from compare import Figures, project
+from compare import Figures
 from django.urls import set_urlconf
 from twin_calls import read_reply
+
+from toolbooth.django.describe.catalogue import started_catalogue
 
 _VERSION = "2026-07-28"
 _HEADERS = {"MCP-Protocol-Version": _VERSION, "Mcp-Method": "server/discover"}
@@ -45,7 +47,7 @@ def start() -> Figures:
     call = _first_call(owner)
     whole, listed = _timed(lambda: twins.listed(owner))
     return {
-        "actions": len(project().actions),
+        "actions": len(started_catalogue().actions),
         "tools listed": len(listed),
         "first server/discover, CPU seconds": round(discover, 3),
         "then the first call, CPU seconds": round(call, 3),
@@ -56,7 +58,7 @@ def start() -> Figures:
 
 def _first_call(owner: twins.Headers) -> float:
     """CPU seconds of the first list of rows that the owner can read."""
-    for tool, action in project().actions.items():
+    for tool, action in started_catalogue().actions.items():
         if action.name == "list" and "{" not in action.path and tool not in host.LEFT_OUT:
             params = {"name": tool, "arguments": {}}
             with twins.undone():
