@@ -37,7 +37,7 @@ HOSTS: Mapping[str, tuple[str, ...]] = {
 OWN = ("-e", f"{ROOT}[django]")
 """Toolbooth is this working tree."""
 
-KINDS = ("actions", "reads", "writes", "malformed", "cost")
+KINDS = ("actions", "reads", "writes", "malformed", "cost", "start")
 
 BARS = (
     "untold",
@@ -185,6 +185,14 @@ MALFORMED = (
     "text in a field of any type, as over REST",
     "different",
 )
+START = (
+    "actions",
+    "tools listed",
+    "first server/discover, CPU seconds",
+    "then the first call, CPU seconds",
+    "then the whole list, CPU seconds",
+    "memory after these, MB more",
+)
 COST = (
     "REST, CPU ms",
     "MCP, CPU ms",
@@ -214,12 +222,17 @@ def tables(figures: Mapping[str, Figures]) -> list[Table]:
         for kind, each in found["cost"].items()
         if isinstance(each, dict)
     ]
-    return [
+    started = {host: found for host, found in hosts.items() if "start" in found}
+    made: list[Table] = [
         (("endpoints", *hosts), _turned(hosts, "actions", ACTIONS)),
         (("calls", *CALLS), calls),
         (("malformed writes", *hosts), _turned(hosts, "malformed", MALFORMED)),
         (("cost", *COST), costs),
     ]
+    # A result from before this was measured has no such figures.
+    if started:
+        made.append((("first messages", *started), _turned(started, "start", START)))
+    return made
 
 
 def _of(host: str, figures: Mapping[str, Figures]) -> dict[str, Figures]:

@@ -39,6 +39,22 @@ def resident() -> float:
     return int(pages) * os.sysconf("SC_PAGE_SIZE") / 1e6
 
 
+class Client:
+    """Sends requests to the project, and keeps the CPU time in which it reads the answers."""
+
+    def __init__(self) -> None:
+        self.seconds = 0.0
+
+    def read(self, body: bytes) -> Any:
+        begin = process_time()
+        answer = json.loads(body)
+        self.seconds += process_time() - begin
+        return answer
+
+
+client = Client()
+
+
 def ask(sent: Exchange) -> Any:
     """The response of the project to a request."""
     headers = {"Host": "127.0.0.1", "Authorization": f"Token token-of-{sent.user}", **sent.headers}
@@ -60,7 +76,7 @@ def ask(sent: Exchange) -> Any:
     answer.close()
     if answer.status_code != sent.status:
         raise RuntimeError(f"answered {answer.status_code}: {body[:2000]!r}")
-    return json.loads(body)
+    return client.read(body)
 
 
 def result_of(sent: Exchange) -> Any:
@@ -103,15 +119,21 @@ ASKED: dict[str, Callable[[], Any]] = {
     "start": lambda: start().named,
     "discover": lambda: result_of(DISCOVER),
     "call": lambda: result_of(CALL),
+    "REST": lambda: ask(REST["retrieve"]),
     "help": lambda: result_of(HELP),
     "list": whole_list,
 }
 
 
+def clock() -> float:
+    """CPU seconds of the project: what its client spends on reading JSON is not its own."""
+    return process_time() - client.seconds
+
+
 def cost(name: str) -> tuple[float, Any]:
-    begin = process_time()
+    begin = clock()
     answer = ASKED[name]()
-    return process_time() - begin, answer
+    return clock() - begin, answer
 
 
 def first(name: str) -> None:
@@ -124,15 +146,15 @@ def first(name: str) -> None:
 
 
 def serve() -> None:
-    for name in ("list", "call", "help"):
+    for name in ("list", "call", "REST", "help"):
         cost(name)
     print("ready", flush=True)
     for line in sys.stdin:
         name, count = line.split()
-        begin = process_time()
+        begin = clock()
         for _ in range(int(count)):
             ASKED[name]()
-        print((process_time() - begin) / int(count), flush=True)
+        print((clock() - begin) / int(count), flush=True)
 
 
 def message() -> None:

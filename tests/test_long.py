@@ -235,7 +235,8 @@ def test_the_tests_that_make_test_leaves_out_exist(request: pytest.FixtureReques
 
 def test_the_page_of_the_large_hosts_has_those_that_were_run():
     hosts = importlib.import_module("hosts_large")
-    counts = dict.fromkeys((*hosts.ACTIONS, *hosts.CALLS, *hosts.MALFORMED), 0)
+    keys = (*hosts.ACTIONS, *hosts.CALLS, *hosts.MALFORMED, *hosts.START)
+    counts = dict.fromkeys(keys, 0)
     figures = {f"pretix: {kind}": counts for kind in hosts.KINDS}
     figures["pretix: actions"] = {
         **counts,
@@ -248,6 +249,7 @@ def test_the_page_of_the_large_hosts_has_those_that_were_run():
     assert "| endpoints | pretix |" in page
     assert "| pretix, writes | 0 |" in page
     assert "| pretix, list | 1.5 |" in page
+    assert "| then the whole list, CPU seconds | 0 |" in page
     assert page.endswith(
         "- pretix, 1 endpoints left out: it takes a file.\n"
         "- pretix, errors of lint in what the project itself decides: open-map 2.\n"

@@ -16,5 +16,6 @@ if __name__ == "__main__":
     # They need a project that is set up.
     from compare import KINDS
     from endpoints import actions
+    from starting import start
 
-    print(json.dumps({"actions": actions, **KINDS}[sys.argv[1]]()), flush=True)
+    print(json.dumps({"actions": actions, "start": start, **KINDS}[sys.argv[1]]()), flush=True)

@@ -78,9 +78,11 @@ class Identities:
             self._share_permissions(found[0])
             return found
         key = _key(outer, request)
-        if key not in self._by_headers:
-            self._keep_for_all(outer, request, self._answer(request))
-        return _taken(request, self._by_headers[key])
+        answer = self._by_headers.get(key)
+        if answer is None:
+            answer = self._answer(request)
+            self._keep_for_all(outer, request, answer)
+        return _taken(request, answer)
 
     def _keep_for_all(
         self, outer: HttpRequest, request: Any, answer: Identity | APIException

@@ -38,6 +38,7 @@ from toolbooth.django.describe.discovery import Action
 from toolbooth.django.describe.kinds import Kinds
 from toolbooth.django.describe.operations import BodySerializer
 from toolbooth.django.describe.relations import Relation, field_at, names_rows, with_keys
+from toolbooth.django.resolve import resolve
 from toolbooth.errors import Problem, ToolError, ToolInputError
 from toolbooth.jsonvalue import is_array, is_object
 
@@ -271,7 +272,7 @@ class SyncInvocation:
         """
         resolver = get_resolver(get_urlconf())
         try:
-            match = resolver.resolve(path) if values else fixed(resolver, get_language(), path)
+            match = resolve(resolver, path) if values else fixed(resolver, get_language(), path)
         except Resolver404:
             return None
         is_own = match.func is self.action.callback and _is_whole(match, values)

@@ -11,6 +11,7 @@ from typing import Any
 from django.urls import ResolverMatch, URLResolver
 
 from toolbooth.boundary.read import text_as_json
+from toolbooth.django.resolve import resolve
 from toolbooth.jsonvalue import Json, is_object
 
 _DEEPEST = 2
@@ -46,4 +47,4 @@ def fixed(resolver: URLResolver, language: str | None, path: str) -> ResolverMat
     """Resolve a path without values. The language is part of the key of the cache, because patterns
     may begin with it.
     """
-    return resolver.resolve(path)
+    return resolve(resolver, path)

@@ -21,6 +21,7 @@ from toolbooth.django.call.inner_request import inner_request
 from toolbooth.django.describe.discovery import Action
 from toolbooth.django.describe.model_words import NAMES_OF_ROWS
 from toolbooth.django.describe.published_models import ModelClass, PublishedModels, path_names
+from toolbooth.django.resolve import resolve
 from toolbooth.jsonvalue import is_mapping, quoted
 
 logger = logging.getLogger("toolbooth.django")
@@ -69,7 +70,7 @@ class VisibleRows:
         path = action.path.format(**values)
         try:
             request = inner_request(self.who.request, action.method, path)
-            request.resolver_match = get_resolver(get_urlconf()).resolve(path)
+            request.resolver_match = resolve(get_resolver(get_urlconf()), path)
             view = self.who.listing_view(action, request.resolver_match.kwargs, request)
         except Exception:
             return None

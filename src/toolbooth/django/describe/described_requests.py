@@ -17,6 +17,7 @@ from rest_framework.test import APIRequestFactory
 
 from toolbooth.django.describe.discovery import Action
 from toolbooth.django.describe.view_requests import ACCEPT, negotiate, plausible_version
+from toolbooth.django.resolve import resolve
 
 plumbing: Any = untyped_plumbing
 
@@ -40,7 +41,7 @@ class DescribedRequest(WSGIRequest):
         self,
     ) -> ResolverMatch | None:
         try:
-            return get_resolver(get_urlconf()).resolve(self.toolbooth_path)
+            return resolve(get_resolver(get_urlconf()), self.toolbooth_path)
         except Resolver404:
             return None
 

@@ -16,8 +16,6 @@ from rest_framework.views import APIView
 ACCEPT = "application/json, */*"
 """The `Accept` header of every request that a view gets."""
 
-_NEGOTIATING = ("perform_content_negotiation", "get_content_negotiator", "get_renderers")
-
 
 def negotiate(view: Any, *, force: bool = False) -> None:
     """Negotiate as a view does in `initial` before it authenticates. Raises the exceptions of the
@@ -30,8 +28,10 @@ def negotiate(view: Any, *, force: bool = False) -> None:
     else:
         chosen = view.perform_content_negotiation(request, force=force)
     request.accepted_renderer, request.accepted_media_type = chosen
-    # A view may be asked without the URL kwargs of a call.
-    kwargs = {**plausible_version(view.versioning_class), **view.kwargs}
+    kwargs = view.kwargs
+    if view.versioning_class is not None:
+        # A view may be asked without the URL kwargs of a call.
+        kwargs = {**plausible_version(view.versioning_class), **kwargs}
     version = view.determine_version(request, *view.args, **kwargs)
     request.version, request.versioning_scheme = version
 
@@ -51,8 +51,12 @@ def _usual_choice(renderers: tuple[type, ...]) -> tuple[Any, str]:
 def _negotiates_as_usual(view: Any) -> bool:
     """Whether a view chooses its renderer by its class and the header alone."""
     cls: Any = view.__class__
-    is_stock = all(getattr(cls, name) is getattr(APIView, name) for name in _NEGOTIATING)
-    return is_stock and view.content_negotiation_class is DefaultContentNegotiation
+    return (
+        view.content_negotiation_class is DefaultContentNegotiation
+        and cls.perform_content_negotiation is APIView.perform_content_negotiation
+        and cls.get_content_negotiator is APIView.get_content_negotiator
+        and cls.get_renderers is APIView.get_renderers
+    )
 
 
 def plausible_version(versioning_class: Any) -> dict[str, str]:
