@@ -53,6 +53,17 @@ def plant(tree: Left | Right, forest: list[Left | Right] = []) -> str:  # noqa: 
     return "planted"
 
 
+def plant_six(
+    ash: Left | Right | None = None,
+    elm: Left | Right | None = None,
+    fir: Left | Right | None = None,
+    oak: Left | Right | None = None,
+    pine: Left | Right | None = None,
+    yew: Left | Right | None = None,
+) -> str:
+    return "planted"
+
+
 def calculate(sum: Plus | Minus) -> str:
     return "calculated"
 
@@ -129,6 +140,12 @@ def _trees() -> Iterator[Hostile]:
     body = _sent({"tree": _nested(12, {"x": 5})})
     yield Hostile("union of models, 12 deep, right", tool, body, True, alone)
     yield Hostile("union of models, 190 deep", tool, _sent({"tree": _nested(190, {"x": 5})}))
+    deep = _nested(15, {"x": 10})
+    both = _sent({"tree": deep, "forest": [deep]})
+    yield Hostile("a tree and a forest, both 15 deep", tool, both)
+    names = ("ash", "elm", "fir", "oak", "pine", "yew")
+    six = _sent(dict.fromkeys(names, deep))
+    yield Hostile("six trees in six fields, 15 deep", compile_function(plant_six), six)
     yield Hostile("full tree of unions", tool, _sent({"tree": _full_tree(7, {"x": "bad"})}))
     forest = [_nested(6, {"x": "bad"}) for _ in range(300)]
     yield Hostile("300 trees", tool, _sent({"tree": {}, "forest": forest}))
