@@ -185,7 +185,7 @@ def test_right_trees_pass_together_up_to_three_of_14_levels(sent):
             id="the deepest of four",
         ),
         pytest.param(
-            {name: DEEPER for name in ("ash", "oak", "elm", "fir")},
+            dict.fromkeys(("ash", "oak", "elm", "fir"), DEEPER),
             {"$.ash": IN_ALL, "$.oak": IN_ALL, "$.elm": IN_ALL},
             id="all but one",
         ),
@@ -202,6 +202,12 @@ def test_the_tries_of_all_fields_count_together(sent, refused):
     problems = result["_meta"]["toolbooth"]["problems"]
     assert [each["code"] for each in problems] == ["too-complex"] * len(refused)
     assert {each["path"]: each["message"] for each in problems} == refused
+
+
+def test_an_undeclared_key_beside_a_deep_tree_is_refused():
+    result = answer(plant, {"tree": nested(10, {"x": 5}), "labl": "a"})
+    [problem] = result["_meta"]["toolbooth"]["problems"]
+    assert (problem["code"], problem["path"]) == ("unknown-key", "$.labl")
 
 
 LEAVES = st.sampled_from([{}, {"x": 1}, {"y": 1}, {"x": "bad"}, {"x": 10}, {"z": 1}, 5, None])

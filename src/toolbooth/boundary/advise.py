@@ -70,6 +70,8 @@ def invalid_values(
     more = max(0, len(problems) - MOST_PROBLEMS)
     if most is None:
         more += error.more
+    elif error.one_form:
+        more += max(0, error.count - most)
     may_cure = is_json and not is_costly(contract, arguments)
     corrected, edits = _cured(contract, arguments, problems) if may_cure else (None, [])
     shown = corrected is not None and not holds_secret(contract.shape, corrected)
@@ -164,7 +166,7 @@ def refusal_without_values(
         if problem.path not in texts or problem.code in _KEY_PROBLEMS
     ]
     invalid: list[Problem] = []
-    if not exam.has_stopped:
+    if not (exam.has_stopped or is_costly(contract, decoded)):
         invalid = _validation_problems(contract, decoded, partial(_repeats_examination, exam))
     swallowed = {(name,) for name in tags.names}
     missing = [

@@ -47,13 +47,12 @@ def _problems(counts: dict[str, int]) -> list[Problem]:
     """
     problems: list[Problem] = []
     left = sum(counts.values())
-    for key in sorted(counts, key=lambda key: counts[key], reverse=True):
-        is_alone = counts[key] > MOST_TRIES
-        message = messages.too_complex(MOST_TRIES, alone=is_alone)
-        problems.append(Problem(code="too-complex", path=(key,), message=message))
+    by_count = iter(sorted(counts, key=lambda key: counts[key], reverse=True))
+    while left > MOST_TRIES:
+        key = next(by_count)
         left -= counts[key]
-        if left <= MOST_TRIES:
-            break
+        message = messages.too_complex(MOST_TRIES, alone=counts[key] > MOST_TRIES)
+        problems.append(Problem(code="too-complex", path=(key,), message=message))
     return problems
 
 
