@@ -204,6 +204,30 @@ def test_the_tries_of_all_fields_count_together(sent, refused):
     assert {each["path"]: each["message"] for each in problems} == refused
 
 
+@pytest.mark.parametrize("depth", [14, 60])
+@pytest.mark.parametrize(
+    ("sent", "path", "edits"),
+    [
+        pytest.param(
+            lambda tree: {"data": {"tree": tree}}, "$.data", ["move $.data.* to $"], id="wrapper"
+        ),
+        pytest.param(
+            lambda tree: {"Tree": tree}, "$.Tree", ['rename $.Tree to "tree"'], id="other case"
+        ),
+    ],
+)
+def test_a_correction_that_takes_too_long_to_check_is_only_given_as_edits(
+    depth: int, sent: Any, path: str, edits: list[str]
+):
+    details = answer(plant, sent(nested(depth, {"x": 5})))["_meta"]["toolbooth"]
+    assert [each["path"] for each in details["problems"]] == [path]
+    assert "corrected" not in details
+    assert details["edits"] == edits
+    # A short one is checked, and given as a whole.
+    short = nested(3, {"x": 5})
+    assert answer(plant, sent(short))["_meta"]["toolbooth"]["corrected"] == {"tree": short}
+
+
 def test_an_undeclared_key_beside_a_deep_tree_is_refused():
     result = answer(plant, {"tree": nested(10, {"x": 5}), "labl": "a"})
     [problem] = result["_meta"]["toolbooth"]["problems"]

@@ -41,6 +41,14 @@ def is_costly(contract: Contract, arguments: Any) -> bool:
     return whole > MOST_TRIES_TO_EXPLAIN
 
 
+def is_costly_to_check(contract: Contract, corrected: Any) -> bool:
+    """Whether the validation tries so many forms that it may not run only to check a correction."""
+    try:
+        return is_costly(contract, corrected)
+    except ToolInputError:
+        return True
+
+
 def _problems(counts: dict[str, int]) -> list[Problem]:
     """A problem for each field that must become less deep, the most expensive ones first, until
     the others are few enough.

@@ -100,6 +100,10 @@ def too_complex(most: int, *, alone: bool) -> str:
     )
 
 
+UNCHECKED = "would take too long to check"
+"""A correction that is not given for this reason."""
+
+
 def more_digits_than(most: int) -> str:
     """An integer that is longer than the limit."""
     return f"an integer has more than {most} digits"
