@@ -12,7 +12,7 @@ from datetime import date
 from functools import cache
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, Field, TypeAdapter, create_model
+from pydantic import AfterValidator, BaseModel, Field, TypeAdapter, create_model
 
 from toolbooth import Contract, compile_function
 
@@ -30,6 +30,22 @@ class Right(BaseModel):
     y: int = 0
     child: Left | Right | None = None
     other: Left | Right | None = None
+
+
+def _even(value: int) -> int:
+    if value % 2:
+        raise ValueError("must be even")
+    return value
+
+
+class Even(BaseModel):
+    x: Annotated[int, AfterValidator(_even)] = 0
+    child: Even | Odd | None = None
+
+
+class Odd(BaseModel):
+    y: int = 0
+    child: Even | Odd | None = None
 
 
 class Plus(BaseModel):
@@ -50,6 +66,21 @@ class Row(BaseModel):
 
 
 def plant(tree: Left | Right, forest: list[Left | Right] = []) -> str:  # noqa: B006
+    return "planted"
+
+
+def plant_six(
+    ash: Left | Right | None = None,
+    elm: Left | Right | None = None,
+    fir: Left | Right | None = None,
+    oak: Left | Right | None = None,
+    pine: Left | Right | None = None,
+    yew: Left | Right | None = None,
+) -> str:
+    return "planted"
+
+
+def plant_even(tree: Even | Odd) -> str:
     return "planted"
 
 
@@ -87,7 +118,7 @@ class Hostile:
     body: bytes
     passes: bool = False
     alone: TypeAdapter[Any] | None = None
-    """Pydantic alone, if the author's validation itself is expensive."""
+    """Pydantic alone, if the author's validation itself takes longer than the bytes may cost."""
 
 
 def corpus() -> Iterator[Hostile]:
@@ -120,15 +151,30 @@ def _trees() -> Iterator[Hostile]:
     for depth in (8, 14, 60):
         body = _sent({"tree": _nested(depth, {"x": "bad"})})
         yield Hostile(f"union of models, {depth} deep, a wrong leaf", tool, body)
-    for depth in (8, 12):
+    for depth in (8, 12, 14, 15):
         body = _sent({"tree": _nested(depth, {"x": 10})})
-        name = f"union of models, {depth} deep, a leaf out of bounds"
-        yield Hostile(name, tool, body, alone=alone)
+        yield Hostile(f"union of models, {depth} deep, a leaf out of bounds", tool, body)
+    for depth in (12, 14, 15):
+        body = _sent({"tree": _nested(depth, {"x": 5})})
+        yield Hostile(f"union of models, {depth} deep, right", tool, body, True, alone)
     body = _sent({"tree": _nested(12, {"x": "5"})})
     yield Hostile("union of models, 12 deep, a number as text", tool, body, True, alone)
-    body = _sent({"tree": _nested(12, {"x": 5})})
-    yield Hostile("union of models, 12 deep, right", tool, body, True, alone)
+    three = _nested(14, {"x": 5})
+    body = _sent({"tree": three, "forest": [three, three]})
+    yield Hostile("three right trees, 14 deep", tool, body, True, alone)
+    author, alone = compile_function(plant_even), TypeAdapter(plant_even)
+    body = _sent({"tree": _nested(14, {"x": 5})})
+    yield Hostile("the author's code refuses a leaf, 14 deep", author, body, alone=alone)
+    for depth in (14, 60):
+        body = _sent({"data": {"tree": _nested(depth, {"x": 10})}})
+        yield Hostile(f"a wrapped tree, {depth} deep", tool, body)
     yield Hostile("union of models, 190 deep", tool, _sent({"tree": _nested(190, {"x": 5})}))
+    deep = _nested(15, {"x": 10})
+    both = _sent({"tree": deep, "forest": [deep]})
+    yield Hostile("a tree and a forest, both 15 deep", tool, both)
+    names = ("ash", "elm", "fir", "oak", "pine", "yew")
+    six = _sent(dict.fromkeys(names, deep))
+    yield Hostile("six trees in six fields, 15 deep", compile_function(plant_six), six)
     yield Hostile("full tree of unions", tool, _sent({"tree": _full_tree(7, {"x": "bad"})}))
     forest = [_nested(6, {"x": "bad"}) for _ in range(300)]
     yield Hostile("300 trees", tool, _sent({"tree": {}, "forest": forest}))

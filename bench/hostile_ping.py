@@ -51,9 +51,9 @@ def serving() -> Iterator[int]:
     ) as child:
         assert child.stderr is not None
         try:
-            found = re.search(r":(\d+)/mcp$", child.stderr.readline().strip())
-            assert found is not None
-            yield int(found[1])
+            # The command line shows warnings about tools first.
+            addresses = (re.search(r":(\d+)/mcp$", line.strip()) for line in child.stderr)
+            yield next(int(found[1]) for found in addresses if found is not None)
         finally:
             child.terminate()
 

@@ -107,6 +107,19 @@ def test_docstrings_for_tool_authors_name_the_wire_contract_and_the_test_helper(
 # --- security ---
 
 
+def test_no_row_is_cut_off_from_its_table():
+    row, rule = re.compile(r"^\|.*\|$"), re.compile(r"^\|[\s:|-]+\|$")
+    cut_off: list[str] = []
+    for page in sorted(DOCS.rglob("*.md")):
+        text = re.sub(r"^ *```.*?^ *```$", "", page.read_text(), flags=re.DOTALL | re.MULTILINE)
+        lines = ["", *text.splitlines(), ""]
+        # The first row of a table is its head, and has a rule below it.
+        starts = [at for at in range(1, len(lines) - 1) if row.match(lines[at])]
+        starts = [at for at in starts if not row.match(lines[at - 1])]
+        cut_off += [f"{page}: {lines[at]}" for at in starts if not rule.match(lines[at + 1])]
+    assert cut_off == []
+
+
 def test_every_promise_about_security_names_tests_that_exist():
     page = (DOCS / "reference" / "security.md").read_text(encoding="utf-8")
     rows = [line for line in page.splitlines() if line.startswith("| ") and "|---" not in line]

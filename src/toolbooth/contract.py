@@ -92,12 +92,16 @@ MOST_OBJECTIONS = 1_000
 
 class InvalidValues(Exception):
     """The author's own validation refused. Raised by `Contract.validate`; its objections are read
-    only if needed. `count`: how many there are, if there may be very many.
+    only if needed. `count`: how many there are, if there may be very many. `one_form`: of each
+    union, they are about one form only.
     """
 
-    def __init__(self, read: Callable[[], Iterable[Objection]], count: int = 0) -> None:
+    def __init__(
+        self, read: Callable[[], Iterable[Objection]], count: int = 0, *, one_form: bool = False
+    ) -> None:
         self.read = read
         self.count = count
+        self.one_form = one_form
 
     @property
     def more(self) -> int:
@@ -123,6 +127,10 @@ class Contract:
     validate: Callable[[Any], Any]
     """Decoded arguments -> the function's values, by the author's own validation, once. Raises
     InvalidValues.
+    """
+    check_unions: Callable[[Any], None] | None = None
+    """Raises InvalidValues for arguments to which `validate` would object, if it can find that out
+    without trying a form of a union twice on one value. None: it is not known how.
     """
     bind: Callable[[Any], dict[str, Any]] | None = None
     """Values -> keyword arguments; None if the values already are."""

@@ -141,6 +141,99 @@ def test_a_number_as_text_is_repaired_at_any_depth():
     assert result["_meta"]["toolbooth"]["repairs"] == [{"code": "scalar-text", "path": path}]
 
 
+def plant_garden(
+    trees: list[Left | Right] = [],  # noqa: B006
+    ash: Left | Right | None = None,
+    oak: Left | Right | None = None,
+    elm: Left | Right | None = None,
+    fir: Left | Right | None = None,
+) -> Any:
+    single = [each for each in (ash, oak, elm, fir) if each is not None]
+    return {"trees": len(trees), "single": len(single)}
+
+
+DEEP = nested(14, {"x": 5})
+DEEPER = nested(15, {"x": 5})
+IN_ALL = (
+    "is nested so deep that, with the other fields, more than 100,000 combinations of forms would "
+    "have to be tried; send it less deep"
+)
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        pytest.param({"trees": [DEEP], "oak": DEEP, "elm": DEEP}, id="three fields"),
+        pytest.param({"trees": [DEEP] * 3}, id="three items"),
+        pytest.param({"oak": DEEPER, "elm": DEEP}, id="two, one deeper"),
+    ],
+)
+def test_right_trees_pass_together_up_to_three_of_14_levels(sent):
+    assert answer(plant_garden, sent)["structuredContent"] == {
+        "trees": len(sent.get("trees", [])),
+        "single": len(sent.keys() - {"trees"}),
+    }
+
+
+@pytest.mark.parametrize(
+    ("sent", "refused"),
+    [
+        pytest.param({"oak": DEEPER, "trees": [DEEPER]}, {"$.oak": IN_ALL}, id="two fields"),
+        pytest.param(
+            {"ash": DEEP, "oak": DEEP, "elm": DEEPER, "fir": DEEP},
+            {"$.elm": IN_ALL},
+            id="the deepest of four",
+        ),
+        pytest.param(
+            dict.fromkeys(("ash", "oak", "elm", "fir"), DEEPER),
+            {"$.ash": IN_ALL, "$.oak": IN_ALL, "$.elm": IN_ALL},
+            id="all but one",
+        ),
+        pytest.param(
+            {"oak": DEEP, "elm": nested(90, {"x": 5}), "trees": [DEEPER, DEEPER]},
+            {"$.elm": TOO_COMPLEX, "$.trees": TOO_COMPLEX},
+            id="some by themselves",
+        ),
+    ],
+)
+def test_the_tries_of_all_fields_count_together(sent, refused):
+    result = answer(plant_garden, sent)
+    assert result["isError"]
+    problems = result["_meta"]["toolbooth"]["problems"]
+    assert [each["code"] for each in problems] == ["too-complex"] * len(refused)
+    assert {each["path"]: each["message"] for each in problems} == refused
+
+
+@pytest.mark.parametrize("depth", [14, 60])
+@pytest.mark.parametrize(
+    ("sent", "path", "edits"),
+    [
+        pytest.param(
+            lambda tree: {"data": {"tree": tree}}, "$.data", ["move $.data.* to $"], id="wrapper"
+        ),
+        pytest.param(
+            lambda tree: {"Tree": tree}, "$.Tree", ['rename $.Tree to "tree"'], id="other case"
+        ),
+    ],
+)
+def test_a_correction_that_takes_too_long_to_check_is_only_given_as_edits(
+    depth: int, sent: Any, path: str, edits: list[str]
+):
+    details = answer(plant, sent(nested(depth, {"x": 5})))["_meta"]["toolbooth"]
+    assert [each["path"] for each in details["problems"]] == [path]
+    assert "corrected" not in details
+    assert details["edits"] == edits
+    # A short one is checked, and given as a whole.
+    short = nested(3, {"x": 5})
+    assert answer(plant, sent(short))["_meta"]["toolbooth"]["corrected"] == {"tree": short}
+
+
+def test_an_undeclared_key_beside_a_deep_tree_is_refused():
+    result = answer(plant, {"tree": nested(10, {"x": 5}), "labl": "a"})
+    [problem] = result["_meta"]["toolbooth"]["problems"]
+    assert (problem["code"], problem["path"]) == ("unknown-key", "$.labl")
+
+
 LEAVES = st.sampled_from([{}, {"x": 1}, {"y": 1}, {"x": "bad"}, {"x": 10}, {"z": 1}, 5, None])
 TREES = st.recursive(
     LEAVES,

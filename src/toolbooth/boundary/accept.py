@@ -165,7 +165,7 @@ def _long_way(
             made,
         ) from None
     try:
-        return values_of(contract, decoded), [*made, *tags.notes]
+        return values_of(contract, decoded, costly=costly), [*made, *tags.notes]
     except InvalidValues as error:
         raise _after_repairs(contract, invalid_values(contract, error, decoded), made) from None
 

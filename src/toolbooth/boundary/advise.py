@@ -70,8 +70,9 @@ def invalid_values(
     more = max(0, len(problems) - MOST_PROBLEMS)
     if most is None:
         more += error.more
-    may_cure = is_json and not is_costly(contract, arguments)
-    corrected, edits = _cured(contract, arguments, problems) if may_cure else (None, [])
+    elif error.one_form:
+        more += max(0, error.count - most)
+    corrected, edits = _cured(contract, arguments, problems) if is_json else (None, [])
     shown = corrected is not None and not holds_secret(contract.shape, corrected)
     return explained(
         contract,
@@ -89,8 +90,7 @@ def advised(contract: Contract, arguments: Json, refusal: ToolInputError) -> Too
     if refusal.edits or refusal.corrected is not None or refusal.more:
         return refusal
     problems = [with_meaning(each, contract, arguments) for each in refusal.problems]
-    may_cure = not is_costly(contract, arguments)
-    corrected, edits = _cured(contract, arguments, problems) if may_cure else (None, [])
+    corrected, edits = _cured(contract, arguments, problems)
     shown = corrected is not None and not holds_secret(contract.shape, corrected)
     if shown:
         problems = [*refusal.problems]
@@ -122,7 +122,7 @@ def _cured(
     moved, moves = found_elsewhere(contract.shape, arguments, problems)
     # Another kind of problem, such as a missing field that was found nowhere, would remain after
     # every cure. So there is no corrected call to look for.
-    if not moves and len(wrong) < len(problems):
+    if is_costly(contract, arguments) or (not moves and len(wrong) < len(problems)):
         return None, []
     try:
         cured = None if moves else _in_place(contract, arguments, wrong)
@@ -164,7 +164,7 @@ def refusal_without_values(
         if problem.path not in texts or problem.code in _KEY_PROBLEMS
     ]
     invalid: list[Problem] = []
-    if not exam.has_stopped:
+    if not (exam.has_stopped or is_costly(contract, decoded)):
         invalid = _validation_problems(contract, decoded, partial(_repeats_examination, exam))
     swallowed = {(name,) for name in tags.names}
     missing = [
@@ -265,12 +265,14 @@ def _checked(
     found = problems_with(contract, corrected)
     if not found:
         return corrected, edits, []
+    explained = partial(_repeats_examination, exam)
+    if found[0].code == "too-complex":
+        return None, edits, _validation_problems(contract, decoded, explained)
     cured, further = _cured(contract, corrected, found)
     if cured is not None:
         return cured, [*edits, *further], []
     read = {each.source for each in edits if isinstance(each, Rewrite)}
     if any(each.path[: len(place)] == place for each in found for place in read):
-        explained = partial(_repeats_examination, exam)
         return None, [], _validation_problems(contract, decoded, explained)
     return corrected, edits, found
 
@@ -357,7 +359,7 @@ def _in_place(
     if not cured.edits:
         return None, []
     refused = {each.path for each in problems_with(contract, cured.arguments)}
-    return None, [each for each in cured.edits if each.source not in refused]
+    return None, [each for each in cured.edits if refused.isdisjoint(((), each.source))]
 
 
 def _accepted(

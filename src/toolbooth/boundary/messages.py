@@ -91,12 +91,17 @@ def too_many_values(most: int) -> str:
     return f"has more than {most:,} values; send them in several calls"
 
 
-def too_complex(most: int) -> str:
-    """Nested unions whose forms have no tag."""
+def too_complex(most: int, *, alone: bool) -> str:
+    """Nested unions whose forms have no tag. `alone`: this field has too many by itself."""
+    together = "" if alone else ", with the other fields,"
     return (
-        f"is nested so deep that more than {most:,} combinations of forms would have to be tried; "
-        "send it less deep"
+        f"is nested so deep that{together} more than {most:,} combinations of forms would have to "
+        "be tried; send it less deep"
     )
+
+
+UNCHECKED = "would take too long to check"
+"""A correction that is not given for this reason."""
 
 
 def more_digits_than(most: int) -> str:

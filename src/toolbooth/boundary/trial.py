@@ -12,6 +12,7 @@ import orjson
 from pydantic_core import SchemaValidator, ValidationError
 
 from toolbooth.boundary import messages
+from toolbooth.boundary.complexity import is_costly_to_check
 from toolbooth.boundary.refusals import may_hold_secret
 from toolbooth.boundary.values import messages as value_messages
 from toolbooth.contract import Contract, InvalidValues, Objection
@@ -62,7 +63,11 @@ def _as_published(shape: Shape, value: Any) -> Any:
 
 
 def problems_with(contract: Contract, arguments: Any) -> list[Problem]:
-    """Return the problems of arguments that have the right shape."""
+    """Return the problems of arguments that have the right shape; one, at the top, if it would take
+    too long to find them.
+    """
+    if is_costly_to_check(contract, arguments):
+        return [Problem(code="too-complex", path=(), message=messages.UNCHECKED)]
     shown = None if may_hold_secret(contract.shape) else arguments
     return [_problem(each, shown) for each in _objections(contract, arguments)]
 

@@ -14,15 +14,16 @@ from toolbooth.shape import ArrayShape, ObjectShape, Shape, item_shape
 from toolbooth.shape_check import fitting_form
 
 
-def values_of(contract: Contract, decoded: Json) -> Any:
-    """The function's values. Raises InvalidValues."""
+def values_of(contract: Contract, decoded: Json, *, costly: bool = False) -> Any:
+    """The function's values. Raises InvalidValues. `costly`: the validation tries many forms."""
     # Without flattening, the arguments already have the form of the author's model.
-    if not contract.flattened:
-        return contract.validate(decoded)
-    form = contract.shape.objects[0]
-    return contract.validate(
-        _put_back(form, decoded) if form.flattened else _put_back_below(form, decoded)
-    )
+    if contract.flattened:
+        form = contract.shape.objects[0]
+        decoded = _put_back(form, decoded) if form.flattened else _put_back_below(form, decoded)
+    # The validation would report the errors of every try.
+    if costly and contract.check_unions is not None:
+        contract.check_unions(decoded)
+    return contract.validate(decoded)
 
 
 def _put_back_below(form: ObjectShape, value: Json) -> Json:

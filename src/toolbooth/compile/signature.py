@@ -51,6 +51,7 @@ from toolbooth.compile.pydantic.field_nodes import (
 )
 from toolbooth.compile.pydantic.schema import exact_schema, is_self_explanatory
 from toolbooth.compile.pydantic.shape import ShapeBuilder
+from toolbooth.compile.pydantic.union_check import union_check
 from toolbooth.compile.pydantic.validator import (
     CONFLICTING_KEYS,
     for_values,
@@ -347,6 +348,7 @@ def _finish(
         "shape": shape,
         "describe": describe,
         "validate": failures.refusing(run, objections),
+        "check_unions": union_check(values, objections) if as_json else None,
         "validation_proves_shape": proves,
     }
 
