@@ -11,12 +11,10 @@ import json
 import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from decimal import Decimal, InvalidOperation
 from functools import partial
 from time import monotonic
 from typing import Any
 
-import orjson
 from django.core.cache import caches
 from django.db import transaction
 from django.db.models import Model
@@ -32,6 +30,7 @@ from toolbooth.django.call.invocation import SyncInvocation
 from toolbooth.django.call.replies import as_json, json_fragment
 from toolbooth.django.call.row_before import RowBefore
 from toolbooth.django.call.stored_row import Fate, Saves, StoredRow, watching_saves
+from toolbooth.django.call.taken_form import as_taken, cut, is_short
 from toolbooth.django.describe.discovery import Action
 from toolbooth.django.describe.model_words import NAMES_OF_ROWS
 from toolbooth.django.describe.readers import is_same_class
@@ -44,9 +43,6 @@ logger = logging.getLogger("toolbooth.django")
 
 
 _WRITES = frozenset(("create", "update", "partial_update"))
-_LONGEST = 100
-"""The most characters of one value in a receipt."""
-
 _ALWAYS = ("set", "defaulted")
 """Parts of a receipt that are shown even if they are empty."""
 
@@ -166,7 +162,7 @@ class ReceiptedWrite:
         about["stored_as"] = {
             name: self._as_taken(name, shown[name]) for name in _of(fates, "stored_as")
         }
-        about["assigned"] = {name: each for name, each in others.items() if _is_short(each)}
+        about["assigned"] = {name: each for name, each in others.items() if is_short(each)}
         order = [key for key in _ORDER if about.get(key) or (key in about and key in _ALWAYS)]
         return {**identified, **{key: about[key] for key in order}}
 
@@ -184,13 +180,10 @@ class ReceiptedWrite:
         }
 
     def _as_taken(self, name: str, value: Any) -> Any:
-        """Return a value in the declared form of its argument: REST framework writes decimals as
-        text.
-        """
-        declared: Json = self.call.arguments.properties.get(name, {})
-        kinds = declared.get("type")
-        takes_number = kinds == "number" or (isinstance(kinds, list) and "number" in kinds)
-        return _number(value) if takes_number and isinstance(value, str) else _cut(value)
+        """Return a value in the declared form of its argument."""
+        arguments = self.call.arguments
+        root = {"$defs": arguments.definitions}
+        return cut(as_taken(value, arguments.properties.get(name, {}), root))
 
 
 _ORDER = (
@@ -206,17 +199,6 @@ _ORDER = (
     "possible_duplicate_of",
 )
 """The parts of a receipt, in their order."""
-
-
-def _number(text: str) -> Any:
-    """Return the number in a text if no digits are lost; else the text."""
-    try:
-        number = float(text)
-        # A float must not lose digits of the decimal.
-        is_same = Decimal(repr(number)) == Decimal(text)
-    except (ValueError, InvalidOperation):
-        return _cut(text)
-    return number if is_same else _cut(text)
 
 
 def _of(fates: Mapping[str, Fate], fate: Fate) -> list[str]:
@@ -291,7 +273,7 @@ def identity(value: Mapping[str, Any], saved: Any, lookup_field: str) -> Json:
         fields.setdefault(lookup_field, value[lookup_field])
     called = next((each for each in NAMES_OF_ROWS if isinstance(value.get(each), str)), None)
     if called is not None:
-        fields.setdefault(called, _cut(value[called]))
+        fields.setdefault(called, cut(value[called]))
     return fields
 
 
@@ -376,17 +358,3 @@ def _is_other(key: Any, row: Any) -> bool:
     """Whether a key is that of another row that still exists."""
     model: Any = row.__class__
     return key != row.pk and model._base_manager.using(row._state.db).filter(pk=key).exists()
-
-
-# --- long values ---
-
-
-def _is_short(value: Any) -> bool:
-    return not isinstance(value, dict | list) and len(str(value)) <= _LONGEST
-
-
-def _cut(value: Any) -> Any:
-    if _is_short(value):
-        return value
-    text = value if isinstance(value, str) else orjson.dumps(value).decode()
-    return value if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
