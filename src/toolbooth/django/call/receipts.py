@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from time import monotonic
@@ -26,6 +26,7 @@ from toolbooth.boundary.advise import advised
 from toolbooth.contract import Contract
 from toolbooth.django import messages
 from toolbooth.django.call.caller import Caller, caller
+from toolbooth.django.call.caller_fields import own_fields
 from toolbooth.django.call.invocation import SyncInvocation
 from toolbooth.django.call.replies import as_json, json_fragment
 from toolbooth.django.call.row_before import RowBefore
@@ -151,7 +152,7 @@ class ReceiptedWrite:
         identified, shown = as_json([identity(row.value, row.saved, self.call.lookup_field), shown])
         about = _parts(fates, same)
         if self.call.action.method == "POST":
-            about["defaulted"] = [name for name in self.call.body_names if name not in row.sent]
+            about["defaulted"] = [name for name in self._own_names(row) if name not in row.sent]
             others = {name: each for name, each in shown.items() if name not in row.sent}
             others = {name: each for name, each in others.items() if name not in identified}
             about["note"] = "" if row.sent else messages.ONLY_DEFAULTS
@@ -165,6 +166,15 @@ class ReceiptedWrite:
         about["assigned"] = {name: each for name, each in others.items() if is_short(each)}
         order = [key for key in _ORDER if about.get(key) or (key in about and key in _ALWAYS)]
         return {**identified, **{key: about[key] for key in order}}
+
+    def _own_names(self, row: StoredRow) -> Iterable[str]:
+        """Return the fields of the body that are listed, and others that this caller may send."""
+        names, listed = self.call.body_names, self.call.arguments.properties
+        if all(name in listed for name in names):
+            return names
+        serializer = row.saved if row.is_reader else row.reader()
+        own: Mapping[str, Any] = {} if serializer is None else own_fields(serializer)
+        return [name for name in names if name in listed or name in own]
 
     def _old_and_new(self, row: StoredRow, changed: Mapping[str, tuple[Any, Any]]) -> Json:
         """Return the old and new values of the fields that were sent, if the view's response shows
