@@ -207,12 +207,10 @@ def test_no_reply_names_a_field_that_the_user_does_not_have(rows, serve, name, d
     client = acting_as(user)
     readable = set(FIELD_MARK.findall(over_rest(user)))
     assert bool(readable) is (name == "staff")
-    tools = client.tools()
-    assert not FIELD_MARK.findall(json.dumps(tools))
+    assert not FIELD_MARK.findall(json.dumps(client.tools()))
     named = set()
     for tool, arguments in (*calls(rows), *calls_about_fields(rows)):
         called, sent = sent_to(tool, arguments, dispatch)
-        assert called in tools
         with transaction.atomic():
             text = client.call(called, sent).text
             transaction.set_rollback(True)

@@ -65,8 +65,8 @@ def _names_to_mention(form: ObjectShape) -> tuple[str, ...]:
     """The published names and their aliases. Other names are taken from some callers only, and the
     rest must not learn them.
     """
-    published = {id(form.fields[name]) for name in form.names}
-    return tuple(name for name, field in form.fields.items() if id(field) in published)
+    published = frozenset(form.names)
+    return tuple(name for name, field in form.fields.items() if field.name in published)
 
 
 def to_mention(name: str, form: ObjectShape, beside: Json) -> str | None:
