@@ -25,6 +25,7 @@ from estates.models import (
     Room,
     Shadow,
     Tenant,
+    Visit,
     Visitor,
 )
 from sales.models import Company, Contact, Deal, Line, Tag
@@ -145,54 +146,150 @@ def test_the_receipt_counts_links_between_rows(ann):
     assert result.value == {"deleted": {"contact-tag relationships": 3, "tags": 1}}
 
 
-def counts():
-    models = (Estate, *OWNED, *OTHERS, Club.estates.through)
-    return {str(each._meta.verbose_name_plural): each._base_manager.count() for each in models}
-
-
 NUMBERS = st.integers(0, 3)
 
 
+class Sites(Rows):
+    """Deletes an estate in the way that the test sets."""
+
+    queryset = Estate.objects.order_by("pk")
+    serializer_class = serializer_for(Estate)
+    way = "cascade"
+
+    def destroy(self, request, *args, **kwargs):
+        if self.way != "own answer":
+            return super().destroy(request, *args, **kwargs)
+        estate = self.get_object()
+        Tenant.objects.filter(estate=estate).delete()
+        estate.delete()
+        return Response({"detail": "moved out"})
+
+    def perform_destroy(self, instance):
+        if self.way == "soft":
+            instance.name = "gone"
+            instance.save(update_fields=["name"])
+        elif self.way == "tenants first":
+            Tenant.objects.filter(estate=instance).delete()
+            with transaction.atomic():
+                Visitor.objects.all().delete()
+                transaction.set_rollback(True)
+            instance.delete()
+        elif self.way == "archives":
+            for archive in Archive.objects.all():
+                archive.delete()
+            instance.delete()
+        else:
+            instance.delete()
+
+
+WAYS = ("cascade", "soft", "tenants first", "archives", "own answer")
+
+
+@pytest.fixture
+def every_way(settings_of):
+    """Every kind of row, and estates that are deleted in several ways."""
+    others = [each for each in ALL if each is not ESTATES]
+    settings_of(ROOT_URLCONF=urls(Sites, view_for(Visit), *others))
+
+
+def in_database():
+    models = (Estate, *OWNED, *OTHERS, Visit, Club.estates.through)
+    return {
+        str(each._meta.verbose_name_plural): list(each._base_manager.values()) for each in models
+    }
+
+
 @given(
-    houses=st.lists(st.tuples(NUMBERS, NUMBERS, st.booleans()), max_size=3),
+    houses=st.lists(st.tuples(NUMBERS, NUMBERS, NUMBERS, st.booleans()), max_size=3),
     tenants=NUMBERS,
     guests=NUMBERS,
     visitors=NUMBERS,
     shadows=NUMBERS,
     marks=NUMBERS,
     clubs=NUMBERS,
+    archives=NUMBERS,
+    leases=st.sampled_from([0, 0, 0, 1, 3]),
+    permits=st.sampled_from([0, 0, 0, 1, 3]),
+    way=st.sampled_from(WAYS),
 )
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_reported_counts_are_the_rows_that_are_gone(
-    every_kind, staff, houses, tenants, guests, visitors, shadows, marks, clubs
+    every_way,
+    staff,
+    houses,
+    tenants,
+    guests,
+    visitors,
+    shadows,
+    marks,
+    clubs,
+    archives,
+    leases,
+    permits,
+    way,
 ):
+    Sites.way = way
     with transaction.atomic():
         Estate.objects.create(name="stays")
         estate = Estate.objects.create(name="goes")
-        for rooms, members, is_marked in houses:
+        for rooms, members, visits, is_marked in houses:
             house = House.objects.create(estate=estate)
             above = None
             for _ in range(rooms):
                 above = Room.objects.create(house=house, above=above)
             for _ in range(members):
                 Membership.objects.create(house=house, club=Club.objects.create())
+            # A visit restricts its house, but goes with the estate of both.
+            Visit.objects.bulk_create(Visit(estate=estate, house=house) for _ in range(visits))
             if is_marked:
                 Mark.objects.create(target=house)
-        for model, number in ((Tenant, tenants), (Guest, guests), (Visitor, visitors)):
+        of_estate = {
+            Tenant: tenants,
+            Guest: guests,
+            Visitor: visitors,
+            Shadow: shadows,
+            Lease: leases,
+            Permit: permits,
+        }
+        for model, number in of_estate.items():
             model.objects.bulk_create(model(estate=estate) for _ in range(number))
-        Shadow.objects.bulk_create(Shadow(estate=estate) for _ in range(shadows))
+        Archive.objects.bulk_create(Archive() for _ in range(archives))
         for _ in range(marks):
             Mark.objects.create(target=estate)
         for _ in range(clubs):
             Club.objects.create().estates.add(estate)
-        before = counts()
-        value = acting_as(staff).call("estates__destroy", id=estate.pk).value
-        after = counts()
+        rows_before = in_database()
+        result = acting_as(staff).call("estates__destroy", id=estate.pk)
+        rows_after = in_database()
+        hidden = Archive.objects.filter(is_hidden=True).count()
+        name = Estate.objects.filter(pk=estate.pk).values_list("name", flat=True).first()
+        blockers = list(Lease.objects.all()) + list(Permit.objects.all())
         transaction.set_rollback(True)
-    gone = {name: before[name] - after[name] for name in before if before[name] > after[name]}
+    if (leases or permits) and way != "soft":
+        assert result.is_error
+        assert rows_after == rows_before
+        assert all(str(each.pk) in result.text for each in blockers[: leases or permits])
+        return
+    assert not result.is_error, result.text
+    value = result.value
+    lost = {each: len(rows) - len(rows_after[each]) for each, rows in rows_before.items()}
+    gone = {each: count for each, count in lost.items() if count}
     moved = {"tenants": tenants, "guests": guests, "visitors": visitors}
+    changed = {}
+    if way == "soft":
+        assert name == "gone"
+        assert value.pop("note") == "The API keeps the row: it was changed, not deleted."
+        moved, changed = {}, {"estates": 1}
+    if way in ("tenants first", "own answer"):
+        del moved["tenants"]
+    if way == "archives":
+        changed = {"archives": hidden}
+        assert hidden == archives
+    if way == "own answer":
+        assert value.pop("detail") == "moved out"
     assert value.pop("deleted") == gone
-    assert value.pop("unlinked", {}) == {name: count for name, count in moved.items() if count}
+    assert value.pop("unlinked", {}) == {each: count for each, count in moved.items() if count}
+    assert value.pop("changed", {}) == {each: count for each, count in changed.items() if count}
     assert value == {}
 
 

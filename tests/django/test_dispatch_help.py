@@ -109,7 +109,7 @@ def test_help_on_a_resource_describes_each_action(sales):
             "retrieve": {"signature": "retrieve(slug)", "description": "Get a tag."},
             "update": {
                 "signature": "update(slug_in_path, slug, title)",
-                "description": "Replace a tag. Optional fields left out keep their value.",
+                "description": "Replace a tag. Send all required fields.",
             },
             "partial_update": {
                 "signature": "partial_update(slug_in_path, slug?, title?)",

@@ -234,12 +234,20 @@ def test_help_shows_the_fields_of_the_caller(serve, view, ann, boss, mcp_as):
     assert [shown[user]["required"] for user in shown] == [["title"], ["title"]]
 
 
-def test_a_refusal_lists_only_the_fields_that_all_have(serve, ann, mcp_as):
+def test_a_reply_names_only_the_fields_of_the_caller(serve, ann, boss, mcp_as):
     serve(ByClass)
     refused = mcp_as("ann")("things__create", {"label": "a"})
     assert "size" not in json.dumps(refused)
     missing = mcp_as("ann")("things__create", {})
     assert "size" not in json.dumps(missing)
+    for name in ("sizee", "Size", "siz"):
+        similar = mcp_as("ann")("things__create", {"title": "a", name: 7})
+        assert paths(similar) == [f"$.{name}"]
+        assert "size" not in json.dumps(similar).replace("sizee", "")
+    made = mcp_as("ann")("things__create", {"title": "a"})["structuredContent"]
+    assert made["defaulted"] == ["kind"]
+    of_staff = mcp_as("boss")("things__create", {"title": "b"})["structuredContent"]
+    assert of_staff["defaulted"] == ["kind", "size"]
     rows_missing = mcp_as("ann")("things__create", {"objects": [{"kind": "small"}]})
     assert paths(rows_missing) == ["$.objects[0].title"]
     assert "size" not in json.dumps(rows_missing)

@@ -1,6 +1,7 @@
 """What a write is answered with, and that it is true: every receipt is held against the row."""
 
 import json
+from decimal import Decimal
 
 import pytest
 from django.db import connection
@@ -12,7 +13,7 @@ from rest_framework.response import Response
 from rest_framework.routers import SimpleRouter
 
 from odd.models import Device, Part, Site, Thing
-from sales.models import Company, Contact, Deal, Tag
+from sales.models import Company, Contact, Deal, Line, Tag
 from sales.serializers import CompanySerializer, ContactSerializer
 from sales.views import CompanyViewSet, ContactViewSet, DealViewSet, NoteViewSet
 from toolbooth.django.describe.catalogue import catalogue
@@ -150,8 +151,51 @@ class PutViewSet(viewsets.ModelViewSet):
     serializer_class = PutDefaults
 
 
+class Place(serializers.Serializer):
+    rate = serializers.DecimalField(max_digits=6, decimal_places=None)
+    name = serializers.CharField()
+
+
+class Rates(serializers.ModelSerializer):
+    """Keeps decimals in a document, with the digits that were sent."""
+
+    rate = serializers.DecimalField(
+        max_digits=6, decimal_places=None, source="document.rate", required=False
+    )
+    rates = serializers.ListField(
+        child=serializers.DecimalField(max_digits=6, decimal_places=None),
+        source="document.rates",
+        required=False,
+    )
+    totals = serializers.DictField(
+        child=serializers.DecimalField(max_digits=6, decimal_places=None),
+        source="document.totals",
+        required=False,
+    )
+    places = Place(many=True, source="document.places", required=False)
+    words = serializers.ListField(
+        child=serializers.CharField(), source="document.words", required=False
+    )
+    flags = serializers.JSONField(source="document.flags", required=False)
+
+    class Meta:
+        model = Thing
+        fields = ["id", "rate", "rates", "totals", "places", "words", "flags"]
+
+    def update(self, instance, validated_data):
+        sent = validated_data.pop("document", {})
+        instance.document |= json.loads(json.dumps(sent, default=str))
+        return super().update(instance, validated_data)
+
+
+class RatesViewSet(viewsets.ModelViewSet):
+    queryset = Thing.objects.all()
+    serializer_class = Rates
+
+
 class Urls:
     router = SimpleRouter()
+    router.register("rates", RatesViewSet, "rates")
     router.register("contacts", ContactViewSet, "contacts")
     router.register("companies", CompanyViewSet, "companies")
     router.register("deals", DealViewSet, "deals")
@@ -265,7 +309,7 @@ def test_nested_rows_stored_as_sent_count_as_set(call):
     value = call(
         "deals__create", title="t", company=acme, lines=[{"product": " tea ", "price": 2.5}]
     ).value
-    assert value["stored_as"] == {"lines": [{"product": "tea", "quantity": 1, "price": "2.50"}]}
+    assert value["stored_as"] == {"lines": [{"product": "tea", "quantity": 1, "price": 2.5}]}
 
 
 def test_receipt_identifies_the_row_by_key_lookup_field_and_name(call):
@@ -476,6 +520,49 @@ def test_an_update_shows_numbers_as_they_are_taken_and_cuts_long_texts(call):
     changed = value["changed"]
     assert changed["price"] == {"from": 1.5, "to": 2.25}
     assert changed["document"] == {"from": '{"a":"' + "x" * 93 + "…", "to": {"a": 1}}
+
+
+def test_nested_numbers_are_shown_as_they_are_taken(call):
+    acme = Company.objects.create(name="Acme").pk
+    lines = [{"product": "tea", "price": 2.5, "quantity": 1}]
+    deal = call("deals__create", title="t", company=acme, lines=lines).value["id"]
+    dearer = [{"product": "3.50", "price": 3.5, "quantity": 1}]
+    value = call("deals__partial_update", id=deal, lines=dearer).value
+    assert value["changed"] == {"lines": {"from": lines, "to": dearer}}
+    assert [(line.product, line.price) for line in Line.objects.all()] == [("3.50", Decimal("3.5"))]
+
+
+@pytest.mark.parametrize(
+    ("field", "sent", "other"),
+    [
+        ("rates", ["1.00", "2.0"], ["1.00", "2.1"]),
+        ("totals", {"net": "1.00"}, {"net": "1.01"}),
+        ("places", [{"rate": "1.00", "name": "1.0"}], [{"rate": "1.0", "name": "1.00"}]),
+        ("rate", "1.00", "1.01"),
+        ("words", ["1.0"], ["1.00"]),
+        ("flags", {"on": True}, {"on": 1}),
+    ],
+    ids=["list", "object", "nested rows", "decimal", "texts", "document"],
+)
+def test_a_nested_decimal_with_more_zeros_has_not_changed(call, field, sent, other):
+    held = {
+        "rates": ["1.0", "2.0"],
+        "totals": {"net": "1.0"},
+        "places": [{"rate": "1.0", "name": "1.0"}],
+        "rate": "1.0",
+        "words": ["1.0"],
+        "flags": {"on": True},
+    }
+    thing = Thing.objects.create(title="t", document=held)
+    same = call("rates__partial_update", {"id": thing.pk, field: sent}).value
+    thing.refresh_from_db()
+    assert thing.document == held | {field: sent}
+    assert (same["set"], same["unchanged"]) == ([], [field])
+    assert "changed" not in same
+    changed = call("rates__partial_update", {"id": thing.pk, field: other}).value
+    thing.refresh_from_db()
+    assert thing.document == held | {field: other}
+    assert [*changed["changed"]] == changed["set"] == [field]
 
 
 def test_an_update_shows_no_secret_and_nothing_that_the_author_masks(settings_of, ann):

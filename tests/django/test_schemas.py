@@ -214,7 +214,7 @@ def test_tools_have_descriptions_and_annotations(tools):
             "deals__close": ("Close a deal, as won or lost.", {"destructiveHint": False}),
             "described__post": ("Described by hand.", {"destructiveHint": False}),
             "tags__update": (
-                "Replace a tag. Optional fields left out keep their value.",
+                "Replace a tag. Send all required fields.",
                 {"idempotentHint": True},
             ),
         }

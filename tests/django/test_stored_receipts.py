@@ -398,7 +398,7 @@ def test_part_of_a_nested_row_that_is_not_stored_is_reported(call):
         "title": "t",
         "set": ["title", "company"],
         "defaulted": [],
-        "stored_as": {"lines": [{"product": "tea", "price": "2.50"}]},
+        "stored_as": {"lines": [{"product": "tea", "price": 2.5}]},
     }
     assert [str(each.price) for each in Line.objects.all()] == ["2.50", "2.50"]
 

@@ -20,6 +20,9 @@ from toolbooth.django.testing import acting_as
 MARK = re.compile(r"mark[0-9]+x")
 """A name that one row has. It is shown only if the row is, with its name."""
 
+FIELD_MARK = re.compile(r"hidden_[a-z]+_field")
+"""The name of a field that only the staff has, to read and to write."""
+
 
 class Seen(viewsets.ModelViewSet):
     """Staff see all rows, others their own, guests none. Everybody may write."""
@@ -42,11 +45,18 @@ class Seen(viewsets.ModelViewSet):
         model = self.queryset.model
         hides = self.hides_name and self.request.method == "GET" and not self.request.user.is_staff
         fields = ["id", "estate"] if hides else "__all__"
-        meta = type("Meta", (), {"model": model, "fields": fields})
-        return type(f"{model.__name__}Serializer", (serializers.ModelSerializer,), {"Meta": meta})
+        parts = {"Meta": type("Meta", (), {"model": model, "fields": fields})}
+        if self.request.user.is_staff and hasattr(model, "name"):
+            # A second field for the same column, so that nothing but its name is hidden.
+            parts[hidden_field(model)] = serializers.CharField(source="name", required=False)
+        return type(f"{model.__name__}Serializer", (serializers.ModelSerializer,), parts)
 
     owner = None
     hides_name = False
+
+
+def hidden_field(model):
+    return f"hidden_{model.__name__.lower()}_field"
 
 
 def seen(model, **attributes):
@@ -64,13 +74,24 @@ VIEWS = {
 
 
 @pytest.fixture
-def rows(settings_of, db):
-    """One estate with rows of Ann and of nobody, and one that a lease protects."""
+def serve(settings_of, db):
+    """Serves the views, with tools or with dispatchers."""
     router = SimpleRouter()
     for name, view in VIEWS.items():
         router.register(name, view, name)
     patterns = [path("api/", include(router.urls)), path("mcp/", include("toolbooth.django.urls"))]
-    settings_of(ROOT_URLCONF=type("Urls", (), {"urlpatterns": patterns}))
+    urls = type("Urls", (), {"urlpatterns": patterns})
+
+    def serving(dispatch):
+        settings_of(ROOT_URLCONF=urls, TOOLBOOTH={"DISPATCH": dispatch} if dispatch else {})
+
+    return serving
+
+
+@pytest.fixture
+def rows(serve):
+    """One estate with rows of Ann and of nobody, and one that a lease protects."""
+    serve(None)
     User.objects.create_user("staff", is_staff=True, password="pw")
     ann = User.objects.create_user("ann", password="pw")
     User.objects.create_user("guest", password="pw")
@@ -114,6 +135,47 @@ def calls(rows):
     yield "houses__create", {"help": True}
 
 
+def calls_about_fields(rows):
+    """Calls whose replies speak of the fields of a resource, with names that are almost those of
+    hidden fields.
+    """
+    keys = {
+        "estates": rows["free"].pk,
+        "houses": rows["houses"][0].pk,
+        "leases": rows["leases"][0].pk,
+        "tenants": rows["tenant"].pk,
+    }
+    for resource, key in keys.items():
+        near = f"hiden_{resource[:-1]}_field"
+        link = {} if resource == "estates" else {"estate": rows["free"].pk}
+        yield f"{resource}__list", {}
+        yield f"{resource}__list", {"filter_keys": [near]}
+        yield f"{resource}__list", {"filter_keys": ["nothing"]}
+        yield f"{resource}__list", {"filters": {near: "x"}}
+        yield f"{resource}__list", {near: "x"}
+        yield f"{resource}__list", {"mode": "summary"}
+        yield f"{resource}__list", {"page_size": 1}
+        yield f"{resource}__retrieve", {"id": key}
+        yield f"{resource}__retrieve", {"id": key, "filter_keys": [near]}
+        for action in ("create", "update", "partial_update", "destroy", "retrieve", "list"):
+            yield f"{resource}__{action}", {"help": True}
+            yield f"{resource}__{action}", {"help": True, near: "x"}
+        for action in ("update", "partial_update"):
+            yield f"{resource}__{action}", {"id": key, "name": "new", **link}
+            yield f"{resource}__{action}", {"id": key, "name": "new", **link, "verify": True}
+            yield f"{resource}__{action}", {"id": key, "name": "new", **link, "preview": True}
+            yield f"{resource}__{action}", {"id": key, near: "new", **link}
+            yield f"{resource}__{action}", {"id": key, "name": ["x"], **link}
+            yield f"{resource}__{action}", {"id": 999, "name": "new", **link}
+        yield f"{resource}__create", {}
+        yield f"{resource}__create", {near: "x"}
+        yield f"{resource}__create", {"name": "new", **link}
+        yield f"{resource}__create", {"name": "new", **link, "verify": True}
+        yield f"{resource}__create", {"objects": [{"name": "new", **link}, {near: "x"}]}
+        yield f"{resource}__create", {"data": {"name": "new", near: "x", **link}}
+        yield f"{resource}__destroy", {"id": key}
+
+
 @pytest.mark.parametrize("name", ["staff", "ann", "guest"])
 def test_no_reply_shows_a_row_or_field_that_rest_does_not_show(rows, name):
     user = User.objects.get(username=name)
@@ -125,6 +187,37 @@ def test_no_reply_shows_a_row_or_field_that_rest_does_not_show(rows, name):
             text = client.call(tool, arguments).text
             transaction.set_rollback(True)
         assert set(MARK.findall(text)) <= readable, (tool, arguments, text)
+
+
+def sent_to(tool, arguments, dispatch):
+    """The name and the arguments of a call, by the tool's own name or through a dispatcher."""
+    if dispatch is None:
+        return tool, arguments
+    resource, _, action = tool.partition("__")
+    if dispatch == "app":
+        return "tests", {"resource": resource, "action": action, **arguments}
+    return resource, {"action": action, **arguments}
+
+
+@pytest.mark.parametrize("dispatch", [None, "resource", "app"])
+@pytest.mark.parametrize("name", ["staff", "ann", "guest"])
+def test_no_reply_names_a_field_that_the_user_does_not_have(rows, serve, name, dispatch):
+    serve(dispatch)
+    user = User.objects.get(username=name)
+    client = acting_as(user)
+    readable = set(FIELD_MARK.findall(over_rest(user)))
+    assert bool(readable) is (name == "staff")
+    assert not FIELD_MARK.findall(json.dumps(client.tools()))
+    named = set()
+    for tool, arguments in (*calls(rows), *calls_about_fields(rows)):
+        called, sent = sent_to(tool, arguments, dispatch)
+        with transaction.atomic():
+            text = client.call(called, sent).text
+            transaction.set_rollback(True)
+        shown = set(FIELD_MARK.findall(text))
+        assert shown <= readable, (tool, arguments, text)
+        named |= shown
+    assert named == readable
 
 
 @pytest.mark.parametrize(

@@ -55,8 +55,18 @@ def _nearest(name: str, form: ObjectShape) -> str | None:
     wanted = recased(name)
     # A name that the field has on other servers may share no letter with it, so it is looked up
     # before similar spellings.
-    meant = (each for each, field in form.fields.items() if wanted in field.other_names)
-    return next(meant, None) or near_name(name, islice(form.fields, _MOST_COMPARED))
+    shown = _names_to_mention(form)
+    meant = (each for each in shown if wanted in form.fields[each].other_names)
+    return next(meant, None) or near_name(name, islice(shown, _MOST_COMPARED))
+
+
+@lru_cache(maxsize=1024)
+def _names_to_mention(form: ObjectShape) -> tuple[str, ...]:
+    """The published names and their aliases. Other names are taken from some callers only, and the
+    rest must not learn them.
+    """
+    published = frozenset(form.names)
+    return tuple(name for name, field in form.fields.items() if field.name in published)
 
 
 def to_mention(name: str, form: ObjectShape, beside: Json) -> str | None:
@@ -66,7 +76,7 @@ def to_mention(name: str, form: ObjectShape, beside: Json) -> str | None:
     near = nearest(name, form)
     if near is None or near not in beside or recased(near) == recased(name):
         return near
-    names = islice(form.fields, _MOST_COMPARED)
+    names = islice(_names_to_mention(form), _MOST_COMPARED)
     return near_name(name, [each for each in names if each not in beside])
 
 
@@ -83,9 +93,8 @@ def _near_object(name: str, form: ObjectShape) -> str | None:
     if near is not None and _may_be_object(name, form.fields[near].shape):
         return near
     # In a short name, one slip leaves too little that is similar: `laf` for `lag`.
-    objects = (
-        each for each, field in islice(form.fields.items(), _MOST_COMPARED) if field.shape.objects
-    )
+    names = islice(_names_to_mention(form), _MOST_COMPARED)
+    objects = (each for each in names if form.fields[each].shape.objects)
     return next((each for each in objects if is_one_slip(name, each)), None)
 
 
@@ -101,7 +110,7 @@ def respelt(name: str, form: ObjectShape, others: frozenset[str] = frozenset()) 
 
 @lru_cache(maxsize=1024)
 def _respelt(name: str, form: ObjectShape, others: frozenset[str]) -> Match | None:
-    return certain_match(name, tuple(islice(form.fields, _MOST_COMPARED)), others)
+    return certain_match(name, _names_to_mention(form)[:_MOST_COMPARED], others)
 
 
 @lru_cache(maxsize=1024)

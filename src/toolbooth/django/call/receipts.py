@@ -9,14 +9,12 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from decimal import Decimal, InvalidOperation
 from functools import partial
 from time import monotonic
 from typing import Any
 
-import orjson
 from django.core.cache import caches
 from django.db import transaction
 from django.db.models import Model
@@ -28,10 +26,12 @@ from toolbooth.boundary.advise import advised
 from toolbooth.contract import Contract
 from toolbooth.django import messages
 from toolbooth.django.call.caller import Caller, caller
+from toolbooth.django.call.caller_fields import own_fields
 from toolbooth.django.call.invocation import SyncInvocation
 from toolbooth.django.call.replies import as_json, json_fragment
 from toolbooth.django.call.row_before import RowBefore
 from toolbooth.django.call.stored_row import Fate, Saves, StoredRow, watching_saves
+from toolbooth.django.call.taken_form import as_taken, cut, is_short
 from toolbooth.django.describe.discovery import Action
 from toolbooth.django.describe.model_words import NAMES_OF_ROWS
 from toolbooth.django.describe.readers import is_same_class
@@ -44,9 +44,6 @@ logger = logging.getLogger("toolbooth.django")
 
 
 _WRITES = frozenset(("create", "update", "partial_update"))
-_LONGEST = 100
-"""The most characters of one value in a receipt."""
-
 _ALWAYS = ("set", "defaulted")
 """Parts of a receipt that are shown even if they are empty."""
 
@@ -155,7 +152,7 @@ class ReceiptedWrite:
         identified, shown = as_json([identity(row.value, row.saved, self.call.lookup_field), shown])
         about = _parts(fates, same)
         if self.call.action.method == "POST":
-            about["defaulted"] = [name for name in self.call.body_names if name not in row.sent]
+            about["defaulted"] = [name for name in self._own_names(row) if name not in row.sent]
             others = {name: each for name, each in shown.items() if name not in row.sent}
             others = {name: each for name, each in others.items() if name not in identified}
             about["note"] = "" if row.sent else messages.ONLY_DEFAULTS
@@ -166,9 +163,18 @@ class ReceiptedWrite:
         about["stored_as"] = {
             name: self._as_taken(name, shown[name]) for name in _of(fates, "stored_as")
         }
-        about["assigned"] = {name: each for name, each in others.items() if _is_short(each)}
+        about["assigned"] = {name: each for name, each in others.items() if is_short(each)}
         order = [key for key in _ORDER if about.get(key) or (key in about and key in _ALWAYS)]
         return {**identified, **{key: about[key] for key in order}}
+
+    def _own_names(self, row: StoredRow) -> Iterable[str]:
+        """Return the fields of the body that are listed, and others that this caller may send."""
+        names, listed = self.call.body_names, self.call.arguments.properties
+        if all(name in listed for name in names):
+            return names
+        serializer = row.saved if row.is_reader else row.reader()
+        own: Mapping[str, Any] = {} if serializer is None else own_fields(serializer)
+        return [name for name in names if name in listed or name in own]
 
     def _old_and_new(self, row: StoredRow, changed: Mapping[str, tuple[Any, Any]]) -> Json:
         """Return the old and new values of the fields that were sent, if the view's response shows
@@ -184,13 +190,10 @@ class ReceiptedWrite:
         }
 
     def _as_taken(self, name: str, value: Any) -> Any:
-        """Return a value in the declared form of its argument: REST framework writes decimals as
-        text.
-        """
-        declared: Json = self.call.arguments.properties.get(name, {})
-        kinds = declared.get("type")
-        takes_number = kinds == "number" or (isinstance(kinds, list) and "number" in kinds)
-        return _number(value) if takes_number and isinstance(value, str) else _cut(value)
+        """Return a value in the declared form of its argument."""
+        arguments = self.call.arguments
+        root = {"$defs": arguments.definitions}
+        return cut(as_taken(value, arguments.properties.get(name, {}), root))
 
 
 _ORDER = (
@@ -206,17 +209,6 @@ _ORDER = (
     "possible_duplicate_of",
 )
 """The parts of a receipt, in their order."""
-
-
-def _number(text: str) -> Any:
-    """Return the number in a text if no digits are lost; else the text."""
-    try:
-        number = float(text)
-        # A float must not lose digits of the decimal.
-        is_same = Decimal(repr(number)) == Decimal(text)
-    except (ValueError, InvalidOperation):
-        return _cut(text)
-    return number if is_same else _cut(text)
 
 
 def _of(fates: Mapping[str, Fate], fate: Fate) -> list[str]:
@@ -291,7 +283,7 @@ def identity(value: Mapping[str, Any], saved: Any, lookup_field: str) -> Json:
         fields.setdefault(lookup_field, value[lookup_field])
     called = next((each for each in NAMES_OF_ROWS if isinstance(value.get(each), str)), None)
     if called is not None:
-        fields.setdefault(called, _cut(value[called]))
+        fields.setdefault(called, cut(value[called]))
     return fields
 
 
@@ -376,17 +368,3 @@ def _is_other(key: Any, row: Any) -> bool:
     """Whether a key is that of another row that still exists."""
     model: Any = row.__class__
     return key != row.pk and model._base_manager.using(row._state.db).filter(pk=key).exists()
-
-
-# --- long values ---
-
-
-def _is_short(value: Any) -> bool:
-    return not isinstance(value, dict | list) and len(str(value)) <= _LONGEST
-
-
-def _cut(value: Any) -> Any:
-    if _is_short(value):
-        return value
-    text = value if isinstance(value, str) else orjson.dumps(value).decode()
-    return value if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"

@@ -12,6 +12,7 @@ from rest_framework import serializers
 from toolbooth.django.call.caller import REFUSALS, Caller
 from toolbooth.django.call.invocation import SyncInvocation
 from toolbooth.django.call.replies import as_json
+from toolbooth.django.call.same_value import is_unchanged
 from toolbooth.django.call.stored_row import StoredRow
 from toolbooth.django.call.visible_rows import (
     VisibleRows,
@@ -82,7 +83,9 @@ class RowBefore:
         else:
             now = _representation(self.serializer, row.row)
         pairs = {name: (each, now.get(name)) for name, each in self.held.items()}
-        changed = {name: (old, new) for name, (old, new) in pairs.items() if old != new}
+        changed = {
+            name: pair for name, pair in pairs.items() if not is_unchanged(*pair, fields[name])
+        }
         same = [name for name in row.sent if name in self.held and name not in changed]
         return same, changed
 

@@ -33,6 +33,26 @@ def is_same(sent: Any, stored: Any, field: Any) -> bool:
     return _is_same_scalar(sent, stored, field)
 
 
+def is_unchanged(old: Any, new: Any, field: Any) -> bool:
+    """Whether two values are the same, both as the serializer's field shows them: only decimals
+    have more than one form there.
+    """
+    if same_json(old, new):
+        return True
+    if isinstance(field, serializers.DecimalField):
+        return _decimal(old) == _decimal(new)
+    child: Any = getattr(field, "child", None)
+    if is_object(old) and is_object(new):
+        fields: Mapping[str, Any] = getattr(field, "fields", {})
+        return old.keys() == new.keys() and all(
+            is_unchanged(each, new[name], fields.get(name, child)) for name, each in old.items()
+        )
+    if is_array(old) and is_array(new):
+        is_as_long = len(old) == len(new)
+        return is_as_long and all(is_unchanged(*pair, child) for pair in zip(old, new, strict=True))
+    return False
+
+
 def _is_same_scalar(sent: Any, stored: Any, field: Any) -> bool:
     if isinstance(field, serializers.DecimalField):
         return _decimal(sent) == _decimal(stored)

@@ -10,6 +10,7 @@ from rest_framework import serializers
 from rest_framework.fields import CreateOnlyDefault, HiddenField, empty
 from rest_framework.mixins import UpdateModelMixin
 
+from toolbooth.django.call.bodies import is_json
 from toolbooth.django.describe import messages
 from toolbooth.django.describe.arguments import Arguments
 from toolbooth.django.describe.cascades import deleting
@@ -50,7 +51,7 @@ def description_of(described: Operation, arguments: Arguments, published: Publis
         return own or title(action)
     sentences = [f"{title(action)}."]
     if action.name == "update":
-        sentences += _about_replacing(described)
+        sentences += _about_replacing(described, arguments)
     if action.name == "destroy":
         sentences.append(deleting(action, published))
     if own and not _is_said(described):
@@ -118,7 +119,7 @@ def _is_said(described: Operation) -> bool:
     return described.description.strip() == (inspect.getdoc(action.view) or "").strip()
 
 
-def _about_replacing(described: Operation) -> list[str]:
+def _about_replacing(described: Operation, arguments: Arguments) -> list[str]:
     """Return sentences about the fields that a caller leaves out of a full update."""
     view: Any = described.action.view
     serializer: Any = described.serializer
@@ -126,12 +127,29 @@ def _about_replacing(described: Operation) -> list[str]:
         getattr(view, "update", None) is _update_mixin.update
         and getattr(view, "perform_update", None) is _update_mixin.perform_update
         and getattr(serializer.__class__, "update", None) is _model_serializer.update
+        # A checkbox that is left out of a form means false.
+        and is_json(described.media_type)
     )
     # Nothing is known about fields that are left out if the project's own code replaces the row.
     if not is_stock:
         return [messages.SEND_ALL_REQUIRED]
     reset = tuple(name for name, each in serializer.fields.items() if _has_default(each))
-    return [messages.OTHERS_ARE_KEPT, messages.reset_to_default(reset) if reset else ""]
+    fields = arguments.named("body").values()
+    kept = [name for name in fields if name not in arguments.required and name not in reset]
+    has_required = any(name in arguments.required for name in fields)
+    sentence = _required_and_kept(has_required=has_required, keeps=bool(kept))
+    return [sentence, messages.reset_to_default(reset) if reset else ""]
+
+
+def _required_and_kept(*, has_required: bool, keeps: bool) -> str:
+    """Return the sentence about the fields of a full update. It is in every list, so it does not
+    mention fields that the tool does not have.
+    """
+    if has_required and keeps:
+        return messages.REQUIRED_AND_OTHERS
+    if has_required:
+        return messages.SEND_ALL_REQUIRED
+    return messages.OTHERS_ARE_KEPT if keeps else ""
 
 
 def _has_default(field: Any) -> bool:

@@ -321,8 +321,9 @@ _DOES = {
     "partial_update": "Change some fields of {one}",
     "destroy": "Delete {one}",
 }
-SEND_ALL_REQUIRED = "All required fields must be sent."
+SEND_ALL_REQUIRED = "Send all required fields."
 OTHERS_ARE_KEPT = "Optional fields left out keep their value."
+REQUIRED_AND_OTHERS = "Send all required fields; optional fields left out keep their value."
 
 
 def does(action: str, one: str, many: str) -> str:

@@ -20,7 +20,7 @@ from toolbooth.django.call.invocation import Moved
 from toolbooth.django.describe.arguments import Arguments
 from toolbooth.django.describe.paging import is_stock
 from toolbooth.django.results import messages
-from toolbooth.jsonvalue import is_mapping
+from toolbooth.jsonvalue import Json, is_mapping
 from toolbooth.server.results.pages import Written
 
 _NUMBERS: Any = PageNumberPagination
@@ -125,6 +125,33 @@ def pages_of_view(arguments: Arguments, found: Written) -> str:
     if changes:
         return messages.next_page_of_view(changes)
     return messages.other_pages_of_view(slots)
+
+
+def arguments_for_next_page(arguments: Arguments, sent: Json, following: Moved | None) -> Json:
+    """Return the arguments that lead to the next page if they are added to those of the call; empty
+    if there is no next page, or the tool takes no such arguments.
+    """
+    if following is None:
+        return {}
+    names = arguments.named("query")
+    if following.keys() <= names.keys():
+        called = {names[name]: values for name, values in following.items()}
+        return {name: _as_argument(arguments.wide[name], each) for name, each in called.items()}
+    # The link has parameters that only the view knows. The gateway follows it if a page is
+    # requested by its number, counted from the page of this call.
+    number = arguments.called("page")
+    slots = [arguments.slots[name] for name in sent]
+    # These cannot be combined with a number.
+    has_place = any(slot.bound is not None and slot.bound.role != "size" for slot in slots)
+    return {} if number is None or has_place else {number: 2}
+
+
+def _as_argument(schema: Json, values: list[str]) -> Any:
+    """Return the values of a parameter of a link in the type of its argument."""
+    if len(values) > 1:
+        return values
+    (text,) = values
+    return int(text) if schema.get("type") == "integer" and text.isdecimal() else text
 
 
 def _attributes(thing: Any) -> Mapping[str, Any]:

@@ -11,7 +11,7 @@ import orjson
 from toolbooth.django.results import messages
 from toolbooth.django.results.tokens import Position, seal
 from toolbooth.jsonvalue import Json
-from toolbooth.server.results.pages import Unit, Written
+from toolbooth.server.results.pages import Unit, Written, read
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,3 +109,15 @@ class Page:
         if self.unit == "rows":
             return messages.ALL_ROWS if self.others else messages.LAST_PAGE
         return messages.LAST_PIECE_OF_JSON if self.found.is_json else messages.LAST_PIECE
+
+
+def with_next_page(output: bytes | str, next_page: Json) -> bytes | str:
+    """Return a result with the arguments for the next page beside it, if there are any."""
+    if not next_page or isinstance(output, str):
+        return output
+    key = "continuation"
+    # Only a result with this text can have a key of that name.
+    if key.encode() in output:
+        key = read(output.decode()).free_key(key)
+    told = orjson.dumps({"next_page": next_page})
+    return b'%b,"%b":%b}' % (output[:-1], key.encode(), told)

@@ -23,7 +23,7 @@ from toolbooth.django.describe.discovery import Action
 from toolbooth.django.results import messages
 from toolbooth.django.results.numbered_pages import NumberedPages
 from toolbooth.django.results.other_pages import pages_of_view
-from toolbooth.django.results.page import Page
+from toolbooth.django.results.page import Page, with_next_page
 from toolbooth.django.results.tokens import (
     Position,
     RefusedToken,
@@ -106,29 +106,42 @@ class PagedResults:
             shown = self._numbered_first(sent, asked)
             if shown is not None:
                 return shown
-        value = self.source.value(sent)
+        value, next_page = self._value_and_next_page(sent)
         output = self.source.output(value, asked.filter_keys)
-        return value if output is None else self.first(output, sent, asked)
+        return value if output is None else self.first(output, sent, asked, next_page=next_page)
+
+    def _value_and_next_page(self, sent: Json) -> tuple[Any, Json]:
+        if self.numbered is None:
+            return self.source.value(sent), {}
+        return self.numbered.source.value_and_next_page(sent)
 
     def first(
-        self, output: Output, sent: Json, asked: Controls = NO_CONTROLS, rows: int | None = None
+        self,
+        output: Output,
+        sent: Json,
+        asked: Controls = NO_CONTROLS,
+        rows: int | None = None,
+        next_page: Json | None = None,
     ) -> Any:
         """Return the result of a run, or its first page; with `rows`, no more than this number of
-        rows.
+        rows. `next_page`: the arguments for the next page of the view.
         """
         try:
-            return self._first(output, sent, asked, rows)
+            return self._first(output, sent, asked, rows, next_page or {})
         except (ToolError, ToolInputError):
             raise
         except Exception as error:  # the tool has run, and must not be called again blindly
             logger.exception("the result of tool %r cannot be sent", self.tool)
             raise ToolError(self.tool, gateway_messages.result_cannot_be_sent("")) from error
 
-    def _first(self, output: Output, sent: Json, asked: Controls, rows: int | None) -> Any:
+    def _first(
+        self, output: Output, sent: Json, asked: Controls, rows: int | None, next_page: Json
+    ) -> Any:
         is_paged = _is_numbered(asked)
-        is_whole = asked.mode == "full" or (asked.mode is None and self._fits(output))
+        whole = with_next_page(output, next_page)
+        is_whole = asked.mode == "full" or (asked.mode is None and self._fits(whole))
         if is_whole and not is_paged and rows is None:
-            return _whole(output)
+            return _whole(whole)
         shown = None
         # A page by number could not be made, or this would not run. No token can continue it, so
         # the result is returned whole.

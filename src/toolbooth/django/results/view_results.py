@@ -13,7 +13,11 @@ from toolbooth.django.call.filters import check_keys
 from toolbooth.django.call.invocation import NOT_MOVED, Moved, SyncInvocation
 from toolbooth.django.call.replies import json_bytes
 from toolbooth.django.results import messages
-from toolbooth.django.results.other_pages import OtherPages, other_pages
+from toolbooth.django.results.other_pages import (
+    OtherPages,
+    arguments_for_next_page,
+    other_pages,
+)
 from toolbooth.errors import Problem, ToolError, ToolInputError
 from toolbooth.jsonvalue import Json, is_mapping
 from toolbooth.server.results.pages import Path, Written, read
@@ -46,14 +50,43 @@ class ViewResults:
             self.call.within(who, sent, lambda: check_keys(self.call, who, asked, called))
 
     def value(self, sent: Json, moved: Moved = NOT_MOVED) -> Any:
+        return self._answer(sent, moved)[1]
+
+    def value_and_next_page(self, sent: Json) -> tuple[Any, Json]:
+        """Return the value of a response, and the arguments for the next page if the response is
+        one page of a list.
+        """
+        response, value = self._answer(sent, NOT_MOVED)
+        return value, self._next_page(sent, response, value)
+
+    def _answer(self, sent: Json, moved: Moved) -> tuple[Any, Any]:
         try:
-            return self.call.value(self._response(sent, moved))
+            response = self._response(sent, moved)
+            return response, self.call.value(response)
         except ToolError as error:
             # REST framework's paginators answer 404 to a page that does not exist, as its views do
             # to a missing row.
             if is_not_found(error):
                 self._must_be_a_page(sent)
             raise
+
+    def _next_page(self, sent: Json, response: Any, value: Json) -> Json:
+        action = self.call.action
+        if action.method != "GET" or action.name == "retrieve":
+            return {}
+        rows: Any = value
+        for name in rows_in(value):
+            rows = rows[name]
+        if not _is_list(rows) or not rows:
+            return {}
+        query = self.call.query(sent, NOT_MOVED)
+        other = other_pages(response, value, query, len(rows), is_paged=self._is_paged)
+        return arguments_for_next_page(self.call.arguments, sent, other.following)
+
+    @property
+    def _is_paged(self) -> bool:
+        """Whether the view has a paginator."""
+        return any(slot.bound is not None for slot in self.call.arguments.slots.values())
 
     def _response(self, sent: Json, moved: Moved) -> Any:
         who = caller()
@@ -65,8 +98,7 @@ class ViewResults:
         value = self.call.value(response)
         found = self.written(value, keys)
         query = self.call.query(sent, moved)
-        is_paged = any(slot.bound is not None for slot in self.call.arguments.slots.values())
-        other = other_pages(response, value, query, len(found.rows), is_paged=is_paged)
+        other = other_pages(response, value, query, len(found.rows), is_paged=self._is_paged)
         return ListPage(moved=moved, value=value, found=found, other=other)
 
     def written(self, value: Json, keys: Keys) -> Written:

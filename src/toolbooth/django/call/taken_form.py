@@ -1,0 +1,78 @@
+"""Shows values in receipts in the form in which they are taken, and cut to size."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from decimal import Decimal, InvalidOperation
+from typing import Any
+
+import orjson
+
+from toolbooth.jsonvalue import NoSuchPart, is_array, is_object, resolve_pointer
+
+Schema = Mapping[str, Any]
+
+_LONGEST = 100
+"""The most characters of one value in a receipt."""
+
+
+def as_taken(value: Any, schema: Schema, root: Schema) -> Any:
+    """Return a value in the declared form of its argument, as deep as it goes: REST framework
+    writes decimals as text. `root` is the schema that references are relative to.
+    """
+    forms = list(_forms(schema, root))
+    if isinstance(value, str):
+        takes_text = any(form.get("type") == "string" for form in forms)
+        takes_number = not takes_text and any(_takes_number(form) for form in forms)
+        return _number(value) if takes_number else value
+    if is_object(value):
+        inner = {name: each for form in forms for name, each in form.get("properties", {}).items()}
+        return {name: as_taken(each, inner.get(name, {}), root) for name, each in value.items()}
+    if is_array(value):
+        items = [form["items"] for form in forms if is_object(form.get("items"))]
+        return [as_taken(each, {"anyOf": items}, root) for each in value]
+    return value
+
+
+def _forms(schema: Schema, root: Schema) -> Iterator[Schema]:
+    """Yield a schema, or each of its alternatives, with references replaced by their targets."""
+    reference: Any = schema.get("$ref")
+    if isinstance(reference, str):
+        try:
+            yield from _forms(resolve_pointer(root, reference), root)
+        except NoSuchPart:
+            return
+    else:
+        yield schema
+    for key in ("anyOf", "oneOf", "allOf"):
+        for each in schema.get(key, ()):
+            yield from _forms(each, root)
+
+
+def _takes_number(schema: Schema) -> bool:
+    kinds: Any = schema.get("type")
+    return kinds == "number" or (is_array(kinds) and "number" in kinds)
+
+
+def _number(text: str) -> Any:
+    """Return the number in a text if no digits are lost; else the text."""
+    try:
+        number = float(text)
+        # A float must not lose digits of the decimal.
+        is_same = Decimal(repr(number)) == Decimal(text)
+    except (ValueError, InvalidOperation):
+        return text
+    return number if is_same else text
+
+
+def is_short(value: Any) -> bool:
+    """Whether a value is shown whole, and is not a list or an object."""
+    return not isinstance(value, dict | list) and len(str(value)) <= _LONGEST
+
+
+def cut(value: Any) -> Any:
+    """Return a value, or the beginning of its text if it is long."""
+    if is_short(value):
+        return value
+    text = value if isinstance(value, str) else orjson.dumps(value).decode()
+    return value if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
