@@ -17,8 +17,8 @@ from toolbooth.django.call.invocation import SyncInvocation
 from toolbooth.django.call.key_limits import (
     WrittenElsewhere,
     is_nested_durable,
+    limit_of_keys,
     only_writing_to,
-    reason_without_key,
 )
 from toolbooth.django.call.replies import refusal
 from toolbooth.django.call.used_keys import DatabaseStore, alias_of_keys
@@ -73,9 +73,9 @@ class KeyedWrite:
             is_anonymous = identity[2] is None
             raise self._refusal(messages.ANONYMOUS if is_anonymous else messages.NOT_TOLD_APART)
         alias = alias_of_keys()
-        reason = reason_without_key(self.action, alias)
-        if reason is not None:
-            raise self._refusal(reason)
+        limit = limit_of_keys(self.action, alias)
+        if limit is not None:
+            raise self._refusal(limit.message)
         # The key is handled here, so `check_plain` lets the write pass.
         who.has_key = True
         # `sent` has no control arguments: with `verify: true` it is still the same write.
