@@ -132,6 +132,27 @@ def test_a_key_counts_for_one_caller_and_one_tool(call, mcp_as):
     assert len(lines()) == 4
 
 
+def test_a_key_of_one_host_is_not_known_at_another(call):
+    """In a project with one tenant for each host, they may have the same ids of users."""
+    first = value(at_host("testserver", "k"))
+    other = value(at_host("localhost", "k"))
+    assert [first["id"], other["id"]] == list(
+        Log.objects.order_by("id").values_list("pk", flat=True)
+    )
+    assert "repeated" not in other
+    assert value(at_host("localhost", "k")) == {**other, "repeated": True}
+    assert value(at_host("testserver", "k")) == {**first, "repeated": True}
+    assert lines() == ["a", "a"]
+
+
+def at_host(host, key):
+    params = {"name": "lines__create", "arguments": {"line": "a", "idempotency_key": key}}
+    message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+    client = Client(headers={"Authorization": f"Basic {ANN}", "Host": host})
+    reply = client.post("/mcp/", json.dumps(message), content_type="application/json")
+    return reply.json()["result"]
+
+
 def test_idempotency_key_is_found_with_other_credentials_of_the_user(call, ann):
     call("lines__create", {"line": "a", "idempotency_key": "k"})
     client = Client(enforce_csrf_checks=False)

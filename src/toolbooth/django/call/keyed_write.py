@@ -78,8 +78,11 @@ class KeyedWrite:
             raise self._refusal(limit.message)
         # The key is handled here, so `check_plain` lets the write pass.
         who.has_key = True
+        # The same id may be another user at another host, in a project with one tenant for each
+        # host.
+        name = json.dumps([who.request.get_host(), *parts])
         # `sent` has no control arguments: with `verify: true` it is still the same write.
-        use = KeyUse(caller=json.dumps(parts), tool=self.tool, key=key, arguments=canonical(sent))
+        use = KeyUse(caller=name, tool=self.tool, key=key, arguments=canonical(sent))
         try:
             receipt = run_once(self.store, use, partial(self._receipt, arguments, alias))
         except ToolInputError as error:
