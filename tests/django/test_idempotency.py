@@ -7,6 +7,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 from django.contrib.auth.models import AnonymousUser, User
+from django.core.cache import caches
+from django.core.management import call_command
 from django.db import connection, connections
 from django.test import Client, override_settings
 from hypothesis import HealthCheck, given, settings
@@ -243,6 +245,46 @@ def test_an_answer_with_an_error_is_rolled_back(call, atomic):
     assert problems(refused) == [("invalid", "$.line", "no")]
     assert "Nothing was done." in refused["content"][0]["text"]
     assert (lines(), UsedKey.objects.count()) == ([], 0)
+
+
+@pytest.mark.parametrize("backend", ["locmem.LocMemCache", "db.DatabaseCache"])
+def test_a_refused_call_with_a_key_counts_for_throttles(settings_of, ann, mcp_as, backend):
+    """In a database, the count of the view is rolled back with the call. Otherwise calls that are
+    refused, such as guesses of a code, would be free.
+    """
+    cache = {"BACKEND": f"django.core.cache.backends.{backend}", "LOCATION": "cache_table"}
+    settings_of(ROOT_URLCONF=Urls, CACHES={"default": cache})
+    call_command("createcachetable")
+    call = mcp_as("ann")
+    try:
+        for number in range(3):
+            refused = call("throttled__create", {"line": "refused", "idempotency_key": f"{number}"})
+            assert problems(refused) == [("invalid", "$.line", "no")]
+        throttled = call("throttled__create", {"line": "a", "idempotency_key": "4"})
+        assert "throttled" in throttled["content"][0]["text"]
+    finally:
+        caches["default"].clear()
+        with connection.cursor() as cursor:
+            cursor.execute("DROP TABLE IF EXISTS cache_table")
+    assert lines() == []
+
+
+@pytest.mark.parametrize("backend", ["locmem.LocMemCache", "db.DatabaseCache"])
+def test_a_write_with_a_key_counts_once_for_throttles(settings_of, ann, mcp_as, backend):
+    cache = {"BACKEND": f"django.core.cache.backends.{backend}", "LOCATION": "cache_table"}
+    settings_of(ROOT_URLCONF=Urls, CACHES={"default": cache})
+    call_command("createcachetable")
+    call = mcp_as("ann")
+    try:
+        for number in range(3):
+            value(call("throttled__create", {"line": "a", "idempotency_key": f"{number}"}))
+        throttled = call("throttled__create", {"line": "a", "idempotency_key": "4"})
+        assert "throttled" in throttled["content"][0]["text"]
+    finally:
+        caches["default"].clear()
+        with connection.cursor() as cursor:
+            cursor.execute("DROP TABLE IF EXISTS cache_table")
+    assert lines() == ["a"] * 3
 
 
 def test_a_refused_call_leaves_no_key(call):

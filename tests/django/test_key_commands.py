@@ -10,11 +10,13 @@ from pathlib import Path
 
 import pytest
 from django.contrib.auth.models import User
+from django.core.cache import caches
 from django.core.management import CommandError, call_command
 from django.db import connection, transaction
 from django.test import Client, override_settings
 from django.urls import include, path
 from rest_framework import mixins, viewsets
+from rest_framework.exceptions import ValidationError
 from rest_framework.routers import SimpleRouter
 
 import keyed_api
@@ -322,6 +324,12 @@ def hand_written(monkeypatch, ann):
             raise ValueError
         return {"row": made.pk}
 
+    @mcp_tool(idempotency_key=True, throttle_classes=[keyed_api.FewADay])
+    def guess(code: str) -> dict:
+        if code != "right":
+            raise ValidationError({"code": ["wrong"]})
+        return {"row": Log.objects.create(line=code).pk}
+
     @mcp_tool(idempotency_key=True)
     def note_words(line: str) -> str:
         Log.objects.create(line=line)
@@ -370,6 +378,25 @@ def test_a_function_that_fails_is_rolled_back_with_its_key(hand_written, monkeyp
     assert call("draw", {"line": "a", "idempotency_key": "k"})["isError"] is True
     assert (Log.objects.count(), UsedKey.objects.count()) == (0, 0)
     assert call("draw", {"line": "a"})["content"][0]["type"] == "image"
+
+
+def test_a_function_that_refuses_a_call_with_a_key_counts_it_for_throttles(
+    hand_written, settings_of
+):
+    """Also if the throttle counts in the database, where the count of the call is rolled back."""
+    backend = "django.core.cache.backends.db.DatabaseCache"
+    settings_of(CACHES={"default": {"BACKEND": backend, "LOCATION": "cache_table"}})
+    call_command("createcachetable")
+    try:
+        for number in range(3):
+            assert call("guess", {"code": "wrong", "idempotency_key": f"{number}"})["isError"]
+        throttled = call("guess", {"code": "right", "idempotency_key": "4"})
+    finally:
+        caches["default"].clear()
+        with connection.cursor() as cursor:
+            cursor.execute("DROP TABLE cache_table")
+    assert "throttled" in throttled["content"][0]["text"]
+    assert Log.objects.count() == 0
 
 
 def test_a_function_that_takes_no_key_refuses_one_in_meta(hand_written):

@@ -12,6 +12,7 @@ from rest_framework.decorators import action
 from rest_framework.exceptions import ValidationError
 from rest_framework.response import Response
 from rest_framework.routers import SimpleRouter
+from rest_framework.throttling import UserRateThrottle
 
 from odd.models import Log
 from odd.serializers import LogSerializer
@@ -60,6 +61,15 @@ class Failing(Lines):
     def answers(self, request):
         Log.objects.create(line=request.data["line"])
         return Response({"line": ["no"]}, status=400)
+
+
+class FewADay(UserRateThrottle):
+    scope = "few"
+    rate = "3/day"
+
+
+class Throttled(Failing):
+    throttle_classes = [FewADay]
 
 
 @method_decorator(transaction.non_atomic_requests, name="dispatch")
@@ -127,6 +137,7 @@ class Urls:
         Guarded,
         Slow,
         Failing,
+        Throttled,
         Free,
         Durable,
         DurableInside,

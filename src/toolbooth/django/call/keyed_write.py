@@ -21,6 +21,7 @@ from toolbooth.django.call.key_limits import (
     only_writing_to,
 )
 from toolbooth.django.call.replies import refusal
+from toolbooth.django.call.throttle_counts import count_again
 from toolbooth.django.call.used_keys import DatabaseStore, alias_of_keys
 from toolbooth.django.conf import Configuration
 from toolbooth.django.describe.discovery import Action
@@ -45,6 +46,8 @@ class KeyedWrite:
     write: Write
     identify: Callable[[Caller, Json], Identity]
     """Returns the identity of a caller that the view lets in. Raises the refusal of any other."""
+    view: Callable[[Caller, Json], Any]
+    """Returns the view of a call, which has not run."""
     store: DatabaseStore
     is_off: bool
     """The project has switched keys off."""
@@ -83,21 +86,29 @@ class KeyedWrite:
         name = json.dumps([who.request.get_host(), *parts])
         # `sent` has no control arguments: with `verify: true` it is still the same write.
         use = KeyUse(caller=name, tool=self.tool, key=key, arguments=canonical(sent))
+        begun: list[bool] = []
         try:
-            receipt = run_once(self.store, use, partial(self._receipt, arguments, alias))
+            receipt = run_once(self.store, use, partial(self._receipt, arguments, alias, begun))
         except ToolInputError as error:
-            _forget_run(who)
+            self._rolled_back(who, sent, begun)
             # The transaction was rolled back, so the agent may send the call again.
             raise error.replaced(untouched=True) from error.__cause__
         except Exception as error:
-            _forget_run(who)
+            self._rolled_back(who, sent, begun)
             told = self._told(error, alias)
             if told is None:
                 raise
             raise told from error
         return value_of_receipt(receipt)
 
-    def _receipt(self, arguments: Json, alias: str) -> bytes:
+    def _rolled_back(self, who: Caller, sent: Json, begun: list[bool]) -> None:
+        _forget_run(who)
+        # A call that has only waited for another one has counted nothing.
+        if begun:
+            count_again(partial(self.view, who, sent))
+
+    def _receipt(self, arguments: Json, alias: str, begun: list[bool]) -> bytes:
+        begun.append(True)
         with only_writing_to(alias):
             value = self.write(arguments)
         # The table has receipts as JSON; pictures and files would be lost.
@@ -127,6 +138,7 @@ def with_key(call: SyncInvocation, write: Write, chosen: Configuration) -> Write
         controls=call.arguments.controls,
         write=write,
         identify=partial(_identified, call),
+        view=partial(_view, call),
         store=store_of(chosen),
         is_off=is_off(chosen),
     )
@@ -142,6 +154,7 @@ def with_key_of_function(
         controls=controls,
         write=_nothing,
         identify=partial(_identified_for_function, tool, action),
+        view=lambda who, _: who.view(action),
         store=store_of(chosen),
         is_off=is_off(chosen),
     )
@@ -168,13 +181,18 @@ def _identified(call: SyncInvocation, who: Caller, sent: Json) -> Identity:
     answer = call.objection(who, sent)
     if answer is not None:
         raise refusal(answer, call.tool, call.arguments)
+    request = _view(call, who, sent).request
+    return request.user, request.auth, request.successful_authenticator
+
+
+def _view(call: SyncInvocation, who: Caller, sent: Json) -> Any:
+    """Return the view of a call, which has not run."""
     slots = call.arguments.slots
     # The body is left out: a list of rows is not among the view's own arguments.
     of_request = {
         name: each for name, each in sent.items() if name in slots and slots[name].part != "body"
     }
-    request = call.view(who, of_request).request
-    return request.user, request.auth, request.successful_authenticator
+    return call.view(who, of_request)
 
 
 def _identified_for_function(tool: str, action: Action, who: Caller, _: Json) -> Identity:

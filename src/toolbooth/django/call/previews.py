@@ -5,15 +5,13 @@ receipt that the write would have returned.
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from copy import copy, deepcopy
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import orjson
-from django.core.cache import caches
-from django.core.cache.backends.db import BaseDatabaseCache
 from django.db import DatabaseError, connections
 from django.http import HttpRequest
 
@@ -25,6 +23,7 @@ from toolbooth.django.call.invocation import SyncInvocation
 from toolbooth.django.call.key_limits import is_nested_durable
 from toolbooth.django.call.replies import refusal
 from toolbooth.django.call.running_serializer import WATCH
+from toolbooth.django.call.throttle_counts import count_again
 from toolbooth.django.call.transactions import Transaction
 from toolbooth.django.describe.discovery import is_promised
 from toolbooth.django.describe.previews import (
@@ -89,7 +88,7 @@ class Previewable:
             with _kept_request(who.request):
                 return _marked(self._rolled_back(who, beside, others))
         finally:
-            self._count_throttles(who, beside)
+            count_again(partial(self.call.view, who, beside))
 
     def _must_be_let_in(self, who: Caller, sent: Json) -> None:
         """Raise the refusal of a caller that the view does not let in. The view is asked outside of
@@ -176,19 +175,6 @@ class Previewable:
     def _refusal(self, why: str) -> ToolInputError:
         problem = Problem(code="invalid", path=(self.name,), message=why)
         return ToolInputError([problem], tool=self.call.tool)
-
-    def _count_throttles(self, who: Caller, sent: Json) -> None:
-        """Count a preview for throttles whose cache is in a database, because the view's own count
-        there was rolled back.
-        """
-        if not any(isinstance(each, BaseDatabaseCache) for each in caches.all()):
-            return
-        with suppress(*REFUSALS):
-            view = self.call.view(who, sent)
-            for throttle in view.get_throttles():
-                # The cache may be a proxy, which has the attributes of the cache but not its class.
-                if hasattr(getattr(throttle, "cache", None), "_table"):
-                    throttle.allow_request(view.request, view)
 
 
 # --- what a commit would refuse ---
