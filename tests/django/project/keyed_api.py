@@ -3,8 +3,9 @@ call.
 """
 
 import threading
+from contextlib import suppress
 
-from django.db import transaction
+from django.db import connection, transaction
 from django.urls import include, path
 from django.utils.decorators import method_decorator
 from rest_framework import permissions, viewsets
@@ -16,7 +17,7 @@ from rest_framework.throttling import UserRateThrottle
 
 from odd.models import Log
 from odd.serializers import LogSerializer
-from toolbooth.django.decorators import mcp_idempotent
+from toolbooth.django.decorators import mcp_idempotent, mcp_preview
 
 let_in = {"may": True}
 """Whether `Guarded` lets anybody in."""
@@ -117,6 +118,22 @@ class ElsewhereQuietly(Lines):
             Log.objects.create(line="caught")
 
 
+@mcp_preview
+class Committing(Lines):
+    def perform_create(self, serializer):
+        serializer.save()
+        with connection.cursor() as cursor:
+            cursor.execute("COMMIT")
+
+
+@mcp_preview
+class CommittingQuietly(Lines):
+    def perform_create(self, serializer):
+        serializer.save()
+        with suppress(Exception), connection.cursor() as cursor:
+            cursor.execute("/* of a tracer */ commit")
+
+
 class Updated(Lines):
     def perform_update(self, serializer):
         serializer.save(line="other")
@@ -144,6 +161,8 @@ class Urls:
         DurableBelow,
         Elsewhere,
         ElsewhereQuietly,
+        Committing,
+        CommittingQuietly,
         Updated,
         Marked,
     ):

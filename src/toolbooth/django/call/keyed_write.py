@@ -22,6 +22,7 @@ from toolbooth.django.call.key_limits import (
 )
 from toolbooth.django.call.replies import refusal
 from toolbooth.django.call.throttle_counts import count_again
+from toolbooth.django.call.undoable_statements import NotUndoable, only_undoable
 from toolbooth.django.call.used_keys import DatabaseStore, alias_of_keys
 from toolbooth.django.conf import Configuration
 from toolbooth.django.describe.discovery import Action
@@ -109,7 +110,7 @@ class KeyedWrite:
 
     def _receipt(self, arguments: Json, alias: str, begun: list[bool]) -> bytes:
         begun.append(True)
-        with only_writing_to(alias):
+        with only_writing_to(alias), only_undoable([alias]):
             value = self.write(arguments)
         # The table has receipts as JSON; pictures and files would be lost.
         if pieces_of(value) is not None:
@@ -122,6 +123,8 @@ class KeyedWrite:
             return self._refusal(server_messages.KEY_REUSED, "key-reused")
         if isinstance(error, WrittenElsewhere):
             return self._refusal(messages.other_database(error.alias, alias))
+        if isinstance(error, NotUndoable):
+            return self._refusal(messages.not_with_key(error.why))
         return self._refusal(messages.DURABLE) if is_nested_durable(error) else None
 
     def _refusal(self, why: str, code: ProblemCode = "invalid") -> ToolInputError:

@@ -17,6 +17,7 @@ from django.http import HttpRequest
 
 from toolbooth.boundary.render import json_of
 from toolbooth.django import messages
+from toolbooth.django.call import messages as call_messages
 from toolbooth.django.call.asked_serializer import asked_serializer
 from toolbooth.django.call.caller import REFUSALS, Caller, caller
 from toolbooth.django.call.invocation import SyncInvocation
@@ -25,6 +26,7 @@ from toolbooth.django.call.replies import refusal
 from toolbooth.django.call.running_serializer import WATCH
 from toolbooth.django.call.throttle_counts import count_again
 from toolbooth.django.call.transactions import Transaction
+from toolbooth.django.call.undoable_statements import NotUndoable, only_undoable
 from toolbooth.django.describe.discovery import is_promised
 from toolbooth.django.describe.previews import (
     has_transactions,
@@ -106,7 +108,7 @@ class Previewable:
                 # begun.
                 self._must_be_possible(everywhere)
                 self.call.within(who, sent, partial(self._must_still_be_known, who, sent))
-                receipt = self._watched(others)
+                receipt = self._watched(others, everywhere)
                 # Deferred constraints are checked at the commit, which a preview never reaches.
                 refused = [alias for alias in everywhere.aliases if _is_refused(alias)]
                 broken = {alias: _broken_links(alias) for alias in refused}
@@ -119,16 +121,19 @@ class Previewable:
             raise ToolError(self.call.tool, messages.COMMIT_WOULD_FAIL)
         return receipt
 
-    def _watched(self, others: Json) -> Any:
+    def _watched(self, others: Json, everywhere: Transaction) -> Any:
         """Run the write. If previews of this view were not promised, its serializers are checked
         while it runs.
         """
         is_known = is_promised(self.call.action)
         token = WATCH.set(None if is_known else self._must_only_write)
         try:
-            return self.run(others)
+            with only_undoable(everywhere.aliases):
+                return self.run(others)
         except _NotKnown as found:
             raise self._refusal(found.why) from None
+        except NotUndoable as error:
+            raise self._refusal(call_messages.not_previewed(error.why)) from error
         except RuntimeError as error:
             if is_nested_durable(error):
                 raise self._refusal(messages.COMMITS_ITSELF) from error
