@@ -11,6 +11,7 @@ import json
 import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from decimal import Decimal, InvalidOperation
 from functools import partial
 from time import monotonic
@@ -20,7 +21,6 @@ import orjson
 from django.core.cache import caches
 from django.db import transaction
 from django.db.models import Model
-from django.utils import timezone
 from django.utils.crypto import salted_hmac
 from rest_framework import serializers
 
@@ -333,7 +333,7 @@ class RecentCreates:
         try:
             name = self._name(user, who.request.get_host(), sent)
             key = dict([next(iter(shown.items()))])
-            entry = [row.pk, {**key, "time": timezone.now().isoformat(timespec="seconds")}]
+            entry = [row.pk, {**key, "time": datetime.now(UTC).isoformat(timespec="seconds")}]
             found: Any = caches[self.cache].get(name)
             # The entry is written at the commit, so that a row that is rolled back is not
             # remembered.
