@@ -39,11 +39,17 @@ _WRITES_ON_MYSQL = re.compile(
     re.I | re.S,
 )
 
-_HAS_TRANSACTIONS = (
-    "SELECT e.transactions FROM information_schema.tables t "
-    "JOIN information_schema.engines e ON e.engine = t.engine "
-    "WHERE t.table_schema = COALESCE(%s, DATABASE()) AND t.table_name = %s"
+_HAS_TRANSACTIONS = " ".join(
+    (
+        "SELECT e.transactions",
+        "FROM information_schema.tables t",
+        "JOIN information_schema.engines e",
+        "USING (engine)",
+        "WHERE t.table_schema = COALESCE(%s,DATABASE())",
+        "AND t.table_name = %s",
+    )
 )
+"""The query for the engine of a table: YES, NO, or NULL if it is switched off."""
 
 
 class NotUndoable(Exception):
