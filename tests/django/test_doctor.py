@@ -24,7 +24,14 @@ from odd.models import Log
 from sales.views import CompanyViewSet, ContactViewSet, DealViewSet, NoteViewSet
 from toolbooth.django.decorators import mcp_ignore
 from toolbooth.django.management import examinations
-from toolbooth.django.management.doctor import callers, causes, deployment, described, uncovered
+from toolbooth.django.management.doctor import (
+    callers,
+    causes,
+    deployment,
+    described,
+    keyless,
+    uncovered,
+)
 from toolbooth.django.management.doctor.findings import Cause, Finding, examine_all
 from toolbooth.django.management.doctor.report import MOST_LINES, WIDTH, Report
 
@@ -139,7 +146,7 @@ def test_any_report_fits_on_a_screen_with_the_worst_first(found, steps):
 
 
 def test_every_cause_and_its_cure_fit_on_a_line_each():
-    modules = (examinations, callers, causes, deployment, described, uncovered)
+    modules = (examinations, callers, causes, deployment, described, keyless, uncovered)
     named = [each for module in modules for each in vars(module).values()]
     every = {each for each in named if isinstance(each, Cause)}
     every |= {cause for _, _, cause in (*causes._LEFT_OUT, *causes._COMPLAINTS)}
@@ -444,8 +451,10 @@ def cache(kind, location):
 
 
 CACHES = {
-    "LocMemCache": "note workers do not share the cache 'kept': agents may not get the rest",
-    "DummyCache": "note the cache 'kept' keeps nothing: large results that cannot",
+    "LocMemCache": "note workers do not share the cache 'kept': agents may not get the rest of a "
+    "large result, and receipts may lack possible_duplicate_of -> with several workers",
+    "DummyCache": "note the cache 'kept' keeps nothing: large results that cannot be repeated are "
+    "returned whole, and receipts never have possible_duplicate_of -> name another cache",
     "FileBasedCache": "ok large results are kept in the cache 'kept'",
 }
 
@@ -490,7 +499,8 @@ def test_doctor_deploy_checks_production_settings(crm, settings_of, monkeypatch)
     assert code == 1
     for line in (
         "error DEBUG is on: failures show your code and settings to callers -> DEBUG = False",
-        "warning workers do not share the cache 'default'",
+        "warning workers do not share the cache 'default': agents may not get the rest of a large "
+        "result, and receipts may lack possible_duplicate_of -> set CACHES['default'] to Redis",
         "warning a view that fails does not undo its writes in default -> "
         "DATABASES['default']['ATOMIC_REQUESTS'] = True",
         "warning agents send credentials with each request, and nothing in the settings asks for "

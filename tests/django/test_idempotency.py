@@ -7,6 +7,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 from django.contrib.auth.models import AnonymousUser, User
+from django.core.cache import caches
+from django.core.management import call_command
 from django.db import connection, connections
 from django.test import Client, override_settings
 from hypothesis import HealthCheck, given, settings
@@ -132,6 +134,27 @@ def test_a_key_counts_for_one_caller_and_one_tool(call, mcp_as):
     assert len(lines()) == 4
 
 
+def test_a_key_of_one_host_is_not_known_at_another(call):
+    """In a project with one tenant for each host, they may have the same ids of users."""
+    first = value(at_host("testserver", "k"))
+    other = value(at_host("localhost", "k"))
+    assert [first["id"], other["id"]] == list(
+        Log.objects.order_by("id").values_list("pk", flat=True)
+    )
+    assert "repeated" not in other
+    assert value(at_host("localhost", "k")) == {**other, "repeated": True}
+    assert value(at_host("testserver", "k")) == {**first, "repeated": True}
+    assert lines() == ["a", "a"]
+
+
+def at_host(host, key):
+    params = {"name": "lines__create", "arguments": {"line": "a", "idempotency_key": key}}
+    message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+    client = Client(headers={"Authorization": f"Basic {ANN}", "Host": host})
+    reply = client.post("/mcp/", json.dumps(message), content_type="application/json")
+    return reply.json()["result"]
+
+
 def test_idempotency_key_is_found_with_other_credentials_of_the_user(call, ann):
     call("lines__create", {"line": "a", "idempotency_key": "k"})
     client = Client(enforce_csrf_checks=False)
@@ -222,6 +245,46 @@ def test_an_answer_with_an_error_is_rolled_back(call, atomic):
     assert problems(refused) == [("invalid", "$.line", "no")]
     assert "Nothing was done." in refused["content"][0]["text"]
     assert (lines(), UsedKey.objects.count()) == ([], 0)
+
+
+@pytest.mark.parametrize("backend", ["locmem.LocMemCache", "db.DatabaseCache"])
+def test_a_refused_call_with_a_key_counts_for_throttles(settings_of, ann, mcp_as, backend):
+    """In a database, the count of the view is rolled back with the call. Otherwise calls that are
+    refused, such as guesses of a code, would be free.
+    """
+    cache = {"BACKEND": f"django.core.cache.backends.{backend}", "LOCATION": "cache_table"}
+    settings_of(ROOT_URLCONF=Urls, CACHES={"default": cache})
+    call_command("createcachetable")
+    call = mcp_as("ann")
+    try:
+        for number in range(3):
+            refused = call("throttled__create", {"line": "refused", "idempotency_key": f"{number}"})
+            assert problems(refused) == [("invalid", "$.line", "no")]
+        throttled = call("throttled__create", {"line": "a", "idempotency_key": "4"})
+        assert "throttled" in throttled["content"][0]["text"]
+    finally:
+        caches["default"].clear()
+        with connection.cursor() as cursor:
+            cursor.execute("DROP TABLE IF EXISTS cache_table")
+    assert lines() == []
+
+
+@pytest.mark.parametrize("backend", ["locmem.LocMemCache", "db.DatabaseCache"])
+def test_a_write_with_a_key_counts_once_for_throttles(settings_of, ann, mcp_as, backend):
+    cache = {"BACKEND": f"django.core.cache.backends.{backend}", "LOCATION": "cache_table"}
+    settings_of(ROOT_URLCONF=Urls, CACHES={"default": cache})
+    call_command("createcachetable")
+    call = mcp_as("ann")
+    try:
+        for number in range(3):
+            value(call("throttled__create", {"line": "a", "idempotency_key": f"{number}"}))
+        throttled = call("throttled__create", {"line": "a", "idempotency_key": "4"})
+        assert "throttled" in throttled["content"][0]["text"]
+    finally:
+        caches["default"].clear()
+        with connection.cursor() as cursor:
+            cursor.execute("DROP TABLE IF EXISTS cache_table")
+    assert lines() == ["a"] * 3
 
 
 def test_a_refused_call_leaves_no_key(call):

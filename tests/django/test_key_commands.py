@@ -1,25 +1,47 @@
 """`mcp_clean`, what `mcp_doctor` says of idempotency keys, and keys of hand-written tools."""
 
 import base64
+import inspect
 import io
 import json
+import types
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import pytest
 from django.contrib.auth.models import User
+from django.core.cache import caches
 from django.core.management import CommandError, call_command
-from django.db import connection
-from django.test import Client
+from django.db import connection, transaction
+from django.test import Client, override_settings
+from django.urls import include, path
+from rest_framework import mixins, viewsets
+from rest_framework.exceptions import ValidationError
+from rest_framework.routers import SimpleRouter
 
-from doctor_report import words_of_doctor
+import keyed_api
+from doctor_report import doctor, words_of_doctor
 from keyed_api import Urls
 from odd.models import Log
+from odd.serializers import LogSerializer
 from toolbooth.content import Image
 from toolbooth.django import decorators
 from toolbooth.django.call import key_limits, messages
 from toolbooth.django.decorators import mcp_tool
 from toolbooth.django.describe.catalogue import forget
+from toolbooth.django.management.doctor.report import MOST_LINES
 from toolbooth.django.models import UsedKey
+
+
+class Plain:
+    """Writes that all take keys."""
+
+    router = SimpleRouter()
+    router.register("lines", keyed_api.Lines, "lines")
+    urlpatterns = [
+        path("api/", include(router.urls)),
+        path("mcp/", include("toolbooth.django.urls")),
+    ]
 
 
 def printed(command, **options):
@@ -78,12 +100,179 @@ def test_there_is_a_migration_for_every_field():
 
 def test_the_doctor_lists_the_tools_that_take_no_key(settings_of, ann):
     settings_of(ROOT_URLCONF=Urls)
-    told, _ = words_of_doctor()
-    for tools, reason in (
-        ("free__create, free__update, free__partial_update, free__destroy", messages.NON_ATOMIC),
-        ("durable__create, durableinside__create", messages.DURABLE),
-    ):
-        assert f"note an idempotency key {reason}: {tools}" in told
+    groups = groups_of_keys()
+    assert [(each["code"], each["level"], each["what"], each["cure"]) for each in groups] == [
+        (
+            "key-durable",
+            "note",
+            "2 writes take no idempotency key: their views use atomic(durable=True)",
+            "write atomic() without durable=True, if these blocks can be part of a transaction",
+        ),
+        (
+            "key-non-atomic",
+            "note",
+            "4 writes take no idempotency key: their views have non_atomic_requests",
+            "remove non_atomic_requests, if these views can run in a transaction",
+        ),
+    ]
+    durable, free = groups
+    assert free["places"] == [
+        {
+            "place": f"keyed_api.Free: {tool}",
+            "what": f"{tool} (keyed_api.Free): an idempotency key {messages.NON_ATOMIC}",
+            "cure": free["cure"],
+        }
+        for tool in ("free__create", "free__update", "free__partial_update", "free__destroy")
+    ]
+    # The line of the method with the block, below its decorators.
+    lines = {
+        "durable__create": line_of(keyed_api.Durable.create),
+        "durableinside__create": line_of(keyed_api.DurableInside.perform_create),
+    }
+    assert durable["places"] == [
+        {
+            "place": f"{line}: {tool}",
+            "what": f"{tool} ({line}): an idempotency key {messages.DURABLE}",
+            "cure": durable["cure"],
+        }
+        for tool, line in lines.items()
+    ]
+
+
+def groups_of_keys():
+    printed, _ = doctor("--json")
+    found = json.loads(printed)["findings"]
+    return [each for each in found if each["code"].startswith("key-")]
+
+
+def line_of(method):
+    """The line that an editor opens, from the source file."""
+    file = Path(keyed_api.__file__)
+    shown = file.relative_to(Path.cwd()) if file.is_relative_to(Path.cwd()) else file
+    return f"{shown}:{inspect.getsourcelines(inspect.unwrap(method))[1]}"
+
+
+def router_to(alias):
+    class Router:
+        def db_for_write(self, model, **hints):
+            return alias if model is Log else None
+
+    return Router()
+
+
+def test_doctor_has_one_group_for_writes_to_other_databases(settings_of, ann, tmp_path):
+    settings_of(ROOT_URLCONF=Plain)
+    with override_settings(DATABASE_ROUTERS=[router_to("second {count}")]):
+        [group] = groups_of_keys()
+    assert (group["code"], group["count"]) == ("key-other-database", 4)
+    assert group["what"] == "4 writes take no idempotency key: they are not to the keys' database"
+    assert group["places"][0] == {
+        "place": "keyed_api.Lines: lines__create",
+        "what": "lines__create (keyed_api.Lines): an idempotency key cannot be used here: the view "
+        'writes to the database "second {count}", and keys are kept in "default"',
+        "cure": "let a router (DATABASE_ROUTERS) send toolbooth.UsedKey to the database of most",
+    }
+
+
+def test_doctor_names_a_write_whose_callers_are_all_anonymous(settings_of, ann):
+    class Anyone(mixins.CreateModelMixin, viewsets.GenericViewSet):
+        queryset = Log.objects.all()
+        serializer_class = LogSerializer
+        authentication_classes = []
+        permission_classes = []
+
+    settings_of(ROOT_URLCONF=urls_of({"anyone": Anyone}))
+    place = f"{Anyone.__module__}.{Anyone.__qualname__}"
+    [group] = groups_of_keys()
+    assert group == {
+        "level": "note",
+        "code": "key-without-login",
+        "what": f"anyone__create ({place}): an idempotency key {messages.ANONYMOUS}",
+        "cure": "set authentication_classes on the views: a key belongs to one caller",
+        "count": 1,
+        "places": [
+            {
+                "place": f"{place}: anyone__create",
+                "what": f"anyone__create ({place}): an idempotency key {messages.ANONYMOUS}",
+                "cure": "set authentication_classes on the views: a key belongs to one caller",
+            }
+        ],
+    }
+
+
+def test_doctor_names_the_view_if_its_durable_method_has_no_line(settings_of, ann):
+    class Callable:
+        """A method without code of its own, as some decorators leave it."""
+
+        def __init__(self):
+            self.__closure__ = (cell_of(transaction.atomic(durable=True)),)
+
+        def __call__(self, serializer):
+            serializer.save()
+
+    class Odd(mixins.CreateModelMixin, viewsets.GenericViewSet):
+        queryset = Log.objects.all()
+        serializer_class = LogSerializer
+        perform_create = Callable()
+
+    settings_of(ROOT_URLCONF=urls_of({"odd": Odd}))
+    [group] = groups_of_keys()
+    [place] = group["places"]
+    assert place["place"] == f"{Odd.__module__}.{Odd.__qualname__}: odd__create"
+
+
+def test_the_keyless_tools_of_a_large_project_fit_on_a_screen(settings_of, ann):
+    views = {
+        f"{kind.__name__.lower()}{number}": type(f"{kind.__name__}{number}", (kind,), {})
+        for kind in (keyed_api.Free, keyed_api.Durable, keyed_api.DurableInside)
+        for number in range(50)
+    }
+    settings_of(ROOT_URLCONF=urls_of(views))
+    printed, code = doctor()
+    lines = printed.splitlines()
+    assert code == 0
+    assert len(lines) <= MOST_LINES
+    titles = [line for line in lines if "writes take no idempotency key" in line]
+    assert titles == [
+        "     note  100 writes take no idempotency key: their views use atomic(durable=True)",
+        "     note  200 writes take no idempotency key: their views have non_atomic_requests",
+    ]
+    assert [each["count"] for each in groups_of_keys()] == [100, 200]
+    everything, _ = doctor(verbosity=2)
+    assert everything.count("an idempotency key") == 300
+
+
+def urls_of(views):
+    router = SimpleRouter()
+    for name, view in views.items():
+        router.register(name, view, name)
+    patterns = [path("api/", include(router.urls)), path("mcp/", include("toolbooth.django.urls"))]
+    return type("Urls", (), {"urlpatterns": patterns})
+
+
+# --- what the code of a view shows ---
+
+
+def cell_of(value):
+    return types.CellType(value)
+
+
+def closing_over(*cells):
+    """A method with these cells in its closure."""
+
+    def method(self):
+        return values
+
+    values = None
+    code = method.__code__.replace(co_freevars=tuple(f"v{n}" for n in range(len(cells))))
+    return types.FunctionType(code, {}, "method", None, cells)
+
+
+def test_a_name_that_is_not_set_yet_is_no_durable_block():
+    empty = types.CellType()
+    assert key_limits._is_durable(closing_over(empty)) is False
+    block = cell_of(transaction.atomic(durable=True))
+    assert key_limits._is_durable(closing_over(empty, block)) is True
 
 
 @pytest.mark.parametrize(
@@ -105,11 +294,14 @@ def test_reading_and_writing_statements_are_distinguished(sql, reads):
 
 
 def test_doctor_reports_that_every_write_takes_a_key(settings_of, ann):
-    class Plain:
-        urlpatterns = [each for each in Urls.urlpatterns if str(each.pattern) == "mcp/"]
-
     settings_of(ROOT_URLCONF=Plain)
     assert "ok every write takes an idempotency key" in words_of_doctor()[0]
+
+
+def test_doctor_reports_that_keys_are_switched_off(settings_of, ann):
+    settings_of(ROOT_URLCONF=Urls, TOOLBOOTH={"ARGUMENTS": {"idempotency_key": None}})
+    assert "ok idempotency keys are switched off (TOOLBOOTH['ARGUMENTS'])" in words_of_doctor()[0]
+    assert groups_of_keys() == []
 
 
 def test_doctor_warns_that_the_key_table_is_missing(settings_of, ann, no_table):
@@ -131,6 +323,12 @@ def hand_written(monkeypatch, ann):
         if fail:
             raise ValueError
         return {"row": made.pk}
+
+    @mcp_tool(idempotency_key=True, throttle_classes=[keyed_api.FewADay])
+    def guess(code: str) -> dict:
+        if code != "right":
+            raise ValidationError({"code": ["wrong"]})
+        return {"row": Log.objects.create(line=code).pk}
 
     @mcp_tool(idempotency_key=True)
     def note_words(line: str) -> str:
@@ -180,6 +378,25 @@ def test_a_function_that_fails_is_rolled_back_with_its_key(hand_written, monkeyp
     assert call("draw", {"line": "a", "idempotency_key": "k"})["isError"] is True
     assert (Log.objects.count(), UsedKey.objects.count()) == (0, 0)
     assert call("draw", {"line": "a"})["content"][0]["type"] == "image"
+
+
+def test_a_function_that_refuses_a_call_with_a_key_counts_it_for_throttles(
+    hand_written, settings_of
+):
+    """Also if the throttle counts in the database, where the count of the call is rolled back."""
+    backend = "django.core.cache.backends.db.DatabaseCache"
+    settings_of(CACHES={"default": {"BACKEND": backend, "LOCATION": "cache_table"}})
+    call_command("createcachetable")
+    try:
+        for number in range(3):
+            assert call("guess", {"code": "wrong", "idempotency_key": f"{number}"})["isError"]
+        throttled = call("guess", {"code": "right", "idempotency_key": "4"})
+    finally:
+        caches["default"].clear()
+        with connection.cursor() as cursor:
+            cursor.execute("DROP TABLE cache_table")
+    assert "throttled" in throttled["content"][0]["text"]
+    assert Log.objects.count() == 0
 
 
 def test_a_function_that_takes_no_key_refuses_one_in_meta(hand_written):

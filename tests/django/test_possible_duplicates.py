@@ -2,12 +2,15 @@
 tools say that they may be called twice.
 """
 
+import base64
+import json
 import logging
 from datetime import UTC, datetime, timedelta
 
 import pytest
 from django.contrib.auth.models import User
 from django.db import connection
+from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from keyed_api import Urls
@@ -51,6 +54,18 @@ def test_other_arguments_callers_and_tools_are_not_duplicates(call, mcp_as):
         mcp_as(None)("open__create", {"line": "a"}),
     ):
         assert "possible_duplicate_of" not in created(made)
+
+
+def test_a_create_at_another_host_is_no_duplicate(call):
+    """In a project with one tenant for each host, they may have the same ids of users."""
+    credentials = "Basic " + base64.b64encode(b"ann:pw").decode()
+    params = {"name": "lines__create", "arguments": {"line": "a"}}
+    message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+    for host in ("testserver", "localhost"):
+        client = Client(headers={"Authorization": credentials, "Host": host})
+        reply = client.post("/mcp/", json.dumps(message), content_type="application/json")
+        assert "possible_duplicate_of" not in created(reply.json()["result"])
+    assert Log.objects.count() == 2
 
 
 def test_a_row_that_is_gone_is_not_named(call):

@@ -2,7 +2,9 @@
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 import pytest
@@ -118,13 +120,40 @@ def test_a_preview_changes_no_row_and_has_the_receipt_of_the_write(
 ) -> None:
     sent = arguments(rows(ann))
     before = every_row()
-    previewed = call(tool, **sent, preview=True)
-    assert every_row() == before
-    assert not previewed.is_error
-    made = call(tool, **sent)
+    with a_hook_for_each_write() as (registered, ran):
+        previewed = call(tool, **sent, preview=True)
+        assert every_row() == before
+        assert not previewed.is_error
+        # The preview has registered hooks, and none of them ran, not even later.
+        assert registered
+        assert ran == []
+        assert connection.run_on_commit == []
+        registered.clear()
+        made = call(tool, **sent)
+        # Each of them runs after the write itself.
+        assert ran == registered != []
     assert not made.is_error
     assert every_row() != before or "unchanged" in made.value
     assert receipt_in(previewed.value) == without_generated(made.value)
+
+
+@contextmanager
+def a_hook_for_each_write() -> Iterator[tuple[list[str], list[str]]]:
+    """While this is open, each statement that writes a row registers an `on_commit` hook. What it
+    gives are the statements with hooks, and those whose hooks have run. No receiver is needed, with
+    which a write would have no preview.
+    """
+    registered: list[str] = []
+    ran: list[str] = []
+
+    def execute(run: Any, sql: str, params: Any, many: bool, context: Any) -> Any:
+        if sql.startswith(("INSERT", "UPDATE", "DELETE")):
+            registered.append(sql)
+            transaction.on_commit(partial(ran.append, sql))
+        return run(sql, params, many, context)
+
+    with connection.execute_wrapper(execute):
+        yield registered, ran
 
 
 def receipt_in(value: dict[str, Any]) -> Any:

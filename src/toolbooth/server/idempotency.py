@@ -15,7 +15,7 @@ from collections.abc import Callable, Generator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from math import ceil
 from time import monotonic
 from typing import Any, Protocol
@@ -144,19 +144,19 @@ def _plain(value: Any) -> Any:
 
 
 def _digits(value: float | Decimal) -> str:
-    if isinstance(value, int):
-        return str(value)
-    try:
-        number = Decimal(str(value))
-        # `int` of `1e1000000` would have a million digits.
-        whole = int(number) if abs(number) < _LARGE else None
-    except (InvalidOperation, ValueError, OverflowError):
-        return str(value)
-    return str(whole) if whole is not None and whole == number else str(number.normalize())
-
-
-_LARGE = Decimal(10) ** 30
-"""Beyond this, a number is compared as it is written."""
+    """A number as its digits and an exponent. Nothing is rounded: two numbers that differ in their
+    40th digit are two different arguments.
+    """
+    number = Decimal(value if isinstance(value, int) else str(value))
+    sign, digits, exponent = number.as_tuple()
+    if not isinstance(exponent, int):
+        return str(value)  # infinity, or not a number
+    text = "".join(map(str, digits))
+    significant = text.rstrip("0")
+    if not significant:
+        return "0"
+    places = exponent + len(text) - len(significant)
+    return f"{'-' if sign else ''}{significant}E{places}"
 
 
 # --- one process ---

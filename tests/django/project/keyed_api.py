@@ -3,8 +3,9 @@ call.
 """
 
 import threading
+from contextlib import suppress
 
-from django.db import transaction
+from django.db import connection, transaction
 from django.urls import include, path
 from django.utils.decorators import method_decorator
 from rest_framework import permissions, viewsets
@@ -12,10 +13,11 @@ from rest_framework.decorators import action
 from rest_framework.exceptions import ValidationError
 from rest_framework.response import Response
 from rest_framework.routers import SimpleRouter
+from rest_framework.throttling import UserRateThrottle
 
 from odd.models import Log
 from odd.serializers import LogSerializer
-from toolbooth.django.decorators import mcp_idempotent
+from toolbooth.django.decorators import mcp_idempotent, mcp_preview
 
 let_in = {"may": True}
 """Whether `Guarded` lets anybody in."""
@@ -60,6 +62,15 @@ class Failing(Lines):
     def answers(self, request):
         Log.objects.create(line=request.data["line"])
         return Response({"line": ["no"]}, status=400)
+
+
+class FewADay(UserRateThrottle):
+    scope = "few"
+    rate = "3/day"
+
+
+class Throttled(Failing):
+    throttle_classes = [FewADay]
 
 
 @method_decorator(transaction.non_atomic_requests, name="dispatch")
@@ -107,6 +118,22 @@ class ElsewhereQuietly(Lines):
             Log.objects.create(line="caught")
 
 
+@mcp_preview
+class Committing(Lines):
+    def perform_create(self, serializer):
+        serializer.save()
+        with connection.cursor() as cursor:
+            cursor.execute("COMMIT")
+
+
+@mcp_preview
+class CommittingQuietly(Lines):
+    def perform_create(self, serializer):
+        serializer.save()
+        with suppress(Exception), connection.cursor() as cursor:
+            cursor.execute("/* of a tracer */ commit")
+
+
 class Updated(Lines):
     def perform_update(self, serializer):
         serializer.save(line="other")
@@ -127,12 +154,15 @@ class Urls:
         Guarded,
         Slow,
         Failing,
+        Throttled,
         Free,
         Durable,
         DurableInside,
         DurableBelow,
         Elsewhere,
         ElsewhereQuietly,
+        Committing,
+        CommittingQuietly,
         Updated,
         Marked,
     ):

@@ -9,10 +9,12 @@ router = DefaultRouter()
 router.register("accounts", views.AccountViewSet, "accounts")
 router.register("entries", views.EntryViewSet, "entries")
 router.register("gated", views.GatedEntryViewSet, "gated")
+router.register("remarks", views.RemarkViewSet, "remarks")
 router.register("stubborn", views.StubbornEntryViewSet, "stubborn")
 router.register("tickets", views.TicketViewSet, "tickets")
 
 urlpatterns = [
     path("api/", include(router.urls)),
+    path("api/statement/", views.StatementView.as_view(), name="statement"),
     path("mcp", include("toolbooth.django.urls")),
 ]

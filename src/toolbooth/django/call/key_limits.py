@@ -8,15 +8,16 @@ import inspect
 import re
 from collections.abc import Generator, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from types import CodeType
-from typing import Any
+from typing import Any, Literal
 
 from django.db import connections, router, transaction
 from django.db.transaction import Atomic
 
 from toolbooth.django.call import messages
 from toolbooth.django.describe.discovery import Action
-from toolbooth.django.describe.previews import has_transactions
+from toolbooth.django.describe.previews import has_transactions, in_closure
 from toolbooth.django.describe.published_models import model_of
 
 _READS = re.compile(
@@ -36,22 +37,38 @@ _METHODS = {
 """Methods of REST framework's views that authors override, by action."""
 
 
-def reason_without_key(action: Action, alias: str) -> str | None:
+KeyLimitKind = Literal["no-transactions", "non-atomic", "durable", "other-database"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeyLimit:
+    """The reason why an action takes no key."""
+
+    kind: KeyLimitKind
+    message: str
+    method: Any = None
+    """The method of the view with a durable block."""
+
+
+def limit_of_keys(action: Action, alias: str) -> KeyLimit | None:
     """Return the reason why an action takes no key, if its code shows one; None if it takes a key.
     `alias` is the database with the keys.
     """
     if not has_transactions(connections[alias]):
-        return messages.NO_TRANSACTIONS
+        return KeyLimit(kind="no-transactions", message=messages.NO_TRANSACTIONS)
     # Set by Django's decorator `non_atomic_requests`: the view wants no transaction around it.
     if getattr(action.callback, "_non_atomic_requests", None):
-        return messages.NON_ATOMIC
-    if any(map(_is_durable, _methods(action))):
-        return messages.DURABLE
+        return KeyLimit(kind="non-atomic", message=messages.NON_ATOMIC)
+    durable = next(filter(_is_durable, _methods(action)), None)
+    if durable is not None:
+        return KeyLimit(kind="durable", message=messages.DURABLE, method=durable)
     model = model_of(action)
     # Without a model this is not known before the view runs. `only_writing_to` checks each
     # statement.
     written = alias if model is None else router.db_for_write(model)
-    return None if written == alias else messages.other_database(written, alias)
+    if written == alias:
+        return None
+    return KeyLimit(kind="other-database", message=messages.other_database(written, alias))
 
 
 def _methods(action: Action) -> Iterator[Any]:
@@ -71,9 +88,8 @@ def _is_durable(method: Any) -> bool:
     while method is not None:
         # `@transaction.atomic(durable=True)` keeps its block in the closure of the function that it
         # returns.
-        for cell in getattr(method, "__closure__", None) or ():
-            if isinstance(cell.cell_contents, Atomic) and _durable(cell.cell_contents):
-                return True
+        if any(isinstance(each, Atomic) and _durable(each) for each in in_closure(method)):
+            return True
         inner = getattr(method, "__wrapped__", None)
         if inner is None:
             return _names_durable_block(method)

@@ -17,10 +17,12 @@ from toolbooth.django.call.invocation import SyncInvocation
 from toolbooth.django.call.key_limits import (
     WrittenElsewhere,
     is_nested_durable,
+    limit_of_keys,
     only_writing_to,
-    reason_without_key,
 )
 from toolbooth.django.call.replies import refusal
+from toolbooth.django.call.throttle_counts import count_again
+from toolbooth.django.call.undoable_statements import NotUndoable, only_undoable
 from toolbooth.django.call.used_keys import DatabaseStore, alias_of_keys
 from toolbooth.django.conf import Configuration
 from toolbooth.django.describe.discovery import Action
@@ -45,6 +47,8 @@ class KeyedWrite:
     write: Write
     identify: Callable[[Caller, Json], Identity]
     """Returns the identity of a caller that the view lets in. Raises the refusal of any other."""
+    view: Callable[[Caller, Json], Any]
+    """Returns the view of a call, which has not run."""
     store: DatabaseStore
     is_off: bool
     """The project has switched keys off."""
@@ -73,29 +77,40 @@ class KeyedWrite:
             is_anonymous = identity[2] is None
             raise self._refusal(messages.ANONYMOUS if is_anonymous else messages.NOT_TOLD_APART)
         alias = alias_of_keys()
-        reason = reason_without_key(self.action, alias)
-        if reason is not None:
-            raise self._refusal(reason)
+        limit = limit_of_keys(self.action, alias)
+        if limit is not None:
+            raise self._refusal(limit.message)
         # The key is handled here, so `check_plain` lets the write pass.
         who.has_key = True
+        # The same id may be another user at another host, in a project with one tenant for each
+        # host.
+        name = json.dumps([who.request.get_host(), *parts])
         # `sent` has no control arguments: with `verify: true` it is still the same write.
-        use = KeyUse(caller=json.dumps(parts), tool=self.tool, key=key, arguments=canonical(sent))
+        use = KeyUse(caller=name, tool=self.tool, key=key, arguments=canonical(sent))
+        begun: list[bool] = []
         try:
-            receipt = run_once(self.store, use, partial(self._receipt, arguments, alias))
+            receipt = run_once(self.store, use, partial(self._receipt, arguments, alias, begun))
         except ToolInputError as error:
-            _forget_run(who)
+            self._rolled_back(who, sent, begun)
             # The transaction was rolled back, so the agent may send the call again.
             raise error.replaced(untouched=True) from error.__cause__
         except Exception as error:
-            _forget_run(who)
+            self._rolled_back(who, sent, begun)
             told = self._told(error, alias)
             if told is None:
                 raise
             raise told from error
         return value_of_receipt(receipt)
 
-    def _receipt(self, arguments: Json, alias: str) -> bytes:
-        with only_writing_to(alias):
+    def _rolled_back(self, who: Caller, sent: Json, begun: list[bool]) -> None:
+        _forget_run(who)
+        # A call that has only waited for another one has counted nothing.
+        if begun:
+            count_again(partial(self.view, who, sent))
+
+    def _receipt(self, arguments: Json, alias: str, begun: list[bool]) -> bytes:
+        begun.append(True)
+        with only_writing_to(alias), only_undoable([alias]):
             value = self.write(arguments)
         # The table has receipts as JSON; pictures and files would be lost.
         if pieces_of(value) is not None:
@@ -108,6 +123,8 @@ class KeyedWrite:
             return self._refusal(server_messages.KEY_REUSED, "key-reused")
         if isinstance(error, WrittenElsewhere):
             return self._refusal(messages.other_database(error.alias, alias))
+        if isinstance(error, NotUndoable):
+            return self._refusal(messages.not_with_key(error.why))
         return self._refusal(messages.DURABLE) if is_nested_durable(error) else None
 
     def _refusal(self, why: str, code: ProblemCode = "invalid") -> ToolInputError:
@@ -124,6 +141,7 @@ def with_key(call: SyncInvocation, write: Write, chosen: Configuration) -> Write
         controls=call.arguments.controls,
         write=write,
         identify=partial(_identified, call),
+        view=partial(_view, call),
         store=store_of(chosen),
         is_off=is_off(chosen),
     )
@@ -139,6 +157,7 @@ def with_key_of_function(
         controls=controls,
         write=_nothing,
         identify=partial(_identified_for_function, tool, action),
+        view=lambda who, _: who.view(action),
         store=store_of(chosen),
         is_off=is_off(chosen),
     )
@@ -165,13 +184,18 @@ def _identified(call: SyncInvocation, who: Caller, sent: Json) -> Identity:
     answer = call.objection(who, sent)
     if answer is not None:
         raise refusal(answer, call.tool, call.arguments)
+    request = _view(call, who, sent).request
+    return request.user, request.auth, request.successful_authenticator
+
+
+def _view(call: SyncInvocation, who: Caller, sent: Json) -> Any:
+    """Return the view of a call, which has not run."""
     slots = call.arguments.slots
     # The body is left out: a list of rows is not among the view's own arguments.
     of_request = {
         name: each for name, each in sent.items() if name in slots and slots[name].part != "body"
     }
-    request = call.view(who, of_request).request
-    return request.user, request.auth, request.successful_authenticator
+    return call.view(who, of_request)
 
 
 def _identified_for_function(tool: str, action: Action, who: Caller, _: Json) -> Identity:

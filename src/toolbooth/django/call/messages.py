@@ -21,6 +21,26 @@ NOT_MIGRATED = (
 )
 
 
+def ends_transaction(statement: str) -> str:
+    """The reason why a rollback would not undo a statement: the transaction is over after it."""
+    return f"the view runs {statement}, which ends the transaction"
+
+
+def table_without_transactions(table: str) -> str:
+    """The reason why a rollback would not undo a write to a table."""
+    return f"the view writes to the table {quoted(table)}, which has no transactions"
+
+
+def not_with_key(reason: str) -> str:
+    """The message for a view that runs a statement which a rollback would not undo."""
+    return f"cannot be used here: {reason}"
+
+
+def not_previewed(reason: str) -> str:
+    """The same for a preview."""
+    return f"this call cannot be previewed: {reason}"
+
+
 def other_database(alias: str, own: str) -> str:
     """The message for a view that writes to another database than the one with the keys."""
     return (

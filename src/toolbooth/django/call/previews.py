@@ -5,27 +5,28 @@ receipt that the write would have returned.
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from copy import copy, deepcopy
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import orjson
-from django.core.cache import caches
-from django.core.cache.backends.db import BaseDatabaseCache
 from django.db import DatabaseError, connections
 from django.http import HttpRequest
 
 from toolbooth.boundary.render import json_of
 from toolbooth.django import messages
+from toolbooth.django.call import messages as call_messages
 from toolbooth.django.call.asked_serializer import asked_serializer
 from toolbooth.django.call.caller import REFUSALS, Caller, caller
 from toolbooth.django.call.invocation import SyncInvocation
 from toolbooth.django.call.key_limits import is_nested_durable
 from toolbooth.django.call.replies import refusal
 from toolbooth.django.call.running_serializer import WATCH
+from toolbooth.django.call.throttle_counts import count_again
 from toolbooth.django.call.transactions import Transaction
+from toolbooth.django.call.undoable_statements import NotUndoable, only_undoable
 from toolbooth.django.describe.discovery import is_promised
 from toolbooth.django.describe.previews import (
     has_transactions,
@@ -89,7 +90,7 @@ class Previewable:
             with _kept_request(who.request):
                 return _marked(self._rolled_back(who, beside, others))
         finally:
-            self._count_throttles(who, beside)
+            count_again(partial(self.call.view, who, beside))
 
     def _must_be_let_in(self, who: Caller, sent: Json) -> None:
         """Raise the refusal of a caller that the view does not let in. The view is asked outside of
@@ -107,7 +108,7 @@ class Previewable:
                 # begun.
                 self._must_be_possible(everywhere)
                 self.call.within(who, sent, partial(self._must_still_be_known, who, sent))
-                receipt = self._watched(others)
+                receipt = self._watched(others, everywhere)
                 # Deferred constraints are checked at the commit, which a preview never reaches.
                 refused = [alias for alias in everywhere.aliases if _is_refused(alias)]
                 broken = {alias: _broken_links(alias) for alias in refused}
@@ -120,16 +121,19 @@ class Previewable:
             raise ToolError(self.call.tool, messages.COMMIT_WOULD_FAIL)
         return receipt
 
-    def _watched(self, others: Json) -> Any:
+    def _watched(self, others: Json, everywhere: Transaction) -> Any:
         """Run the write. If previews of this view were not promised, its serializers are checked
         while it runs.
         """
         is_known = is_promised(self.call.action)
         token = WATCH.set(None if is_known else self._must_only_write)
         try:
-            return self.run(others)
+            with only_undoable(everywhere.aliases):
+                return self.run(others)
         except _NotKnown as found:
             raise self._refusal(found.why) from None
+        except NotUndoable as error:
+            raise self._refusal(call_messages.not_previewed(error.why)) from error
         except RuntimeError as error:
             if is_nested_durable(error):
                 raise self._refusal(messages.COMMITS_ITSELF) from error
@@ -176,19 +180,6 @@ class Previewable:
     def _refusal(self, why: str) -> ToolInputError:
         problem = Problem(code="invalid", path=(self.name,), message=why)
         return ToolInputError([problem], tool=self.call.tool)
-
-    def _count_throttles(self, who: Caller, sent: Json) -> None:
-        """Count a preview for throttles whose cache is in a database, because the view's own count
-        there was rolled back.
-        """
-        if not any(isinstance(each, BaseDatabaseCache) for each in caches.all()):
-            return
-        with suppress(*REFUSALS):
-            view = self.call.view(who, sent)
-            for throttle in view.get_throttles():
-                # The cache may be a proxy, which has the attributes of the cache but not its class.
-                if hasattr(getattr(throttle, "cache", None), "_table"):
-                    throttle.allow_request(view.request, view)
 
 
 # --- what a commit would refuse ---

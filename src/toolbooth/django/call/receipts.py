@@ -11,6 +11,7 @@ import json
 import logging
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from functools import partial
 from time import monotonic
 from typing import Any
@@ -18,7 +19,6 @@ from typing import Any
 from django.core.cache import caches
 from django.db import transaction
 from django.db.models import Model
-from django.utils import timezone
 from django.utils.crypto import salted_hmac
 from rest_framework import serializers
 
@@ -323,9 +323,9 @@ class RecentCreates:
         if not is_known or row is None or monotonic() < self._paused_until:
             return None
         try:
-            name = self._name(user, sent)
+            name = self._name(user, who.request.get_host(), sent)
             key = dict([next(iter(shown.items()))])
-            entry = [row.pk, {**key, "time": timezone.now().isoformat(timespec="seconds")}]
+            entry = [row.pk, {**key, "time": datetime.now(UTC).isoformat(timespec="seconds")}]
             found: Any = caches[self.cache].get(name)
             # The entry is written at the commit, so that a row that is rolled back is not
             # remembered.
@@ -339,9 +339,11 @@ class RecentCreates:
             self._pause()
             return None
 
-    def _name(self, user: Any, sent: Json) -> str:
-        """Return the name of an entry: a hash of the caller, the tool and the arguments."""
-        of_caller = [type(user).__qualname__, str(user.pk), self.tool]
+    def _name(self, user: Any, host: str, sent: Json) -> str:
+        """Return the name of an entry: a hash of the caller, the host, the tool and the arguments.
+        With one tenant for each host, the same id may be another user there.
+        """
+        of_caller = [type(user).__qualname__, str(user.pk), host, self.tool]
         # Hashed with the project's secret: short arguments could be guessed from a plain hash.
         text = json.dumps([of_caller, sent], sort_keys=True, default=str)
         return f"toolbooth:{salted_hmac(__name__, text, algorithm='sha256').hexdigest()}"

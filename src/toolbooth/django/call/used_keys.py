@@ -13,7 +13,7 @@ import json
 from collections.abc import Callable, Generator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from time import monotonic
 from typing import Any, Literal
@@ -78,19 +78,21 @@ class DatabaseStore:
         reached("before-claim")
         alias = alias_of_keys()
         now = timezone.now()
+        age = timedelta(seconds=self.kept_seconds)
         row = used_key_model()(
             # Only hashes are stored: the table shows neither keys nor arguments.
             claim=_hash_of_claim(use),
             tool=use.tool,
             arguments=_hashes_of_arguments(use)[0],
             created=now,
-            expires=now + timedelta(seconds=self.kept_seconds),
+            expires=now + age,
         )
         claimed = self._claimed(row, use, alias)
         if isinstance(claimed, Claim):
             yield claimed
             return
-        claim = Claim(retry_until=row.expires)
+        # Without USE_TZ the times of rows have no time zone, but an agent needs one.
+        claim = Claim(retry_until=datetime.now(UTC) + age)
         committed: list[bool] = []
         try:
             with claimed:

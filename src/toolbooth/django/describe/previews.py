@@ -225,7 +225,7 @@ def _with_held(function: Any, seen: set[int]) -> Iterator[Any]:
     yield function
     # A decorator keeps the function below it in `__wrapped__` or in its closure, and its own
     # arguments in the closure.
-    held: list[Any] = [getattr(function, "__wrapped__", None), *_in_closure(function)]
+    held: list[Any] = [getattr(function, "__wrapped__", None), *in_closure(function)]
     for each in held:
         # A class or a plain value does nothing by itself.
         is_plain = isinstance(each, type) or each.__class__.__module__ == "builtins"
@@ -233,7 +233,8 @@ def _with_held(function: Any, seen: set[int]) -> Iterator[Any]:
             yield from _with_held(each, seen)
 
 
-def _in_closure(function: Any) -> Iterator[Any]:
+def in_closure(function: Any) -> Iterator[Any]:
+    """Yield the objects that a function holds in its closure, such as the block of a decorator."""
     for cell in getattr(function, "__closure__", None) or ():
         try:
             yield cell.cell_contents

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 
 from django.conf import settings
 from django.core.cache import caches
@@ -11,18 +10,16 @@ from django.db import connections
 from django.urls import Resolver404, resolve
 
 from toolbooth.django.call.inner_middleware import chain_of, inner_middleware
-from toolbooth.django.call.key_limits import reason_without_key
-from toolbooth.django.call.messages import ANONYMOUS
-from toolbooth.django.call.used_keys import alias_of_keys, has_table
 from toolbooth.django.checks import check_configuration, check_entries, check_tools
 from toolbooth.django.conf import configuration
 from toolbooth.django.describe.catalogue import catalogue
-from toolbooth.django.describe.discovery import Action
 from toolbooth.django.describe.warm_file import NotUsable, read, warm_path
 from toolbooth.django.management import messages
 from toolbooth.django.management.doctor.callers import open_tools
 from toolbooth.django.management.doctor.described import bodies, left_out, schemas
 from toolbooth.django.management.doctor.findings import Cause, Examination, Finding
+from toolbooth.django.management.doctor.keyless import keyless_tools
+from toolbooth.django.management.doctor.places import relative_path
 from toolbooth.django.management.doctor.uncovered import uncovered_views
 from toolbooth.django.management.users import unlogged
 from toolbooth.django.messages import (
@@ -70,15 +67,9 @@ def _configuration() -> Iterator[Finding]:
 def _own_tools() -> Iterator[Finding]:
     """Yield modules and functions of the project's own tools that have mistakes."""
     for each in catalogue().broken:
-        place = f"{_shown(each.file)}:{each.line}"
+        place = f"{relative_path(each.file)}:{each.line}"
         what = own_tools_left_out(each.what, each.why, place)
         yield Finding("error", what, CORRECT_THE_LINE, BROKEN, f"{place}: {each.why}")
-
-
-def _shown(file: str) -> str:
-    """Return a path relative to the current folder, if the file is inside it."""
-    path = Path(file)
-    return str(path.relative_to(Path.cwd())) if path.is_relative_to(Path.cwd()) else file
 
 
 def _endpoint() -> Iterator[Finding]:
@@ -163,38 +154,6 @@ def _databases() -> Iterator[Finding]:
         yield Finding("ok", messages.ATOMIC)
 
 
-def _keys() -> Iterator[Finding]:
-    """Yield writes that cannot take an idempotency key."""
-    if not has_table():
-        yield Finding("warning", messages.NO_TABLE_OF_KEYS, messages.MIGRATE)
-        return
-    alias = alias_of_keys()
-    by_reason: dict[str, list[str]] = {}
-    for name, action in catalogue().actions.items():
-        # Tools that are written by hand take keys only if their authors declare it.
-        if action.method == "GET" or not action.path:
-            continue
-        reason = reason_without_key(action, alias)
-        # A key belongs to its caller. All anonymous callers would share their keys, and could get
-        # the receipt of another's write.
-        if reason is None and not _authenticates(action):
-            reason = ANONYMOUS
-        if reason is not None:
-            by_reason.setdefault(reason, []).append(name)
-    for reason, names in by_reason.items():
-        yield Finding("note", messages.keys_not_taken(_listed(names), reason))
-    if not by_reason:
-        yield Finding("ok", messages.KEYS_TAKEN)
-
-
-def _authenticates(action: Action) -> bool:
-    """Whether callers of an action can have credentials."""
-    try:
-        return bool(action.view().get_authenticators())
-    except Exception:  # its authenticators depend on the request
-        return True
-
-
 def _results() -> Iterator[Finding]:
     """Examine the cache for results that are too large for one answer, and cannot be asked for
     again.
@@ -226,10 +185,10 @@ def _warm_file() -> Iterator[Finding]:
         if other is not None:
             raise NotUsable(listed_otherwise(other))
     except NotUsable as reason:
-        what = messages.warm_file_is_ignored(_shown(str(path)), str(reason))
+        what = messages.warm_file_is_ignored(relative_path(str(path)), str(reason))
         yield Finding("note", what, messages.RUN_WARM)
         return
-    yield Finding("ok", messages.warm_file_is_used(_shown(str(path)), len(stored.tools)))
+    yield Finding("ok", messages.warm_file_is_used(relative_path(str(path)), len(stored.tools)))
 
 
 EXAMINATIONS: dict[str, Examination] = {
@@ -243,7 +202,7 @@ EXAMINATIONS: dict[str, Examination] = {
     "Schemas": schemas,
     "Middleware": _middleware,
     "Databases": _databases,
-    "Idempotency keys": _keys,
+    "Idempotency keys": keyless_tools,
     "Results": _results,
     "Warm file": _warm_file,
     "Not covered": uncovered_views,

@@ -113,7 +113,8 @@ def not_atomic(databases: Sequence[str]) -> str:
 def cache_of_one_process(alias: str) -> str:
     """A cache that workers do not share."""
     return (
-        f"workers do not share the cache {alias!r}: agents may not get the rest of a large result"
+        f"workers do not share the cache {alias!r}: agents may not get the rest of a large result, "
+        "and receipts may lack possible_duplicate_of"
     )
 
 
@@ -121,7 +122,8 @@ def cache_without_memory(alias: str) -> str:
     """A cache that stores nothing."""
     return (
         f"the cache {alias!r} keeps nothing: "
-        "large results that cannot be repeated are returned whole"
+        "large results that cannot be repeated are returned whole, "
+        "and receipts never have possible_duplicate_of"
     )
 
 
@@ -137,7 +139,6 @@ ADD_USER_OR_TOKEN = "Add --as USERNAME for a token of that user, or --token TOKE
 CLEAN_HELP = "Removes idempotency keys that have expired; run it once a day."
 CLEAN_BATCH_HELP = "how many rows to remove at a time, from 1 on"
 NO_TABLE_OF_KEYS = "the table of idempotency keys is missing"
-KEYS_TAKEN = "every write takes an idempotency key"
 MIGRATE = "run manage.py migrate"
 
 
@@ -149,11 +150,6 @@ def database_failed(reason: object) -> str:
 def keys_removed(count: int) -> str:
     """The result of `mcp_clean`."""
     return f"Removed {count:,} expired idempotency {'key' if count == 1 else 'keys'}."
-
-
-def keys_not_taken(tools: str, reason: str) -> str:
-    """Tools that refuse idempotency keys."""
-    return f"an idempotency key {reason}: {tools}"
 
 
 ADD_TOKEN = "Add --token"

@@ -18,6 +18,10 @@ class Entry(models.Model):
     """How long the database would wait for a lock while the view ran."""
 
 
+class Remark(models.Model):
+    text = models.CharField(max_length=60)
+
+
 class Ticket(models.Model):
     number = models.IntegerField()
 

@@ -5,10 +5,12 @@ import os
 from pathlib import Path
 
 from django.db import OperationalError, connection, transaction
-from rest_framework import mixins, serializers, viewsets
+from drf_spectacular.utils import extend_schema
+from rest_framework import mixins, serializers, views, viewsets
+from rest_framework.response import Response
 
 from gate import pass_gate
-from ledger.models import Account, Entry, Ticket
+from ledger.models import Account, Entry, Remark, Ticket
 from toolbooth.django.decorators import mcp_preview
 
 LOCK_WAIT = {
@@ -82,6 +84,35 @@ class StubbornEntryViewSet(mixins.CreateModelMixin, viewsets.GenericViewSet):
         with contextlib.suppress(OperationalError):
             change_limit("second")
         serializer.save(lock_wait=lock_wait())
+
+
+class RemarkSerializer(serializers.ModelSerializer):
+    class Meta:
+        model = Remark
+        fields = ["id", "text"]
+
+
+class RemarkViewSet(viewsets.ModelViewSet):
+    """Remarks, in a table that a test may convert to another engine."""
+
+    queryset = Remark.objects.order_by("id")
+    serializer_class = RemarkSerializer
+
+
+class StatementSerializer(serializers.Serializer):
+    sql = serializers.CharField()
+
+
+@mcp_preview
+class StatementView(views.APIView):
+    """Writes a remark, and then runs a statement."""
+
+    @extend_schema(request=StatementSerializer)
+    def post(self, request):
+        Remark.objects.create(text=request.data["sql"][:60])
+        with connection.cursor() as cursor:
+            cursor.execute(request.data["sql"])
+        return Response({"done": True})
 
 
 class TicketViewSet(viewsets.ModelViewSet):

@@ -20,6 +20,7 @@ from toolbooth.django.describe.messages import wrong_body
 from toolbooth.django.management.doctor import messages
 from toolbooth.django.management.doctor.causes import cause_of_complaint, cause_of_left_out
 from toolbooth.django.management.doctor.findings import Cause, Finding
+from toolbooth.django.management.doctor.places import import_path
 from toolbooth.lint.check import lint
 
 READS_UNDECLARED = Cause(
@@ -88,8 +89,7 @@ def bodies() -> Iterator[Finding]:
 def _finding_of_undeclared_body(tool: str) -> Finding:
     action = catalogue().actions[tool]
     handler = handler_of(action)
-    view = f"{action.view.__module__}.{action.view.__qualname__}"
-    what = messages.action_without_body(tool, f"{view}.{handler}")
+    what = messages.action_without_body(tool, f"{import_path(action.view)}.{handler}")
     if not uses_request_data(action):
         remedy = messages.declare_that_there_is_none(handler)
         return Finding("note", what, remedy, NO_BODY, tool)
@@ -102,7 +102,7 @@ def _finding_of_undeclared_body(tool: str) -> Finding:
 
 def _finding_of_difference(found: Difference) -> Finding:
     tool = found.tool
-    path = f"{found.view.__module__}.{found.view.__qualname__}"
+    path = import_path(found.view)
     name = found.view.__qualname__
     match found.kind:
         case "undeclared body":

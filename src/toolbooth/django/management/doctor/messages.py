@@ -204,6 +204,30 @@ def listed_nothing(who: str) -> str:
     return f"tools/list as {who} returned no tools"
 
 
+# --- idempotency keys ---
+
+KEYS_TAKEN = "every write takes an idempotency key"
+KEYS_OFF = "idempotency keys are switched off (TOOLBOOTH['ARGUMENTS'])"
+
+NO_TRANSACTIONS = "{count} writes take no idempotency key: the keys' database has no transactions"
+MOVE_KEYS = "let a router (DATABASE_ROUTERS) send toolbooth.UsedKey to a database with transactions"
+NON_ATOMIC = "{count} writes take no idempotency key: their views have non_atomic_requests"
+MAKE_ATOMIC = "remove non_atomic_requests, if these views can run in a transaction"
+DURABLE = "{count} writes take no idempotency key: their views use atomic(durable=True)"
+NOT_DURABLE = "write atomic() without durable=True, if these blocks can be part of a transaction"
+OTHER_DATABASE = "{count} writes take no idempotency key: they are not to the keys' database"
+MOVE_KEYS_TO_WRITES = (
+    "let a router (DATABASE_ROUTERS) send toolbooth.UsedKey to the database of most"
+)
+WITHOUT_LOGIN = "{count} writes take no idempotency key: their callers are all anonymous"
+AUTHENTICATE = "set authentication_classes on the views: a key belongs to one caller"
+
+
+def key_not_taken(tool: str, place: str, reason: str) -> str:
+    """A tool that refuses idempotency keys."""
+    return f"{tool} ({place}): an idempotency key {reason}"
+
+
 # --- deployment ---
 
 USE_A_SHARED_CACHE = (
@@ -250,7 +274,8 @@ ATOMIC = "a call that fails is rolled back"
 def cache_not_shared(alias: str) -> str:
     """A cache of one process, or none."""
     return (
-        f"workers do not share the cache {alias!r}: agents may not get the rest of a large result"
+        f"workers do not share the cache {alias!r}: agents may not get the rest of a large result, "
+        "and receipts may lack possible_duplicate_of"
     )
 
 

@@ -1,0 +1,28 @@
+"""Counts a call again for throttles whose cache is in a database, because the count of its view was
+rolled back there with its writes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+from django.core.cache import caches
+from django.core.cache.backends.db import BaseDatabaseCache
+
+from toolbooth.django.call.caller import REFUSALS
+
+
+def count_again(view_of_call: Callable[[], Any]) -> None:
+    """Count a call whose writes were rolled back. `view_of_call` returns its view, which has not
+    run.
+    """
+    if not any(isinstance(each, BaseDatabaseCache) for each in caches.all()):
+        return
+    with suppress(*REFUSALS):
+        view = view_of_call()
+        for throttle in view.get_throttles():
+            # The cache may be a proxy, which has the attributes of the cache but not its class.
+            if hasattr(getattr(throttle, "cache", None), "_table"):
+                throttle.allow_request(view.request, view)

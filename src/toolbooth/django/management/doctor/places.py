@@ -1,0 +1,27 @@
+"""Names the places in a project's code that findings are about."""
+
+from __future__ import annotations
+
+import inspect
+from pathlib import Path
+from types import CodeType
+from typing import Any
+
+
+def relative_path(file: str) -> str:
+    """Return a path relative to the current folder, if the file is inside it."""
+    path = Path(file)
+    return str(path.relative_to(Path.cwd())) if path.is_relative_to(Path.cwd()) else file
+
+
+def import_path(view: Any) -> str:
+    """Return the import path of a view's class."""
+    return f"{view.__module__}.{view.__qualname__}"
+
+
+def line_of(function: Any) -> str | None:
+    """Return the file and line of a function below its decorators; None for any other callable."""
+    code: Any = getattr(inspect.unwrap(function), "__code__", None)
+    if not isinstance(code, CodeType):
+        return None
+    return f"{relative_path(code.co_filename)}:{code.co_firstlineno}"
