@@ -28,7 +28,7 @@ LONG: dict[str, set[str]] = {
     # A new project, created and served in processes of its own.
     "django/test_stock.py": {"test_a_stock_project_is_served"},
     # The shape corpus over every transport, revision and host.
-    "matrix/test_matrix.py": {"test_every_call_ends_as_the_corpus_and_the_docs_say"},
+    "matrix/test_matrix.py": {"test_every_call_has_the_outcome_in_the_corpus_and_the_docs"},
     # A thousand calls of each of six servers, in this process and over HTTP.
     "testing/test_call.py": {"test_a_thousand_random_calls_are_answered_as_over_http"},
     # Hundreds of Hypothesis examples. No profile reduces them, because their number is asserted.

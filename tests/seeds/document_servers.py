@@ -67,7 +67,7 @@ def refused(result: WireResult) -> tuple[list[tuple[str, str]], Any]:
 
 
 def facts_in_order(text: str, *facts: str) -> list[str]:
-    """The facts that a text does not contain after the fact before them."""
+    """Return the facts that a text does not contain after the fact before them."""
     missing: list[str] = []
     position = 0
     for fact in facts:

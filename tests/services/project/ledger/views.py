@@ -105,6 +105,6 @@ def lock_wait() -> str:
 
 
 def run_hook(label: str) -> None:
-    """One line in a file that the test reads."""
+    """Write one line in a file that the test reads."""
     with Path(os.environ["SERVICES_HOOKS"]).open("a", encoding="utf-8") as file:
         file.write(f"{label}\n")
