@@ -91,13 +91,8 @@ def test_demo_serves_the_printed_url_until_it_is_stopped(environment):
         busy.bind(("127.0.0.1", 0))
         busy.listen()
         busy_port = busy.getsockname()[1]
-        command = [
-            *MANAGE,
-            "demo",
-            "--port",
-            str(busy_port),
-        ]  # in use: another one is chosen A background job may have been started with SIGINT ignored.
-        # A job in the background may have been started deaf to CONTROL-C.
+        command = [*MANAGE, "demo", "--port", str(busy_port)]  # in use: another one is chosen
+        # A background job may have been started with SIGINT ignored.
         hearing = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
         with subprocess.Popen(
             command,

@@ -266,7 +266,7 @@ def by_hand(command: str, environment: dict[str, str]) -> str:
 
 
 def test_readme_commands_print_the_shown_output(tmp_path):
-    """`…` stands for values that differ from run to run."""
+    """`…` replaces values that differ from run to run."""
     environment = {**os.environ, "RECON_DB": str(tmp_path / "db")}
     with sites.listening(answers=SimpleHTTPRequestHandler) as port:
         readme = (EXAMPLE / "README.md").read_text(encoding="utf-8").replace("8123", str(port))

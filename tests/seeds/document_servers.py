@@ -47,7 +47,7 @@ def listed(server: Any) -> dict[str, Any]:
 
 
 def passed(result: WireResult) -> tuple[Any, list[tuple[str, str]]]:
-    """The object that a call returned, and what was repaired. Text and structured content agree."""
+    """The object that a call returned, and the repairs. Text and structured content agree."""
     assert not result.is_error, result
     [content] = result.raw["content"]
     assert json.loads(content["text"]) == result.structured

@@ -58,7 +58,7 @@ class EntryViewSet(viewsets.ModelViewSet):
 
 
 class GatedEntryViewSet(mixins.CreateModelMixin, viewsets.GenericViewSet):
-    """Entries that are saved when the test says so."""
+    """Entries that are saved when the test allows it."""
 
     queryset = Entry.objects.order_by("id")
     serializer_class = EntrySerializer
