@@ -1,5 +1,5 @@
-"""A DELETE takes the body that it declares, and no other; `mcp_doctor` names the views that earlier
-versions guessed otherwise.
+"""A DELETE accepts the body that it declares, and no other; `mcp_doctor` names the views for which
+earlier versions guessed a body.
 """
 
 import pytest
@@ -194,7 +194,7 @@ def serve(settings_of):
         ReadsInItsOwnWay,
     ],
 )
-def test_a_delete_takes_the_body_that_it_declares(serve, ann, view):
+def test_a_delete_accepts_the_body_that_it_declares(serve, ann, view):
     serve(row=view)
     agent = acting_as(ann)
     assert agent.tools()["row__destroy"]["inputSchema"]["required"] == ["id", "current_password"]
@@ -309,7 +309,7 @@ def findings():
     ]
 
 
-def test_the_doctor_names_each_view_that_earlier_versions_guessed_otherwise(serve, ann):
+def test_the_doctor_names_each_view_for_which_earlier_versions_guessed_a_body(serve, ann):
     serve(
         bykeyword=TakesListsByKeyword,
         declared=Declared,
@@ -364,7 +364,7 @@ def test_the_doctor_names_each_view_that_earlier_versions_guessed_otherwise(serv
     ]
 
 
-def test_the_doctor_is_content_with_declared_bodies(serve, ann, monkeypatch):
+def test_the_doctor_has_no_finding_about_declared_bodies(serve, ann, monkeypatch):
     monkeypatch.setattr("toolbooth.django.decorators.declared", {})
 
     @mcp_tool

@@ -1,6 +1,4 @@
-"""The same user sends the same input over REST and over MCP: the same comes of it, and the same
-rows are there.
-"""
+"""The same user sends the same input over REST and over MCP: the outcome and the rows are the same."""
 
 import json
 import re
@@ -46,7 +44,7 @@ def stock() -> None:
 
 
 def rows() -> list[Any]:
-    """Every row of every table; what is new and made up is told by its place."""
+    """Return every row of every table; new generated values are replaced by their place."""
     text = serializers.serialize(
         "json", [row for model in MODELS for row in model.objects.order_by("pk")]
     )
@@ -58,7 +56,7 @@ def rows() -> list[Any]:
 
 
 def undone(act: Callable[[], int]) -> tuple[int, list[Any]]:
-    """What became of it, and the rows that were then there; all is put back."""
+    """Return the outcome, and the rows after it; then restore all rows."""
     found: tuple[int, list[Any]] = (0, [])
     try:
         with transaction.atomic():
@@ -99,7 +97,8 @@ def over_mcp(client: Client, name: str, key: Any, sent: dict[str, Any]) -> int:
     return details.get("status", 400) if result["isError"] else 200
 
 
-# --- what is sent: right, and wrong in every value; never in the names, for there REST drops what MCP refuses ---
+# --- inputs: right, and wrong in every value; never in the names, because REST drops unknown names
+# and MCP refuses them ---
 
 text = st.one_of(st.text("aé<'\" 0", max_size=8), st.just("x" * 200), st.just(""))
 keys = {

@@ -1,4 +1,6 @@
-"""A project's own schema class may say what its actions take, as drf-spectacular asks it."""
+"""A project's own schema class may declare the bodies of its actions, as drf-spectacular documents
+it.
+"""
 
 import pytest
 from django.conf import settings

@@ -23,13 +23,13 @@ from django.utils.deprecation import MiddlewareMixin
 from odd.models import Log
 
 seen = []
-"""What middleware has seen: its name, the method and the path; in order."""
+"""The requests that middleware has seen: its name, the method and the path; in order."""
 
 audited = ContextVar("audited", default=None)
 """The request that `Audited` writes about."""
 
 scope = ContextVar("scope", default=None)
-"""What `Scoped` opens, by the path."""
+"""The scopes that `Scoped` opens, by the path."""
 
 
 class Counting:

@@ -230,5 +230,5 @@ def problems(result):
 
 
 def taken(tool):
-    """The protocol arguments of a tool, by the names that help gives them."""
+    """Return the protocol arguments of a tool, by their names in help."""
     return list(catalogue().registry.find(tool).extra_help().get("protocol", {}))

@@ -1,4 +1,4 @@
-"""Views that store what they are sent in one way or another, or do not store it."""
+"""Views that store the data they receive in one way or another, or do not store it."""
 
 from decimal import Decimal
 
