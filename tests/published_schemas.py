@@ -60,7 +60,7 @@ KEYWORDS["integer"] = KEYWORDS["number"]
 
 
 def assert_portable(node: Any, path: str = "$", *, branch: bool = False) -> None:
-    """Return the rules, as each client needs them."""
+    """Check the rules that clients need."""
     annotations = {"description", "default"}
     if "anyOf" in node and path != "$" and not branch:
         assert node.keys() <= annotations | {"anyOf"}, path

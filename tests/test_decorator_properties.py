@@ -51,7 +51,7 @@ KINDS = [
 
 class Model(NamedTuple):
     kind: Any
-    """Return the class."""
+    """The class."""
     keys: list[list[str]]
     """Return, for each field, the keys by which it may be given."""
     kinds: list[Kind]

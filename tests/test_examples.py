@@ -166,7 +166,7 @@ def run_console(block: Block, folder: Path) -> None:
 
 
 def commands(code: str) -> Iterator[tuple[str, list[str]]]:
-    """Return each command and the lines below it; in a block without `$`, each line is a command."""
+    """Yield each command and the lines below it; in a block without `$`, each line is a command."""
     lines = code.strip().splitlines()
     if not any(line.startswith("$ ") for line in lines):
         yield from ((line, []) for line in lines)

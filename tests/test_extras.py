@@ -67,7 +67,7 @@ def main():
     print(json.dumps([*agent.tools()["users__list"]["inputSchema"]["properties"]]))
     print(json.dumps(agent.call("users__list", search="bo").value))
 """
-"""Create a project with REST framework's own filters."""
+"""A project with REST framework's own filters."""
 
 IMPORTS = {
     "fastmcp": (

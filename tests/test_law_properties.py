@@ -298,7 +298,7 @@ class Place:
 
 
 def places(place: Place) -> Iterator[Place]:
-    """Return this place and all places below it."""
+    """Yield this place and all places below it."""
     yield place
     kind, value = place.kind, place.value
     if isinstance(value, dict) and kind.slots is not None:

@@ -59,7 +59,7 @@ def schema(name):
 
 
 def scalars(name):
-    """Return contracts that take this name as text, from every source."""
+    """Yield contracts that take this name as text, from every source."""
     model = create_model("Model", **{name: (str, ""), "amount": (int, 0)})
     namespace = {"Model": model, "Unpack": Unpack, "Annotated": __import__("typing").Annotated}
     exec(

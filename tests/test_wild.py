@@ -66,7 +66,7 @@ def test_excerpt_contains_the_sent_arguments(case: Any):
 
 
 def leaves(value: Any) -> Iterator[Any]:
-    """Return every key, and every value that is neither an object nor a list."""
+    """Yield every key, and every value that is neither an object nor a list."""
     if isinstance(value, dict):
         yield from value
         value = list(value.values())

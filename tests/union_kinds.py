@@ -192,7 +192,7 @@ WRAPPED: list[Callable[[str], str]] = [
     lambda value: f"[{value}]",
     lambda value: f'{{"x": {value}, "y": {value}}}',
 ]
-"""Return the JSON for each of PLACES, around the JSON of a value."""
+"""The JSON for each of PLACES, around the JSON of a value."""
 
 
 @dataclass(frozen=True)
@@ -210,7 +210,7 @@ class UnionKind:
 
 
 def unions(seed: int, count: int) -> Iterator[UnionKind]:
-    """Return random unions of two to four types, at random places."""
+    """Yield random unions of two to four types, at random places."""
     total = len(Making("ignore").types())
     chosen = random.Random(seed)
     for _ in range(count):

@@ -304,7 +304,7 @@ def received(source: str, depth: str, item: dict[str, Any]) -> Any:
 
 
 def everywhere() -> Iterator[dict[str, Any]]:
-    """Return the cases of `everywhere.json`, those with `each` once for every name."""
+    """Yield the cases of `everywhere.json`, those with `each` once for every name."""
     for case in json.loads((WIRE / "everywhere.json").read_bytes()):
         text = json.dumps(case)
         for each in case.get("each", [""]):

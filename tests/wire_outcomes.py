@@ -107,7 +107,7 @@ def replayed(sent: Any, repairs: list[list[str]]) -> Any:
 
 
 def leaves(value: Any) -> Iterator[Any]:
-    """Return every value that is not a container; an empty container counts as one."""
+    """Yield every value that is not a container; an empty container counts as one."""
     below = (
         list(value.values())
         if isinstance(value, dict)

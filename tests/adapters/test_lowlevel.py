@@ -238,7 +238,7 @@ def test_lines_that_the_host_would_change_are_read_exactly():
 
 @asynccontextmanager
 async def listening(server: Server[Any]) -> AsyncIterator[str]:
-    """Return the URL of a server on loopback."""
+    """Yield the URL of a server on loopback."""
     with socket.create_server(("127.0.0.1", 0)) as door:
         config = uvicorn.Config(
             server.streamable_http_app(json_response=True), log_level="error", ws="none"

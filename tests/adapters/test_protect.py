@@ -253,7 +253,7 @@ def test_a_protected_host_answers_as_our_registry_over_stdio(host: str):
 
 @asynccontextmanager
 async def listening(app: Any) -> AsyncIterator[str]:
-    """Return the URL of an app on loopback. The socket listens before the app runs, so no test has
+    """Yield the URL of an app on loopback. The socket listens before the app runs, so no test has
     to wait for it.
     """
     with socket.create_server(("127.0.0.1", 0)) as door:

@@ -18,7 +18,7 @@ class Fault:
     kind: str
     sent: dict[str, Any]
     meant: dict[str, Any] | None
-    """Return the intended fields for the sent ones."""
+    """The intended fields for the sent ones."""
 
 
 def faults() -> Iterator[Fault]:
@@ -220,7 +220,7 @@ COMPUTED: dict[tuple[str, Any], Any] = {
     ("employees", "1,000"): 1000,
     ("employees", "12,345,678"): 12345678,
 }
-"""Return the intended values, if each sent value means another one."""
+"""The intended values, if each sent value means another one."""
 
 LEFT_OUT = {
     "employees": ["None", "N/A", "n/a", "none"],

@@ -19,7 +19,7 @@ WRONG = ("wrong advice", "ran with other arguments")
 
 
 def outcomes(name: str) -> Iterator[tuple[Call, Outcome]]:
-    """Return the outcome of every call. A host has no tools that are made from a JSON Schema."""
+    """Yield the outcome of every call. A host has no tools that are made from a JSON Schema."""
     send = SERVERS[name]()
     for call in corpus():
         if call.source != "schema" or name == "Toolbooth":

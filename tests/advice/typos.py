@@ -64,7 +64,7 @@ def slips(word: str) -> set[str]:
 
 
 def misspelt(name: str) -> Iterator[tuple[str, str, int]]:
-    """Return every name that one slip makes of a name: it, its misspelt word, and the length of the
+    """Yield every name that one slip makes of a name: it, its misspelt word, and the length of the
     word.
     """
     for found in WORD.finditer(name):
@@ -84,7 +84,7 @@ def _cased(slip: str, word: str) -> str:
 
 
 def places(schema: Any, root: Mapping[str, Any], level: int = 0) -> Iterator[tuple[JsonPath, Any]]:
-    """Return the path of every field, with a value for the schema in which it was sent."""
+    """Yield the path of every field, with a value for the schema in which it was sent."""
     for branch in _branches(schema, root):
         if level > MOST_LEVELS:
             return
@@ -124,7 +124,7 @@ def with_typo(value: Any, path: JsonPath, sent: str) -> Any:
 
 
 class Calls:
-    """Make the calls of one tool."""
+    """The calls of one tool."""
 
     def __init__(self, tool: RealTool) -> None:
         self.name = tool.name
@@ -176,7 +176,7 @@ def _rename(typo: Typo) -> str:
 
 
 def outcomes(source: str, step: int = 1) -> Iterator[tuple[Typo, Outcome]]:
-    """Return the outcome of every typo, or of every `step`-th. A name is misspelt once at each
+    """Yield the outcome of every typo, or of every `step`-th. A name is misspelt once at each
     depth: in the first tool that has it.
     """
     seen: set[tuple[str, int]] = set()

@@ -153,7 +153,7 @@ TREES = st.recursive(
 
 @given(TREES)
 def test_accepted_values_equal_the_ones_of_pydantic(tree):
-    """Return every declared key; undeclared ones are refused here and dropped by Pydantic."""
+    """The trees have every declared key; undeclared ones are refused here and dropped by Pydantic."""
     result = answer(plant, {"tree": tree})
     if not result["isError"]:
         alone = TypeAdapter(Left | Right).validate_python(tree, strict=False)

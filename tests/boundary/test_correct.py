@@ -299,7 +299,7 @@ def test_long_numbers_in_the_text_of_a_wrapper_are_corrected_too(number: str):
 
 
 def typos() -> Iterator[Any]:
-    """Return calls of `order` with one undeclared key, at every level."""
+    """Yield calls of `order` with one undeclared key, at every level."""
     for key in ("nme", "adrss", "sku2", "x"):
         yield {**SENT, key: "Ann"}
         yield {"name": "Ann", "address": {"city": "Bern", key: 1}}

@@ -56,7 +56,7 @@ def nodes(others: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
 
 
 def booms(node: Any, path: str) -> Iterator[str]:
-    """Return the places of the labels on which the validator fails, in the order of the fields."""
+    """Yield the places of the labels on which the validator fails, in the order of the fields."""
     if not isinstance(node, dict):
         return
     if node["label"] == "boom":

@@ -94,7 +94,7 @@ def area(name):
 
 
 class StrictPathAuth(ScopedAuth):
-    """Cannot say anything without the URL kwargs."""
+    """Fails without the URL kwargs."""
 
     def authenticate(self, request):
         tenant = request.parser_context["kwargs"]["tenant"]

@@ -164,7 +164,7 @@ METHODS = ("tools/call", "tools\\/call", "\\u0074ools/call")
 
 
 class Sent(NamedTuple):
-    """Send one message over MCP."""
+    """One message over MCP."""
 
     spelling: str
     method: str

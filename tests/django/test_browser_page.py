@@ -29,7 +29,7 @@ def page(at="/mcp", client=None, **headers):
 
 
 class Tags(HTMLParser):
-    """Return the tags of a page, with their attributes."""
+    """Collects the tags of a page, with their attributes."""
 
     def __init__(self, text):
         super().__init__()

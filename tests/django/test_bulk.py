@@ -149,7 +149,7 @@ class Words(serializers.Serializer):
 
 
 class WordView(generics.CreateAPIView):
-    """A field of its own is called `data`; what it makes is no row."""
+    """Has a field called `data`, and creates no row."""
 
     serializer_class = Words
 

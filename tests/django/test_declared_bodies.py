@@ -27,7 +27,7 @@ class PasswordSerializer(Serializer):
 
 
 class ReadsPassword:
-    """As in djoser: whoever leaves says their password once more."""
+    """As in djoser: users repeat their password to delete their account."""
 
     queryset = Log.objects.all()
     serializer_class = PasswordSerializer
@@ -141,7 +141,7 @@ class DeclaredEmpty(ReadsPassword, DestroyAPIView):
 
 
 class ReadsNothing(DestroyAPIView):
-    """It answers with what it deletes."""
+    """It returns the row that it deletes."""
 
     queryset = Log.objects.all()
     serializer_class = PasswordSerializer
@@ -292,7 +292,7 @@ class TakesForms(TakesLists):
 
 
 class Unknown(TakesLists):
-    """No body is known, so there is no tool."""
+    """Its body is unknown, so it has no tool."""
 
     serializer_class = None
 
@@ -369,7 +369,7 @@ def test_the_doctor_has_no_finding_about_declared_bodies(serve, ann, monkeypatch
 
     @mcp_tool
     def create(many: int) -> int:
-        """A function of this name is no view."""
+        """A function of this name that is not a view."""
         return many
 
     serve(declared=Declared, marked=MarkedSet)

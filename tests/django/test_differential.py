@@ -202,7 +202,7 @@ def test_rest_and_mcp_have_the_same_outcome(clients, call, who):
     status, kept = undone(lambda: over_rest(clients[who], name, key, sent))
     told, there = undone(lambda: over_mcp(clients[who], name, key, sent))
     if "page" in sent and status == 404:
-        # REST framework says "Invalid page."; over MCP it is refused with the number of pages.
+        # REST framework replies "Invalid page."; over MCP it is refused with the number of pages.
         assert told == 400
         told = 404
     assert (told // 100 if told < 300 else told, there) == (

@@ -22,15 +22,15 @@ from toolbooth.django.describe.catalogue import catalogue
 
 @pytest.fixture(autouse=True)
 def declared(settings_of, monkeypatch):
-    """Return the catalogue with only the tools of the test."""
+    """Remove all hand-written tools except those of the test."""
     monkeypatch.setattr(decorators, "declared", {})
     settings_of(ROOT_URLCONF="crm.urls", TOOLBOOTH={})
 
 
 @pytest.fixture
 def leads():
-    """The dispatcher of `docs/project/evidence/gateways.md`: its action makes a row of whatever it
-    is given.
+    """The dispatcher of `docs/project/evidence/gateways.md`: its action creates a row from any
+    arguments.
     """
 
     @mcp_dispatcher

@@ -22,7 +22,7 @@ class Label(Serializer):
 
 
 class Refusing(APIView):
-    """Answers with what the test has put here."""
+    """Answers with the data that the test has set."""
 
     permission_classes = (AllowAny,)
     answer = (400, {})

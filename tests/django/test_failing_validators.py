@@ -19,7 +19,7 @@ UNREAD = "its value could not be read"
 
 @pytest.fixture(autouse=True)
 def declared(settings_of, monkeypatch):
-    """Return the catalogue with only the tools of the test and the views that fail."""
+    """Leave only the tools of the test and the views that fail."""
     monkeypatch.setattr(decorators, "declared", {})
     settings_of(ROOT_URLCONF="failing_api")
 

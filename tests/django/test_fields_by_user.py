@@ -322,7 +322,7 @@ def test_a_user_model_that_cannot_be_instantiated_loses_only_the_fields_of_staff
 
 
 class Rights:
-    """The number of fields of a user that works out its rights itself."""
+    """A user class that computes its rights itself."""
 
     is_superuser = property(lambda self: True)
     is_staff = property(lambda self: True)

@@ -183,7 +183,7 @@ def scope(value):
 
 
 class InScope:
-    """As with django-scopes: `dispatch` opens what all the rest needs."""
+    """As with django-scopes: `dispatch` opens the scope that the rest needs."""
 
     def dispatch(self, request, *args, **kwargs):
         with scope("open"):

@@ -90,7 +90,7 @@ def test_html_page_is_left_out_and_reported(settings_of):
 
 
 def only_known(endpoints):
-    """A hook that drops what is internal, and shortens the rest."""
+    """A hook that drops internal paths, and shortens the rest."""
     kept = [each for each in endpoints if "internal" not in each[0]]
     return [(address.removeprefix("/api"), *rest) for address, *rest in kept]
 
@@ -258,8 +258,8 @@ def test_a_view_with_another_format_named_json_is_left_out_and_reported(settings
 
 
 class Verifying(CreateAPIView):
-    """As in djangorestframework-simplejwt and django-oscar-api: 401 and 406 are about what was
-    sent.
+    """As in djangorestframework-simplejwt and django-oscar-api: 401 and 406 are about the
+    arguments.
     """
 
     serializer_class = PasswordSerializer

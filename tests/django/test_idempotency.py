@@ -316,7 +316,7 @@ def test_anonymous_callers_cannot_use_keys(call, mcp_as):
 
 
 class UnnamedCaller(authentication.BaseAuthentication):
-    """Knows callers by a header of its own, and does not say which one it is."""
+    """Recognises callers by a header of its own, and does not name it."""
 
     def authenticate(self, request):
         return (AnonymousUser(), None) if request.headers.get("X-Api-Key") else None

@@ -53,7 +53,7 @@ class Things(viewsets.ModelViewSet):
 
 
 class ByInitial(Things):
-    """As many projects do: what the path names is found before the handler runs."""
+    """As many projects do: the row in the path is found before the handler runs."""
 
     def initial(self, request, *args, **kwargs):
         super().initial(request, *args, **kwargs)

@@ -99,7 +99,7 @@ EACH = {
     )
     for method in methods
 }
-"""Return the questions if every view is asked itself."""
+"""The questions if every view is asked itself."""
 
 
 @pytest.mark.parametrize("dotted", sorted(LISTED))

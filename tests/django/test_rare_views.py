@@ -397,7 +397,7 @@ class ByKind(permissions.BasePermission):
 
 
 class KindView(generics.GenericAPIView):
-    """What it takes depends on what is sent."""
+    """Its fields depend on the arguments."""
 
     permission_classes = [permissions.IsAuthenticated, ByKind]
 
@@ -446,7 +446,7 @@ class Mine(serializers.PrimaryKeyRelatedField):
 
 
 class Yours(Mine):
-    """Needs more of its caller than nobody in particular has."""
+    """Needs an attribute of its caller that an anonymous user does not have."""
 
     def get_queryset(self):
         return Site.objects.filter(owner__email=self.context["request"].user.email)

@@ -46,7 +46,7 @@ class VerifyViewSet(viewsets.ModelViewSet):
 
 
 class SiteSerializer(serializers.ModelSerializer):
-    """Makes its slug itself, shows no key, and counts what is below."""
+    """Makes its slug itself, shows no key, and counts the rows below it."""
 
     devices = serializers.SerializerMethodField()
     history = serializers.SerializerMethodField()
@@ -79,7 +79,7 @@ class DeviceSerializer(serializers.ModelSerializer):
 
 
 class ShownDevice(serializers.ModelSerializer):
-    """What is read is another serializer than what is written: relations whole."""
+    """Reads with another serializer than it writes with: relations whole."""
 
     site = SiteSerializer()
     parts = serializers.StringRelatedField(many=True)
@@ -105,7 +105,7 @@ class DeviceViewSet(viewsets.ModelViewSet):
 
 
 class Overruling(CompanyViewSet):
-    """Stores what it pleases."""
+    """Stores other values than it received."""
 
     def perform_create(self, serializer):
         serializer.save(employees=0)

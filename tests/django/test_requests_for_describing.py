@@ -116,7 +116,7 @@ def test_the_media_type_is_known_when_permissions_are_checked(serve, mcp_as):
 
 
 class VersionedSites(Sites):
-    """Its serializer needs what REST framework finds out about a request, and the URL kwargs."""
+    """Its serializer needs attributes that REST framework adds to a request, and the URL kwargs."""
 
     class versioning_class(URLPathVersioning):
         default_version = None
@@ -223,7 +223,7 @@ def test_a_key_that_the_serializer_accepts_too_is_one_argument(serve, mcp, view)
 
 
 class OfEvent(serializers.ModelSerializer):
-    """Its fields depend on what the view finds in the request."""
+    """Its fields depend on the view's request."""
 
     class Meta:
         model = Site

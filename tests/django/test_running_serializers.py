@@ -95,7 +95,7 @@ class ByFields(InHandler):
 
 
 class Swallowing(OnlyInHandler):
-    """Its code goes on after every error."""
+    """Its code continues after every error."""
 
     def create(self, request, *args, **kwargs):
         try:

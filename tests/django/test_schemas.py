@@ -290,9 +290,7 @@ print(json.dumps({{name: tool.listing() for name, tool in catalogue().registry.t
 
 
 def test_the_example_needs_few_tokens(tools):
-    """About 240 tokens a tool is what the strongest gateway needs
-    (`docs/project/evidence/gateways.md`).
-    """
+    """The strongest gateway needs about 240 tokens a tool (`docs/project/evidence/gateways.md`)."""
     crm = [
         tool
         for name, tool in tools.items()

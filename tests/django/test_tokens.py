@@ -71,7 +71,7 @@ class Machine:
 
 
 class Key:
-    """A user whose representation is the same for everyone."""
+    """A key without any attribute that identifies it."""
 
 
 class ByKey(authentication.BaseAuthentication):

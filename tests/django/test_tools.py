@@ -20,7 +20,7 @@ from toolbooth.django.describe.catalogue import catalogue
 
 @pytest.fixture(autouse=True)
 def declared(settings_of, monkeypatch):
-    """Return the catalogue with only the tools of the test."""
+    """Remove all hand-written tools except those of the test."""
     monkeypatch.setattr(decorators, "declared", {})
     settings_of(TOOLBOOTH={"EXCLUDE": ["answers__*"]})
 

@@ -229,7 +229,7 @@ CALLS = {
         {"won": True, "reason": "cheap"},
     ),
 }
-"""Return a tool, the arguments beside the fields, and the fields."""
+"""A tool, the arguments beside the fields, and the fields."""
 
 FORMS = {
     "object": lambda key, fields: {key: fields},

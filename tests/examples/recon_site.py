@@ -95,7 +95,7 @@ class Server(ThreadingHTTPServer):
 def listening(
     tls: ssl.SSLContext | None = None, answers: type[BaseHTTPRequestHandler] = Site
 ) -> Iterator[int]:
-    """Return the port of a site on 127.0.0.1."""
+    """Yield the port of a site on 127.0.0.1."""
     site = Server(answers)
     if tls:
         site.socket = tls.wrap_socket(site.socket, server_side=True)

@@ -82,7 +82,7 @@ def command(server: str, *more: str) -> list[str]:
 
 @contextlib.contextmanager
 def listening(server: str, environment: dict[str, str]) -> Iterator[str]:
-    """Return the URL of a server in a process of its own."""
+    """Yield the URL of a server in a process of its own."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]

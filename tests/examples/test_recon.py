@@ -45,7 +45,7 @@ def site() -> Iterator[int]:
 
 @contextlib.contextmanager
 def serving(environment: dict[str, str], log: Path) -> Iterator[str]:
-    """Return the URL of a server that is started as in the README and listens."""
+    """Yield the URL of a server that is started as in the README and listens."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -116,7 +116,7 @@ TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}\+00:00")
 
 
 class Words:
-    """Replace all values that differ from run to run: the site, times, and ids by the order in
+    """Replaces all values that differ from run to run: the site, times, and ids by the order in
     which they appear.
 
     The caller is known if a client names itself with each call: on 2026-07-28.

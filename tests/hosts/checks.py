@@ -84,7 +84,7 @@ OF_THE_HOST = {
     "empty-object",  # that it takes any JSON document
     "string-format",  # that it takes addresses and UUIDs
 }
-"""Return lint's findings that a better schema could avoid."""
+"""Findings of lint that no other schema could avoid."""
 
 
 def test_published_tools_are_accepted_by_every_client():
@@ -179,7 +179,7 @@ def protocol(tool: str) -> tuple[str, ...]:
 
 
 ANY_DOCUMENT = {"anyOf": [{"type": kind} for kind in ("object", "integer", "boolean")]}
-"""Return the values that are listed as JSON text, in the form that REST accepts."""
+"""The values that are listed as JSON text, in the form that REST accepts."""
 
 
 def by_key(schema: Any, path: str, relations: Any) -> Any:

@@ -37,7 +37,7 @@ newcomer = loaded(ROOT / "tests" / "newcomer.py")
 
 @contextlib.contextmanager
 def served(log, **chosen):
-    """Return the URL of ARA with a fresh database."""
+    """Yield the URL of ARA with a fresh database."""
     python, environment = hosts.python("ara"), {**hosts.environment("ara"), **chosen}
     subprocess.run([python, hosts.TESTS / "prepare.py"], env=environment, check=True)
     command = [str(python), "-m", "gunicorn", "--workers=1", "ara_wsgi:application", "--bind"]

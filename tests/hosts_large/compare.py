@@ -90,7 +90,7 @@ OTHER = ("REST ok, MCP refused", "REST failed, MCP refused", "different", "left 
 
 
 class Tally:
-    """Return the figures of a comparison."""
+    """The figures of a comparison."""
 
     def __init__(self) -> None:
         self.counts: Counter[str] = Counter()
@@ -126,7 +126,7 @@ def verdict(tool: str, rest: Any, mcp: Any) -> str:
 
 
 RECEIPT_OF_DELETE = ("deleted", "unlinked", "changed", "note")
-"""Return the gateway's additions to the answer of a delete."""
+"""The gateway's additions to the answer of a delete."""
 
 
 def is_equal_answer(rest: Any, mcp: Any) -> bool:
@@ -296,7 +296,7 @@ def _is_as_rest(tool: str, arguments: Any, found: twins.Outcome) -> bool:
 
 
 def _malformed(tool: str, arguments: dict[str, Any]) -> Iterator[tuple[str, Any, bool]]:
-    """Return wrong forms of a call, each with whether it may have the same meaning as the correct
+    """Yield wrong forms of a call, each with whether it may have the same meaning as the correct
     one.
     """
     flat = {name: each for name, each in arguments.items() if name in address(tool)}

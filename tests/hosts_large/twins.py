@@ -109,7 +109,7 @@ _as_prepared: Rows = {}
 """The rows of tables, as read by a transaction that had not written to them."""
 
 _as_read: dict[str, list[str]] = {}
-"""Return the same rows, with all values as they are in the database."""
+"""The same rows, with all values as they are in the database."""
 
 
 def _written(cursor: Any) -> set[str]:

@@ -120,7 +120,7 @@ EXPECTED = {
         "warning wrapper-parameter $.condition",
     ],
 }
-"""Return every finding, by tool."""
+"""Every finding, by tool."""
 
 # A single server would have to be very large for these.
 TOO_MANY = {"many-tools", "many-properties", "many-values", "large-listing"}

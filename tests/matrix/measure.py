@@ -132,7 +132,7 @@ def fault(call: Call) -> str | None:
 
 
 Said = dict[Run, list[str]]
-"""Return the outcomes of a run for the calls under each fault, in words."""
+"""The outcomes of a run for the calls under each fault, in words."""
 
 ON_A_HOST = [run for run in RUNS if run.host != "registry"]
 SHOWN = {"stdio": "stdio", "http": "HTTP"}

@@ -177,7 +177,7 @@ def main(words: list[str]) -> int:
 
 
 def cases_of(kinds: Sequence[str], tallies: dict[Place, Tally]) -> Iterator[str]:
-    """Return the cases with these properties, one line each."""
+    """Yield the cases with these properties, one line each."""
     for kind in kinds:
         for place, tally in tallies.items():
             yield from (f"{kind}, {place}: {case}" for case in tally.details.get(kind, []))

@@ -40,7 +40,7 @@ def shop() -> ToolRegistry:
 
 
 class Connection:
-    """Make one HTTP request as an ASGI server would; the messages that the application sends are
+    """One HTTP request as an ASGI server makes it; the messages that the application sends are
     kept.
     """
 

@@ -28,7 +28,7 @@ RECEIPT = {"customer": CUSTOMER, "lines": LINES}
 
 @contextlib.contextmanager
 def over_http(*how: str) -> Iterator[str]:
-    """Return the URL of a server in a process of its own."""
+    """Yield the URL of a server in a process of its own."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]

@@ -63,7 +63,7 @@ def loopback() -> Iterator[Loopback]:
 
 @pytest.fixture(params=["file", "url", "pipe"])
 def target(request: pytest.FixtureRequest, tmp_path: Path, loopback: Loopback) -> Iterator[str]:
-    """Return the URL of a schema. A pipe without a writer would block a program that opens it."""
+    """Yield the URL of a schema. A pipe without a writer would block a program that opens it."""
     file = tmp_path / "integer.json"
     if request.param == "file":
         file.write_text('{"type": "integer"}')

@@ -38,7 +38,7 @@ class Rule:
 
 @dataclass
 class Chosen:
-    """The authenticators of the next request, and what else is generated."""
+    """The authenticators of the next request, and the other generated values."""
 
     reading: tuple = ()
     writing: tuple = ()

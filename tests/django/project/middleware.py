@@ -94,7 +94,7 @@ class Audited:
 
 
 class Scoped:
-    """Opens a scope by what the path says, as pretix does for its organizers."""
+    """Opens a scope for the path, as pretix does for its organizers."""
 
     def __init__(self, get_response):
         self.get_response = get_response
@@ -273,7 +273,7 @@ ANSWERS = {
 
 
 def by_header(get_response):
-    """Answers itself, with what a header asks for; not for the endpoint itself."""
+    """Answers itself if a header requests it; not for the endpoint itself."""
 
     def middleware(request):
         kind = request.headers.get("X-Answer")

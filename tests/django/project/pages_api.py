@@ -145,7 +145,7 @@ class OwnClamped(Own):
 
 
 class OwnHidden(Own):
-    """Does not say which parameters it has."""
+    """Does not declare its parameters."""
 
     def get_schema_operation_parameters(self, view):
         return []

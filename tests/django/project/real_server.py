@@ -19,7 +19,7 @@ BASIC = {"Authorization": "Basic YW5uOnB3"}
 def served(
     server: str, folder: Path, root: str = "", settings: str = "bare_settings"
 ) -> Iterator[int]:
-    """Return the port of a server in a process of its own."""
+    """Yield the port of a server in a process of its own."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]

@@ -76,7 +76,7 @@ class Custom(CompanyViewSet):
 
 
 class Features(CompanyViewSet):
-    """Rows whose fields stand further down."""
+    """Rows whose fields are nested deeper."""
 
     pagination_class = None
 
@@ -100,7 +100,7 @@ class Nameless(CompanyViewSet):
 
 
 class Lines(viewsets.GenericViewSet):
-    """Lists what the test says."""
+    """Lists the rows that the test sets."""
 
     pagination_class = None
     serializer_class = serializers.Serializer

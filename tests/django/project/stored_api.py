@@ -248,7 +248,7 @@ class Devices(viewsets.ModelViewSet):
 
 
 class Overruled(Devices):
-    """Stores another site and no parts, whatever is sent."""
+    """Stores another site and no parts, and ignores the arguments."""
 
     def perform_create(self, serializer):
         serializer.save(site=Site.objects.get(slug="other"), parts=[])

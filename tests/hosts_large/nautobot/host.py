@@ -39,7 +39,7 @@ def _row(model: Any) -> Any:
 
 
 def _paths() -> Iterator[tuple[tuple[str, str], str]]:
-    """Return a row for each path that names one, if there is one of its kind."""
+    """Yield a row for each path that names one, if there is one of its kind."""
     for path, _, callback in EndpointEnumerator().get_api_endpoints():
         queryset = getattr(callback.cls, "queryset", None)
         if path.startswith("/api/") and "{pk}" in path and queryset is not None:
