@@ -1,4 +1,4 @@
-"""The docs are in plain English: they address you, and they avoid the old dialect.
+"""The docs are in plain English: they address you, and they do without the old dialect.
 
 Counted per 1,000 words of prose over all pages together: tables, code, generated pages and evidence
 are left out.
@@ -17,7 +17,7 @@ GENERATED = {
     "reference/settings.md",
 }
 LEFT_OUT = ("measured/", "project/")
-"""Figures and evidence, and pages for contributors, which are about the code."""
+"""Figures and evidence; and pages for contributors, which are about the code."""
 
 DIALECT = {
     r"what": 2.0,
