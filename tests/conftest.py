@@ -1,4 +1,6 @@
-"""For all tests: which are long, how many examples are tried, their order, their processes."""
+"""Settings for all tests: the long ones, the number and order of Hypothesis examples, the number of
+processes.
+"""
 
 import random
 import signal
@@ -10,26 +12,26 @@ from hypothesis import is_hypothesis_test, settings
 
 HERE = Path(__file__).resolve().parent
 
-# A job in the background is started with Ctrl-C ignored, and so would be the servers that tests start
-# and interrupt.
+# A background job is started with Ctrl-C ignored. The servers that tests start and interrupt would
+# inherit that.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 LONG: dict[str, set[str]] = {
     # The package is built, and installed on each Python of this machine.
     "test_release.py": {
-        "test_a_release_is_written_built_and_tried_and_its_commands_printed",
-        "test_every_file_is_as_before_if_the_package_is_not_right",
+        "test_a_release_is_written_built_tested_and_its_commands_printed",
+        "test_every_file_is_restored_if_the_package_check_fails",
     },
     # Fifty thousand calls.
     "boundary/test_swallowed_real_texts.py": {"test_ten_thousand_real_texts_are_not_refused"},
-    # A new project, made and served in processes of its own.
+    # A new project, created and served in processes of its own.
     "django/test_stock.py": {"test_a_stock_project_is_served"},
     # The shape corpus over every transport, revision and host.
-    "matrix/test_matrix.py": {"test_every_call_ends_as_the_corpus_and_the_docs_say"},
+    "matrix/test_matrix.py": {"test_every_call_has_the_outcome_in_the_corpus_and_the_docs"},
     # A thousand calls of each of six servers, in this process and over HTTP.
     "testing/test_call.py": {"test_a_thousand_random_calls_are_answered_as_over_http"},
-    # Hundreds of Hypothesis examples, which no profile makes fewer: their number is asserted.
+    # Hundreds of Hypothesis examples. No profile reduces them, because their number is asserted.
     "testing/test_honesty.py": {
         "test_our_own_schemas_are_honest",
         "test_schemas_of_the_inventory_example_are_honest",
@@ -37,13 +39,14 @@ LONG: dict[str, set[str]] = {
     # pytest with our plugin on all tools of the inventory.
     "testing/test_kit_finds.py": {
         "test_unprotected_official_sdk_server_is_found_to_lose_arguments",
-        "test_the_protected_servers_pass",
+        "test_the_protected_servers_follow_the_law",
     },
 }
 """The tests that `make test` leaves to `make check`, by file."""
 
 EXAMPLES = {"quick": 0.2, "thorough": 20}
-"""Hypothesis profiles, and by what each multiplies the examples that a test asks for."""
+"""Hypothesis profiles, with the factor by which each multiplies the examples that a test asks for.
+"""
 FEWEST = 10
 
 for profile in EXAMPLES:
@@ -69,12 +72,14 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:
-    """With `-n auto`, one process for a few tests: every worker would collect what one can run."""
+    """With `-n auto`, run a few tests in one process: every worker would collect all that one can
+    run.
+    """
     few = config.option.keyword or any(".py" in word for word in config.args)
     return 0 if few else None
 
 
-# Before pytest itself leaves out what `-m` does not want.
+# This hook runs before pytest leaves out the tests that `-m` deselects.
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     for item in items:
@@ -91,9 +96,9 @@ def scale_examples(items: list[pytest.Item]) -> None:
     """Multiply the examples of each Hypothesis test by the factor of the chosen profile.
 
     Only the thorough profile chooses its examples at random. The others choose the same ones in
-    every run: a check that fails must fail again, and coverage must not depend on luck.
-    A profile alone changes only the tests without settings of their own. Hypothesis has no public
-    way to change the settings of a test; its own pytest plugin does it in this way too.
+    every run, so that a failing check fails again and coverage does not depend on luck. A profile
+    alone changes only the tests without settings of their own. Hypothesis has no public way to
+    change the settings of a test; its own pytest plugin does it in this way too.
     """
     profile = settings.get_current_profile_name()
     factor = EXAMPLES.get(profile, 1)

@@ -134,7 +134,7 @@ def _low_level() -> Server[Any]:
 
 @asynccontextmanager
 async def listening(host: str, errors: str = "result") -> AsyncIterator[str]:
-    """The address of a server on the loopback. The socket listens before the server runs."""
+    """Yield the loopback URL of a server whose socket listens before the server runs."""
     server = make(host, errors)
     if host == "registry":
         web: Any = app(server)

@@ -1,4 +1,4 @@
-"""A row of the table: a tool, the calls made to it, and what comes of each."""
+"""A row of the table: a tool, the calls made to it, and the result of each call."""
 
 import json
 from collections.abc import Callable, Iterable, Mapping
@@ -11,7 +11,7 @@ Json_ = dict[str, Any]
 
 @dataclass(frozen=True, kw_only=True)
 class Call:
-    """Arguments as sent, and the whole MCP tool result."""
+    """The arguments as sent, and the whole MCP tool result."""
 
     sent: str
     result: Json_
@@ -24,7 +24,7 @@ class Call:
 
 @dataclass(frozen=True, kw_only=True)
 class Row:
-    """One case: `make` builds the tool afresh, so that nothing counts over from another test."""
+    """One case. `make` builds a new tool, so that no state is left over from another test."""
 
     number: int
     case: str
@@ -39,7 +39,7 @@ class Row:
 def rows_into(
     table: list[Row],
 ) -> Callable[..., Callable[[Callable[[], Tool]], Callable[[], Tool]]]:
-    """The decorator `row(number, case, *calls)`, which adds to this table."""
+    """Return the decorator `row(number, case, *calls)`, which adds a row to this table."""
 
     def row(
         number: int, case: str, *calls: Call
@@ -54,7 +54,7 @@ def rows_into(
 
 
 def gets(sent: str, text: str, *repairs: str) -> Call:
-    """The tool is called; each repair is written `code path`."""
+    """Expect the tool to be called. Each repair is written `code path`."""
     result: Json_ = {"content": [{"type": "text", "text": text}], "isError": False}
     if repairs:
         made = [dict(zip(("code", "path"), repair.split(" "), strict=True)) for repair in repairs]
@@ -77,8 +77,8 @@ def refused(
     instead: Json_ | None = None,
     form: Json_ | None = None,
 ) -> Call:
-    """The tool is not called; each problem is its code, its path and what the agent reads;
-    `declared` has the type of each field, `form` its placeholder if no arguments were sent.
+    """Expect a refusal. Each problem is its code, its path and the message; `declared` has the type
+    of each field, `form` the placeholder if no arguments were sent.
     """
     head = f"Refused: {len(problems)} problem{'s' * (len(problems) > 1)} in the arguments of 'tool'. Nothing was done."
     lines = [head, *(f"- {path}: {message}" for _, path, message in problems)]
@@ -114,7 +114,7 @@ def refused(
 
 
 def by_host(call: Call) -> Call:
-    """The same call, decided by a plain host before the function is reached."""
+    """Return the same call, which a plain host decides before the function is reached."""
     return replace(call, by_host=True)
 
 
@@ -123,5 +123,5 @@ def missing(name: str) -> tuple[str, str, str]:
 
 
 def shown(value: Any) -> str:
-    """What a model holds, by Python type, and which of it was sent."""
+    """Return the fields of a model, by Python type, and the names of those that were sent."""
     return f"{value!r} sent={sorted(value.model_fields_set)}"

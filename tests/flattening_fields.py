@@ -193,7 +193,7 @@ def partial() -> Tool:
         return f"{order!r} {times}"
 
     made = functools.partial(tool, times=7)
-    # As a decorator library would; FastMCP and the SDK both want a name.
+    # As a decorator library would do it. FastMCP and the SDK both need a name.
     made.__name__ = "tool"  # type: ignore[attr-defined]
     return made
 

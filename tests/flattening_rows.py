@@ -2,9 +2,9 @@
 their results.
 
 `test_flattening.py` sends them to the engine, `test_decorator_rows.py` to plain hosts. Every tool
-returns the text of what it got. A call marked `by_host` brings a key that no flat signature can
-name: a plain host decides it before our code is reached (`test_decorator_rows.py` lists what each
-host does).
+returns its arguments as text. A call marked `by_host` has a key that no flat signature can name: a
+plain host decides it before our code is reached (`test_decorator_rows.py` lists the behaviour of
+each host).
 """
 
 from flattening_fields import FIELDS

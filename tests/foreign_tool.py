@@ -6,14 +6,14 @@ from toolbooth import compile_json_schema, handle_bytes
 
 
 class ForeignTool:
-    """Notes what it receives."""
+    """Records the arguments it receives."""
 
     def __init__(self, schema: dict[str, Any]) -> None:
         self.received: list[Any] = []
         self.contract = compile_json_schema(schema, self.received.append, name="foreign")
 
     def outcome(self, body: bytes) -> Any:
-        """What the tool received, with the repairs; or the problems."""
+        """Return the arguments that the tool received, with the repairs, or the problems."""
         result = handle_bytes(self.contract, body)
         meta = result.get("_meta", {}).get("toolbooth", {})
         if result["isError"]:
@@ -23,15 +23,15 @@ class ForeignTool:
 
 
 def outcome(schema: dict[str, Any], body: bytes) -> Any:
-    """The outcome of one call."""
+    """Return the outcome of one call."""
     return ForeignTool(schema).outcome(body)
 
 
 def codes(schema: dict[str, Any], body: bytes) -> Any:
-    """The problems without their sentences."""
+    """Return the problems without their messages."""
     return [(code, path) for code, path, _ in outcome(schema, body)]
 
 
 def of(schema: Any, **more: Any) -> dict[str, Any]:
-    """The schema of a tool with one property `p`."""
+    """Return the schema of a tool with one property `p`."""
     return {"type": "object", "properties": {"p": schema}, **more}

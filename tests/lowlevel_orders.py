@@ -61,7 +61,7 @@ def orders(**handlers: Any) -> Server[Any]:
 
 
 def call(server: Server[Any], arguments: Any, name: str = "order") -> dict[str, Any]:
-    """The result of a call, as bytes of MCP 2026-07-28."""
+    """Return the result of a call, as bytes of MCP 2026-07-28."""
     return asyncio.run(served(server).call(name, arguments))
 
 
@@ -70,12 +70,12 @@ def ours(result: dict[str, Any]) -> dict[str, Any]:
 
 
 def codes(result: dict[str, Any]) -> list[tuple[str, str]]:
-    """The code and path of each repair or problem."""
+    """Return the code and path of each repair or problem."""
     found: Iterable[Any] = ours(result).get("repairs", ours(result).get("problems", []))
     return [(each["code"], each["path"]) for each in found]
 
 
 def got(result: dict[str, Any]) -> Any:
-    """The arguments that the handler got."""
+    """Return the arguments that the handler received."""
     assert not result["isError"], result
     return json.loads(result["content"][0]["text"])[1]

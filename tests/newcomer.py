@@ -1,7 +1,7 @@
-"""An agent for any dispatched API, which it has never seen. It knows how to read JSON Schema, and
-what it is to make.
+"""An agent for any dispatched API, without prior knowledge of it. It can read JSON Schema, and has
+a list of things to create.
 
-Every name that it sends was in a reply: of the list, of help, or of a refusal.
+Every name that it sends was in a reply: in the tool list, in help, or in a refusal.
 """
 
 import json
@@ -12,18 +12,18 @@ _numbers = count(2)
 
 
 class Newcomer:
-    """Decides only by what it reads."""
+    """Decides only by the replies that it reads."""
 
     def __init__(self, client, habit):
         self.client = client
         self.habit = habit
-        """How it puts the fields of a call, before it is told otherwise."""
+        """Where it puts the fields of a call until a refusal corrects it."""
         self.refusals = 0
         self.made = {}
-        """What came back for each thing that it made, and what it had sent for it."""
+        """For each thing that it created, the reply and the arguments that it had sent."""
 
     async def call(self, tool, arguments):
-        """The reply. A refusal says what to send instead."""
+        """Send a call, and again as corrected if it is refused. Returns the reply."""
         for _ in range(3):
             reply = await self.client.call_tool(tool, arguments)
             if not reply.is_error:
@@ -35,7 +35,7 @@ class Newcomer:
         raise AssertionError(f"refused again and again: {reply.content[0].text}")
 
     async def asked(self, tool, question):
-        """All pages of one answer of help."""
+        """Return all pages of one help answer."""
         told = await self.call(tool, question)
         more = told
         while "next_page" in more:
@@ -45,7 +45,7 @@ class Newcomer:
         return told
 
     async def find(self, thing):
-        """The dispatcher that knows a thing, and what it says of it: help about its actions."""
+        """Return the dispatcher that knows a thing, and its help about the actions."""
         start = thing.lower()[:4]
         for tool in (await self.client.list_tools()).tools:
             fields = tool.input_schema["properties"]
@@ -61,8 +61,8 @@ class Newcomer:
         raise LookupError(f"no tool knows of {thing!r}")
 
     async def create(self, thing):
-        """Make one, with all that it must have and the rows in it, and the rows that it refers to.
-        The reply to it.
+        """Create a thing with its required fields and the rows in it, after the rows that it refers
+        to. Returns the reply.
         """
         tool, told = await self.find(thing)
         action = next(
@@ -81,7 +81,8 @@ class Newcomer:
             name: await self.value(name, about["fields"][name], about, name)
             for name in (*about["required"], *rows)
         }
-        in_params = "params" in about["example"]  # a field is called as one of the dispatcher's own
+        # A field has the same name as one of the dispatcher's own arguments.
+        in_params = "params" in about["example"]
         made = await self.call(
             tool, {**way, **({"params": fields} if in_params else self.habit(fields))}
         )
@@ -92,7 +93,7 @@ class Newcomer:
         if path in about.get("relations", {}):
             row = self.made[name][0] if name in self.made else await self.create(name)
             keys = [each for each in about["relations"][path]["names"] if row.get(each)]
-            return {keys[-1]: row[keys[-1]]}  # by something that was told to name it
+            return {keys[-1]: row[keys[-1]]}  # by a dispatcher whose reply asked for its name
         if "$ref" in schema:
             schema = about["$defs"][schema["$ref"].rpartition("/")[2]]
         schema = schema.get("anyOf", [schema])[0]
@@ -111,7 +112,7 @@ class Newcomer:
 
 
 def follow(step, name):
-    """The question that a reply shows, asked about this one."""
+    """Return the question that a reply shows, asked about this thing."""
     shown = json.loads(re.match(r"\{.*\}", step)[0])
     return {key: name if each == "…" else each for key, each in shown.items()}
 

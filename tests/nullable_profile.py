@@ -1,7 +1,7 @@
 """A third profile, written as a user would write it: the dialect of OpenAPI 3.0.
 
-`null` is not a type there. A node that may be null says `nullable: true` beside its one type. Only
-a few formats are known, and a `default` is not read.
+It has no type `null`. A node that may be null has `nullable: true` beside its one type. Only a few
+formats are known, and a `default` is not read.
 """
 
 from typing import Any

@@ -1,4 +1,4 @@
-"""Ways in which authors write before and wrap validators that deal with an undeclared key."""
+"""Before and wrap validators, as authors write them, that handle an undeclared key."""
 
 import contextlib
 import json
@@ -122,7 +122,8 @@ PASSING: dict[str, tuple[Way, dict[str, Any]]] = {
     "nothing undeclared": (dict, {"email": "a@x"}),
     "an undeclared key of the author's own": (lambda d: {**d, "cached": 1}, {"email": "a@x"}),
 }
-"""Ways in which the author's code has dealt with the undeclared key. The e-mail address arrives."""
+"""Validators in which the author's code has handled the undeclared key. The e-mail address arrives.
+"""
 
 ZZ = {"email": "a@x", "zz": "q1"}
 
@@ -221,4 +222,4 @@ PASSING_INSTANCES: dict[str, tuple[Way, dict[str, Any]]] = {
         {"EMAIL": " a@x"},
     ),
 }
-"""The same, with an instance that the author's code makes."""
+"""The same, with an instance that the author's code creates."""

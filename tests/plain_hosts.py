@@ -1,4 +1,4 @@
-"""Plain hosts, without our adapters, with one decorated tool, and calls of it."""
+"""Plain hosts, without our adapters, with one decorated tool, and calls to it."""
 
 import asyncio
 
@@ -26,7 +26,7 @@ HOSTS = pytest.mark.parametrize("host", [plain_fastmcp, plain_sdk], ids=["fastmc
 
 
 async def called(client, arguments, name="tool"):
-    """The result of every call, whichever host's client it is."""
+    """The result of every call, in one form for the clients of all hosts."""
     quiet = {"raise_on_error": False} if isinstance(client, fastmcp.Client) else {}
     async with client:
         return [await client.call_tool(name, each, **quiet) for each in arguments]
@@ -40,7 +40,7 @@ async def published(client):
 
 
 def said(result):
-    """What the agent reads, without the SDK's own prefix."""
+    """Return the text that the agent reads, without the SDK's own prefix."""
     return result.content[0].text.removeprefix("Error executing tool tool: "), result.is_error
 
 

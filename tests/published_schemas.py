@@ -1,4 +1,4 @@
-"""Schemas that the tests of publishing share."""
+"""Schemas shared by the tests of publishing."""
 
 import json
 from typing import Any
@@ -16,7 +16,7 @@ STRING, INTEGER, NUMBER, BOOLEAN = (
 
 
 def published(schema: Any, **root: Any) -> Any:
-    """The portable form of one optional property."""
+    """Return the portable form of one optional property."""
     return portable({"type": "object", "properties": {"p": schema}, **root})["properties"].get("p")
 
 
@@ -26,7 +26,9 @@ class Tree(BaseModel):
 
 
 def exact(function: Any) -> dict[str, Any]:
-    """The exact schema of a function's arguments, its objects closed as Toolbooth closes them."""
+    """Return the exact schema of a function's arguments, with objects closed as Toolbooth closes
+    them.
+    """
 
     def closed(value: Any) -> Any:
         if isinstance(value, list):
@@ -58,7 +60,7 @@ KEYWORDS["integer"] = KEYWORDS["number"]
 
 
 def assert_portable(node: Any, path: str = "$", *, branch: bool = False) -> None:
-    """The rules, as each client needs them."""
+    """Check the rules that clients need."""
     annotations = {"description", "default"}
     if "anyOf" in node and path != "$" and not branch:
         assert node.keys() <= annotations | {"anyOf"}, path

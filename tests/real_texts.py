@@ -1,5 +1,5 @@
-"""Texts that people wrote, out of the packages and the Python that are installed here, and names
-that fields may have.
+"""Texts written by people, from the packages and the Python that are installed here, and possible
+names of fields.
 """
 
 import os
@@ -21,7 +21,7 @@ def words(text: str) -> list[str]:
 
 
 FIELDS = ("content", "body", "title", "description", "summary")
-"""In which every text is sent."""
+"""Every text is sent in each of these."""
 
 TAGS_AND_ATTRIBUTES = words("""
     a abbr address area article aside audio b base blockquote br button canvas caption cite code col
@@ -53,8 +53,8 @@ UNSENT = [*TAGS_AND_ATTRIBUTES[:-5], *ARGUMENT_NAMES]
 
 
 def real_texts(count: int) -> list[str]:
-    """The same texts in every run, as long as the same packages are installed: whole files, parts
-    of files between blank lines, drawings, and parts of Python files.
+    """Return texts: whole files, parts of files between blank lines, drawings, and parts of Python
+    files. They are the same in every run, as long as the same packages are installed.
     """
     files = _files()
     sources = (

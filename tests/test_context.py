@@ -1,4 +1,4 @@
-"""Context: what a tool may ask of whoever serves it."""
+"""Context: progress, the caller and `_meta`, as a tool sees them under each transport."""
 
 import asyncio
 from typing import Any

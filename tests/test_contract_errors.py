@@ -1,5 +1,5 @@
-"""The author's mistakes: `ContractError` at registration, all at once, each with owner, cause and
-remedy.
+"""The author's mistakes: one `ContractError` at registration lists them all, each with owner, cause
+and remedy.
 """
 
 from __future__ import annotations

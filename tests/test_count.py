@@ -9,7 +9,9 @@ ROOT = Path(__file__).resolve().parent.parent
 
 
 def loaded() -> Any:
-    """bench/count.py, without its folder on the path: some names there are common ones."""
+    """bench/count.py is imported by path: with its folder on `sys.path`, names like `calls` would
+    clash.
+    """
     spec = importlib.util.spec_from_file_location("count_of_bench", ROOT / "bench" / "count.py")
     assert spec
     assert spec.loader

@@ -1,4 +1,4 @@
-"""`@unpack_pydantic_params`: what the host fills itself, where names are looked up, and direct
+"""`@unpack_pydantic_params`: parameters that the host fills, where names are looked up, and direct
 calls.
 """
 
@@ -38,7 +38,8 @@ class Priced(BaseModel):
     since: date
 
 
-# --- what the host fills itself ---------------------------------------------------------------------------------
+# --- parameters that the host fills
+# ---------------------------------------------------------------------------------
 
 
 class Item(BaseModel):
@@ -50,7 +51,7 @@ def answer():
     return 42
 
 
-def test_fastmcps_context_and_dependencies_pass_by():
+def test_fastmcp_still_fills_its_context_and_dependencies():
     @unpack_pydantic_params
     async def tool(
         first: fastmcp.Context,
@@ -69,7 +70,7 @@ def test_fastmcps_context_and_dependencies_pass_by():
     ]
 
 
-def test_the_sdks_context_and_resolved_parameters_pass_by():
+def test_the_sdk_still_fills_its_context_and_resolved_parameters():
     @unpack_pydantic_params
     def tool(
         item: Annotated[Item, Unpack()],
@@ -83,7 +84,7 @@ def test_the_sdks_context_and_resolved_parameters_pass_by():
 
 
 @HOSTS
-def test_toolbooths_own_context_is_not_published_and_given_by_the_decorator(host):
+def test_toolbooths_own_context_is_filled_by_the_decorator_and_not_published(host):
     @unpack_pydantic_params
     def tool(context: Context, item: Annotated[Item, Unpack()]) -> str:
         return f"{item!r} {context.client}"
@@ -103,7 +104,7 @@ def test_a_field_named_like_a_parameter_of_the_host_is_a_contract_error():
 
 
 @HOSTS
-def test_plain_parameters_are_not_damaged_by_the_host_either(host):
+def test_a_host_does_not_change_the_values_of_plain_parameters(host):
     @unpack_pydantic_params
     def tool(
         item: Annotated[Item, Unpack()], note: str | None = None, at: date | None = None
@@ -151,7 +152,7 @@ def test_an_async_generator_is_read_to_its_end_by_fastmcp():
     assert json.loads(result.content[0].text) == [1, "n"]
 
 
-def test_a_class_that_no_schema_describes_is_the_hosts_to_fill():
+def test_a_parameter_without_a_schema_is_left_to_the_host():
     class Engine: ...
 
     @unpack_pydantic_params
@@ -412,7 +413,7 @@ def test_python_values_that_the_authors_validation_refuses_raise_the_same_error(
     )
 
 
-def test_key_that_is_not_a_parameter_name_gets_a_free_name():
+def test_a_key_that_is_not_an_identifier_gets_an_unused_parameter_name():
     class Copied(BaseModel):
         number: Annotated[int, Field(alias="copy")]
         copy_value: int = 0

@@ -28,7 +28,7 @@ class Other(BaseModel):
 
 
 class Session:
-    """What a host fills."""
+    """A parameter that a host fills."""
 
 
 @unpack_pydantic_params

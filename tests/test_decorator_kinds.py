@@ -27,7 +27,7 @@ class Other(BaseModel):
 
 
 class Session:
-    """What a host fills."""
+    """A parameter that a host fills."""
 
 
 BERN = Place(city="Bern")
@@ -194,7 +194,7 @@ def test_every_kind_of_function_gets_validated_models(make):
         tool(BERN, n="x")
 
 
-def test_a_generator_is_refused_when_it_is_called_and_not_when_it_is_read():
+def test_a_generator_function_refuses_at_the_call_and_not_at_the_first_item():
     @unpack_pydantic_params
     def tool(place: Annotated[Place, Unpack()]):
         yield place
@@ -218,7 +218,7 @@ def tool(context: Context, place: Annotated[Place, Unpack()]):
 """
 
 
-def test_annotations_that_are_text_are_read_as_others_are():
+def test_string_annotations_are_resolved():
     module: dict[str, Any] = {"__name__": "future"}
     exec(compile(FUTURE, "future.py", "exec", dont_inherit=True), module)
     tool, place = module["tool"], module["Place"](city="Bern")
@@ -273,7 +273,7 @@ def test_undeclared_keys_are_refused_beside_python_values_at_any_depth():
     assert raised.value.problems
 
 
-def test_a_dict_in_a_union_is_validated_as_the_branch_that_it_is():
+def test_a_dict_in_a_union_is_validated_against_the_branch_it_matches():
     given = {"name": "Ann", "home": {"city": "Bern"}}
     assert register(given) == register(**given) == Person(name="Ann", home=BERN)
 

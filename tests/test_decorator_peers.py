@@ -1,5 +1,5 @@
-"""`@unpack_pydantic_params` where other libraries do it otherwise, or read signatures in their own
-way.
+"""`@unpack_pydantic_params` compared with other libraries that do it differently, or that read
+signatures in their own way.
 
 The first part has one test for each difference from katana's `unpack_pydantic_params`
 (docs/guides/flattening.md lists them); the second builds a tool as pydantic-ai does.
@@ -99,7 +99,8 @@ def test_signature_has_the_names_types_and_defaults_of_the_fields():
     assert (params["limit"].annotation, params["limit"].default) == (int, 10)
     # Deliberate: the official SDK parses text by itself wherever the annotation is not `str`.
     assert {each.annotation.__origin__ for each in params.values()} == {str}
-    # Deliberate: the model's own defaults apply, so `model_fields_set` is what was sent.
+    # Deliberate: the model's own defaults apply, so `model_fields_set` contains only the fields
+    # sent.
     assert all(isinstance(params[name].default, FieldInfo) for name in ("limit", "owner"))
 
 
@@ -116,7 +117,7 @@ def test_help_shows_one_short_line():
 
 
 def without_titles(schema: Any) -> Any:
-    """The properties, without the titles that Pydantic adds for some hosts."""
+    """Return the properties, without the titles that Pydantic adds for some hosts."""
     return {
         name: {key: value for key, value in each.items() if key != "title"}
         for name, each in schema["properties"].items()
@@ -155,8 +156,8 @@ def test_a_refused_call_raises_tool_input_error_and_not_pydantics_error():
 
 
 def typed_dict_of(function: Any) -> TypeAdapter[Any]:
-    """The validator that pydantic-ai makes of a signature: a typed dict, with a field for each
-    parameter.
+    """Return the validator that pydantic-ai builds from a signature: a typed dict, with a field for
+    each parameter.
     """
     fields: dict[str, Any] = {}
     for param in inspect.signature(function).parameters.values():
@@ -179,13 +180,13 @@ def test_a_framework_that_reads_a_signature_as_a_typed_dict_can_use_it():
 
 
 class RunContext(Generic[T]):
-    """What pydantic-ai fills itself."""
+    """Filled by pydantic-ai itself."""
 
     __module__ = "pydantic_ai.tools"
 
 
 @pytest.mark.parametrize("hint", [RunContext, RunContext[int]], ids=["plain", "generic"])
-def test_the_context_of_pydantic_ai_is_left_to_it(hint: Any):
+def test_pydantic_ai_fills_its_own_context(hint: Any):
     @unpack_pydantic_params
     def tool(ctx: hint, query: Annotated[Query, Unpack()]) -> str:
         return f"{ctx} {query.name}"

@@ -1,5 +1,5 @@
-"""`@unpack_pydantic_params`, with random models and calls: the function gets exactly what
-`Model.model_validate` makes of the same data, or the call raises.
+"""`@unpack_pydantic_params`, with random models and calls: the function gets exactly the result of
+`Model.model_validate` on the same data, or the call raises.
 """
 
 from collections.abc import Callable
@@ -25,7 +25,7 @@ class Flat(BaseModel):
 
 
 class Kind(NamedTuple):
-    """A type of field: values that are right, a default, and values that nothing repairs."""
+    """A type of field: valid values, a default, and values that cannot be repaired."""
 
     hint: Any
     right: list[Any]
@@ -53,7 +53,7 @@ class Model(NamedTuple):
     kind: Any
     """The class."""
     keys: list[list[str]]
-    """Of each field, the keys by which it may be given."""
+    """Return, for each field, the keys by which it may be given."""
     kinds: list[Kind]
     needed: list[bool]
 
@@ -81,7 +81,7 @@ def models(draw: st.DrawFn) -> Model:
 
 @st.composite
 def data_for(draw: st.DrawFn, model: Model) -> tuple[dict[str, Any], bool]:
-    """The data of a call, and whether all of it is right."""
+    """Return the data of a call, and whether all of it is valid."""
     data: dict[str, Any] = {}
     right = True
     for keys, kind, needed in zip(model.keys, model.kinds, model.needed, strict=True):
@@ -152,7 +152,9 @@ def test_function_gets_the_validated_model_or_the_call_raises(
 
 
 @given(data=st.data())
-def test_an_instance_is_passed_on_as_it_is_and_beside_it_all_is_validated(data: st.DataObject):
+def test_an_instance_is_passed_on_unchanged_and_all_other_arguments_are_validated(
+    data: st.DataObject,
+):
     model = data.draw(models())
     values, _ = data.draw(data_for(model))
     instance = model.kind.model_construct(**values)
@@ -231,7 +233,7 @@ def test_dict_for_a_model_with_unpacked_fields_is_validated_as_the_model(
 
 
 def is_exact(data: dict[str, Any]) -> bool:
-    """Whether there is no key that the model ignores."""
+    """Return whether the data has no key that the model ignores."""
     inner = data.get("inner")
     keys = inner.keys() if isinstance(inner, dict) else set()
     return data.keys() <= {"city", "inner"} and keys <= {"x", "y"}

@@ -56,8 +56,8 @@ LOST = object()
 """The key is dropped, and the tool is called as if it had not been sent."""
 
 BY_HOST = [
-    # row, sent, plain FastMCP 4.1.2 refuses this key, the plain SDK 2.3.0 then says. The remedy is
-    # `protect`.
+    # The row, the arguments, whether plain FastMCP 4.1.2 refuses this key, and the reply of the
+    # plain SDK 2.3.0. `protect` is the remedy.
     (4, '{"item_id": 5}', "item_id", "$.itemId: is required, but was not sent"),
     (6, '{"itemId": 5, "item_id": 6}', "item_id", LOST),
     (8, '{"itemId": 5, "id": 6}', "id", LOST),
@@ -115,7 +115,7 @@ SERVER = Path(__file__).with_name("flattening_server.py")
 
 
 async def carried(client):
-    """Every call of the carried rows over one connection."""
+    """Make every call of the carried rows over one connection."""
     async with client:
         results = []
         for row in CARRIED:

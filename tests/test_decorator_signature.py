@@ -1,5 +1,5 @@
-"""`@unpack_pydantic_params`: the signature that people read with `help()`, `inspect.signature` and
-`typing.get_type_hints`, and that it is the same for every way to write a field.
+"""`@unpack_pydantic_params`: the signature that `help()`, `inspect.signature` and
+`typing.get_type_hints` show, which is the same for every way to write a field.
 """
 
 import asyncio
@@ -24,7 +24,7 @@ from toolbooth import Context, JsonText, Unpack, protect, unpack_pydantic_params
 
 
 def signature_of(hint: Any, *default: Any) -> str:
-    """The flat signature of a function with one unpacked parameter."""
+    """Return the flat signature of a function with one unpacked parameter."""
 
     def tool(it): ...
 
@@ -78,13 +78,13 @@ def test_annotations_and_type_hints_are_those_of_the_fields():
     assert get_type_hints(search_products)["limit"] is int
 
 
-def test_types_for_frameworks_are_text_in_the_signature_alone():
+def test_types_are_str_for_frameworks_only_in_the_signature():
     # The official SDK reads the signature, and parses text wherever the type is not `str`.
     params = inspect.signature(search_products).parameters
     assert {each.annotation.__origin__ for each in params.values()} == {str}
 
 
-def test_a_type_in_the_signature_is_not_taken_for_the_type_itself_in_caches():
+def test_a_type_in_the_signature_differs_from_the_type_itself_as_a_cache_key():
     annotation = inspect.signature(search_products).parameters["limit"].annotation
     assert Optional[annotation] is not Optional[int]
     assert Optional[int].__args__[0] is int
@@ -327,13 +327,13 @@ def test_a_class_that_is_defined_later_is_shown_by_its_name(later: ModuleType):
     assert later.tool(lines=[{"sku": "a"}]) == "Order(lines=[Line(sku='a')], limit=10) -"
 
 
-def test_a_name_is_not_looked_up_among_our_own(later: ModuleType):
-    # `Parameter` is also a name in the module that writes the signature.
+def test_a_forward_reference_is_not_resolved_to_one_of_our_own_names(later: ModuleType):
+    # `Parameter` is also a name in the module that builds the signature.
     assert str(inspect.signature(later.of_form)) == "(*, first: Parameter) -> str"
     assert later.of_form(first={"name": "a"}) == "Form(first=Parameter(name='a'))"
 
 
-def test_so_it_is_in_dataclasses_and_typed_dicts(later: ModuleType):
+def test_forward_references_in_dataclasses_and_typed_dicts_are_shown_by_name(later: ModuleType):
     shown = str(inspect.signature(later.of_dataclass))
     assert shown == "(*, lines: list[Line], limit: int = 10) -> str"
     assert str(inspect.signature(later.of_typed_dict)) == "(*, line: Line) -> str"
@@ -342,11 +342,12 @@ def test_so_it_is_in_dataclasses_and_typed_dicts(later: ModuleType):
     assert later.of_typed_dict(line=line) == "{'line': Line(sku='a')}"
 
 
-# --- parameters of hosts --------------------------------------------------------------------------
+# --- parameters of hosts
+# ------------------------------------------------------------------------------
 
 
 class Engine:
-    """What a host fills."""
+    """A parameter that a host fills."""
 
 
 @unpack_pydantic_params
@@ -422,7 +423,7 @@ def registered_with_a_protected_server(tool: Any) -> Any:
     ],
     ids=["fastmcp", "mcp", "protected"],
 )
-def test_the_signature_still_reads_well_after_a_host_has_used_it(register: Any, context: Any):
+def test_a_host_does_not_change_the_signature_it_reads(register: Any, context: Any):
     @unpack_pydantic_params
     def tool(request: Annotated[Search, Unpack()], ctx: context) -> str:
         return f"{request!r} {sorted(request.model_fields_set)} {type(ctx).__name__}"

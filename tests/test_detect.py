@@ -105,7 +105,7 @@ def test_an_open_object_is_wrapped_only_where_all_inner_keys_are_declared_ones()
     assert found == WRAPPED
 
 
-def test_unresolved_reference_still_declares_its_key():
+def test_a_property_with_an_unresolved_reference_is_still_declared():
     schema = {
         "type": "object",
         "properties": {"site": {"$ref": "#/$defs/Missing"}, "name": {"type": "string"}},

@@ -1,4 +1,4 @@
-"""The docs say everything that users can meet, and the project pages name code that exists."""
+"""The docs cover every public name, code and setting, and the project pages name code that exists."""
 
 import ast
 import inspect
@@ -33,7 +33,7 @@ def test_docs_mention_every_public_name_and_code(names):
 # --- where tool authors find the wire contract and the test helper ---
 
 
-def test_the_front_page_leads_to_every_start_page():
+def test_the_front_page_links_every_start_page():
     index = (DOCS / "index.md").read_text(encoding="utf-8")
     pages = [page.relative_to(DOCS).as_posix() for page in (DOCS / "start").glob("*.md")]
     assert [page for page in pages if f"]({page})" not in index] == []
@@ -50,14 +50,14 @@ def test_the_readme_shows_protect_and_the_refused_call_by_line_25():
 
 
 @pytest.mark.parametrize("name", reference_docs.PAGES)
-def test_generated_reference_pages_are_as_the_code_is(name: str):
+def test_generated_reference_pages_are_up_to_date(name: str):
     """If this fails: `python scripts/reference_docs.py --write`."""
     written = (DOCS / "reference" / name).read_text(encoding="utf-8")
     assert written == generated(name)
 
 
 def generated(name: str) -> str:
-    """The page as a process of its own makes it: no Django project is set up in it."""
+    """Render the page in a process of its own, where no Django project is set up."""
     script = ROOT / "scripts" / "reference_docs.py"
     command = [sys.executable, script, "--print", name]
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout
@@ -149,9 +149,7 @@ def names_in(path: Path) -> set[str]:
 
 @pytest.mark.parametrize("page", PROJECT_PAGES, ids=lambda page: page.relative_to(DOCS).as_posix())
 def test_the_code_that_project_pages_name_exists(page: Path):
-    """A function in a line, `name()`, is looked up in the file that is named before it in that
-    line.
-    """
+    """A function in a line, `name()`, is looked up in the last file named before it in that line."""
     missing: list[str] = []
     for line in page.read_text(encoding="utf-8").splitlines():
         files = [(found.start(), found[1]) for found in CODE_FILE.finditer(line) if "/" in found[1]]

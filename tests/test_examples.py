@@ -1,12 +1,13 @@
-"""Every block of the README and of the docs runs, and prints what the page shows.
+"""Every block of the README and of the docs runs, and prints the output that the page shows.
 
-The Python blocks of a page share one module, and its console blocks one folder. A block prints
-what its `#> ` lines show, a console command what the lines below it show (`...` stands for lines
-that are left out). A Python block with `title="server.py"` is also written into the folder, and
-runs without the names of the other blocks: it imports what it uses. The commands of a page about Django run in a copy of `examples/crm`.
+The Python blocks of a page share one module, and its console blocks one folder. The `#> ` lines of
+a block show its output; so do the lines below a console command (`...` replaces lines that are left
+out). A Python block with `title="server.py"` is also written into the folder, and runs without the
+names of the other blocks: it imports the names it uses. The commands of a page about Django run in
+a copy of `examples/crm`.
 
-A block that cannot run here has a comment in the line above it: `<!-- tested by FILE -->` or
-`<!-- not run: REASON -->`. JSON, TOML and YAML blocks are parsed.
+A block that cannot run here has a comment in the line above it: `<!-- tested by FILE -->` or `<!--
+not run: REASON -->`. JSON, TOML and YAML blocks are parsed.
 """
 
 from __future__ import annotations
@@ -105,7 +106,7 @@ def name_of(page: Path) -> str:
 
 # --- running ------------------------------------------------------------------------------------
 
-# Agents' users copy these tools: each parameter shows what to write in it.
+# Users copy these tools, so each parameter must show the agent the format to write.
 EXAMPLES_REQUIRED = pytest.mark.filterwarnings("error::toolbooth.errors.ContractWarning")
 
 
@@ -133,7 +134,7 @@ def test_examples_run_and_print_the_shown_output(
 
 
 def run_file(block: Block, module: ModuleType) -> None:
-    """Run a block that readers save as a file: names of earlier blocks are not defined in it."""
+    """Run a block that readers save as a file. Names of earlier blocks are not defined in it."""
     names = vars(module)
     earlier = {name: value for name, value in names.items() if not name.startswith("__")}
     for name in earlier:
@@ -144,7 +145,7 @@ def run_file(block: Block, module: ModuleType) -> None:
 
 
 def run_python(block: Block, module: ModuleType) -> None:
-    # Blank lines before it, so that a traceback names the line of the page.
+    # Blank lines before it, so that the line numbers of a traceback are those of the page.
     code = compile("\n" * block.line + block.code, block.page, "exec", dont_inherit=True)
     output = io.StringIO()
     with contextlib.redirect_stdout(output):
@@ -156,7 +157,7 @@ def run_python(block: Block, module: ModuleType) -> None:
 def run_console(block: Block, folder: Path) -> None:
     for command, shown in commands(block.code):
         words = shlex.split(command, comments=True)
-        # Where the output would go does not matter here.
+        # The destination of the output does not matter here.
         words = list(itertools.takewhile(lambda word: word not in (">", ">>"), words))
         found = printed_by(words, folder)
         if shown:
@@ -165,7 +166,7 @@ def run_console(block: Block, folder: Path) -> None:
 
 
 def commands(code: str) -> Iterator[tuple[str, list[str]]]:
-    """Each command and the lines below it; in a block without `$`, each line is a command."""
+    """Yield each command and the lines below it; in a block without `$`, each line is a command."""
     lines = code.strip().splitlines()
     if not any(line.startswith("$ ") for line in lines):
         yield from ((line, []) for line in lines)
@@ -189,7 +190,7 @@ def printed_by(words: list[str], folder: Path) -> str:
 
 
 def check_install(words: list[str], folder: Path) -> str:
-    """The extras of an install line exist; nothing is installed."""
+    """Check that the extras of an install line exist; nothing is installed."""
     ours = [found for word in words[2:] if (found := INSTALL.match(word))]
     extras = [extra for found in ours for extra in (found[1] or "").split(",") if extra]
     assert ours or words[2:] == ["-e", "."], words
@@ -198,14 +199,14 @@ def check_install(words: list[str], folder: Path) -> str:
 
 
 def check_target(words: list[str], folder: Path) -> str:
-    """The target is in the Makefile; `make check` itself runs it, or a test of it does."""
+    """Check that the target is in the Makefile; `make check` itself runs it, or a test of it does."""
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
     assert re.search(rf"^{re.escape(words[1])}:", makefile, re.MULTILINE), words
     return ""
 
 
 def run_command(words: list[str], folder: Path) -> str:
-    """A command of ours as a user runs it. A server gets an empty input, which ends it."""
+    """Run a command of ours as a user runs it. A server gets an empty input, which ends it."""
     done = subprocess.run(
         words,
         cwd=folder,
@@ -222,7 +223,7 @@ def run_command(words: list[str], folder: Path) -> str:
 
 
 def run_manage(words: list[str], folder: Path) -> str:
-    """A command of a Django project: the example, with its rows, in a folder of its own."""
+    """Run a command of a Django project: the example, with its rows, in a folder of its own."""
     project = folder / "project"
     if not project.exists():
         shutil.copytree(
@@ -240,7 +241,7 @@ def environment() -> dict[str, str]:
 
 
 def serve_until_it_listens(words: list[str], folder: Path) -> str:
-    """A server over HTTP, on a free port: it listens, and ends when it is stopped."""
+    """Start a server over HTTP on a free port, check that it listens, and stop it."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -281,14 +282,14 @@ RUNNERS: dict[tuple[str, ...], Callable[[list[str], Path], str]] = {
 # --- blocks that do not run here ----------------------------------------------------------------
 
 
-def test_a_block_that_does_not_run_here_names_the_test_or_the_reason():
+def test_a_block_that_is_not_run_names_its_test_or_the_reason():
     unmarked = [
         block.where for block in EXECUTABLE if block.info.strip() == "skip" and not block.note
     ]
     assert unmarked == []
 
 
-def test_the_tests_that_are_named_exist_and_read_the_page():
+def test_each_test_named_above_a_block_exists_and_reads_the_page():
     named = [(block, found[1]) for block in BLOCKS if (found := TESTED.fullmatch(block.note))]
     assert named
     wrong = [
@@ -327,7 +328,7 @@ def test_blocks_of_data_are_well_formed(page: Path):
 # --- the tour -----------------------------------------------------------------------------------
 
 
-def test_the_tour_of_the_terminal_runs():
+def test_the_terminal_tour_runs():
     tour = subprocess.run(
         [sys.executable, ROOT / "demo" / "tour.py"], check=True, capture_output=True, text=True
     )

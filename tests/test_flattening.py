@@ -35,7 +35,7 @@ def test_an_unpacked_model_behaves_as_the_model_alone(row):
 
 
 def told(function, body, **how):
-    """The text of one result, and whether it is a refusal."""
+    """Return the text of one result, and whether it is a refusal."""
     result = handle_bytes(compile_function(function), body, **how)
     return result["content"][0]["text"], result["isError"]
 
@@ -157,7 +157,7 @@ def test_23_validator_message_of_a_prefixed_model_is_sent_with_its_path():
     ): ...
 
     _, *lines = told(tool, b'{"a_lo": 2, "a_hi": 1, "b_lo": 2, "b_hi": 1}')[0].splitlines()
-    # Two models say the same; the agent must be able to tell which keys are meant.
+    # Two models have the same message, so the agent must be able to see which keys each one means.
     assert ["lo must not be above hi" in line for line in lines] == [True, True]
     assert ["a_lo" in line for line in lines] == [True, False]
     assert ["b_lo" in line for line in lines] == [False, True]

@@ -1,7 +1,7 @@
 """Random foreign schemas: a valid call is never changed, and an invalid one never accepted as sent.
 
-The validator of JSON Schema judges. It knows nothing of the law, so a valid call may be refused
-where the law says so: because objects are closed by default.
+A JSON Schema validator decides which calls are valid. It does not know the law, so the law may
+refuse a valid call: objects are closed by default.
 """
 
 import json
@@ -51,7 +51,9 @@ calls = st.dictionaries(st.sampled_from(NAMES), values, max_size=4)
 
 
 def objects(inner: Strategy) -> Strategy:
-    """Every keyword that declares keys, with explicit types: without one, a type is implied."""
+    """Every keyword that declares keys, with explicit types, because Toolbooth infers a missing
+    type.
+    """
     tables = st.dictionaries(st.sampled_from(NAMES), inner, min_size=1, max_size=3)
     patterns = st.dictionaries(st.sampled_from(PATTERNS), inner, min_size=1, max_size=2)
     several = st.lists(inner, min_size=1, max_size=2)
@@ -125,7 +127,7 @@ def test_a_valid_call_is_not_changed_and_an_invalid_one_not_accepted(
 
 
 def without_the_limit(schema: Any) -> Any:
-    """`ANY_ITEMS` as what it means: portable has to end there before exact does."""
+    """Replace `ANY_ITEMS` with its meaning: portable has to end there before exact does."""
     if isinstance(schema, list):
         return [without_the_limit(item) for item in schema]
     if not isinstance(schema, dict) or schema == ANY_ITEMS:

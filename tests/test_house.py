@@ -1,4 +1,4 @@
-"""The house rules that no other tool holds. None of them has a list of exceptions."""
+"""The house rules that no other tool enforces. None of them has a list of exceptions."""
 
 import ast
 import contextlib
@@ -24,12 +24,12 @@ ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "src" / "toolbooth"
 MODULES = sorted(PACKAGE.rglob("*.py"))
 PUBLIC = [toolbooth, toolbooth.django, toolbooth.publish, toolbooth.testing]
-"""The packages that users import names from; every other one is imported by module."""
+"""The packages that users import names from. From all others, names are imported by module."""
 
 ENV = {**os.environ, "PYTHONPATH": os.pathsep.join(["src", *sys.path])}
 HOSTS = {"fastmcp", "mcp", "mcp_types", "django", "rest_framework", "pytest", "hypothesis"}
 EMPTY_NAMES = {"utils", "helpers", "common", "manager", "base", "data", "info"}
-# Written so that neither pattern matches itself.
+# Written so that neither pattern matches this file.
 INDEX_HOST = re.compile(rb"py(?:pi\.org|thonhosted\.org)|index-(?:url)\b")
 MACHINE_PATH = re.compile(rb"(?<![\w.])/(?:work|tmp|root|home|opt|Users)/")
 
@@ -39,8 +39,8 @@ def relative(path: Path) -> str:
 
 
 def committed_files() -> list[Path]:
-    """What git holds or would add; without git (a source archive), every file outside hidden
-    folders.
+    """Return all files that git tracks or would add; without git (a source archive), every file
+    outside hidden folders.
     """
     git = subprocess.run(
         ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
@@ -59,7 +59,7 @@ def committed_files() -> list[Path]:
 
 
 def test_imports_point_down_the_layers_and_hosts_stay_in_their_folders():
-    # In a process of its own: import-linter switches off the loggers that exist already.
+    # In a process of its own, because import-linter disables existing loggers.
     command = [
         sys.executable,
         "-c",
@@ -78,7 +78,7 @@ def test_importing_toolbooth_loads_no_host():
     assert HOSTS & set(json.loads(loaded)) == set()
 
 
-def test_importing_toolbooth_costs_nothing_before_a_name_is_used():
+def test_importing_toolbooth_loads_nothing_until_a_name_is_used():
     program = (
         "import json, sys; before = set(sys.modules); import toolbooth; "
         "print(json.dumps(sorted(set(sys.modules) - before)))"
@@ -129,7 +129,7 @@ def test_inits_that_publish_no_names_are_only_a_docstring():
     assert more_than_a_docstring == []
 
 
-def test_module_names_say_something():
+def test_no_module_has_a_vague_name():
     names = {path: set(path.relative_to(PACKAGE).with_suffix("").parts) for path in MODULES}
     assert [relative(path) for path, parts in names.items() if parts & EMPTY_NAMES] == []
 
@@ -165,8 +165,8 @@ def test_committed_files_name_neither_a_package_index_nor_this_machine(pattern: 
 LINK = re.compile(r"\]\((?!https?:|mailto:|#)([^)\s#]+)(?:#[^)\s]*)?\)")
 """A relative link in Markdown."""
 MENTION = re.compile(r"(?<![\w/.-])(docs/[\w./-]*\w|evidence/[\w-]+\.md)")
-"""A page by its path from the root, or a page of evidence by its name, in any text file."""
-# Written so that the pattern does not match itself.
+"""The path of a page from the root, or the name of an evidence page, in any text file."""
+# Written so that the pattern does not match this file.
 NUMBERED_SOURCE = re.compile(r"seed[ _]0[0]", re.IGNORECASE)
 
 
@@ -182,7 +182,7 @@ def is_page(mention: str) -> bool:
     return (ROOT / mention).exists() or (ROOT / "docs" / "project" / mention).exists()
 
 
-def test_relative_links_lead_to_files():
+def test_the_files_that_relative_links_name_exist():
     pages = {path: text for path, text in committed_texts().items() if path.suffix == ".md"}
     missing = [
         f"{relative(path)}: {link}"
@@ -235,9 +235,9 @@ exceed a figure.
 """
 
 
-def modules_beside_the_package() -> list[Path]:
+def modules_in(*folders: str) -> list[Path]:
     python = [path for path in committed_files() if path.suffix == ".py"]
-    return [path for path in python if path.relative_to(ROOT).parts[0] in BESIDE_THE_PACKAGE]
+    return [path for path in python if path.relative_to(ROOT).parts[0] in folders]
 
 
 def prose(modules: list[Path]) -> str:
@@ -254,7 +254,9 @@ def prose(modules: list[Path]) -> str:
 
 
 @pytest.mark.parametrize(
-    "modules", [MODULES, modules_beside_the_package()], ids=["src", "beside-src"]
+    "modules",
+    [MODULES, modules_in(*BESIDE_THE_PACKAGE), modules_in("tests")],
+    ids=["src", "beside-src", "tests"],
 )
 def test_the_share_of_dialect_words_does_not_grow(modules: list[Path]):
     text = prose(modules)
@@ -341,5 +343,5 @@ def test_density_counts_within_one_statement(code: str, found: list[str]):
         ('print("one two " "three four five")', 1),
     ],
 )
-def test_sentences_are_strings_of_five_words_that_somebody_reads(code: str, number: int):
+def test_sentences_are_strings_of_five_words_outside_docstrings(code: str, number: int):
     assert len(list(density.sentences(ast.parse(code)))) == number

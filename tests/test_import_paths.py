@@ -1,4 +1,4 @@
-"""Every import path that README, docs and examples have named keeps working."""
+"""Every import path that the README, docs or examples have ever named keeps working."""
 
 import importlib
 import subprocess

@@ -78,7 +78,7 @@ def test_a_published_default_is_text_like_the_published_type():
     ],
     ids=["text", "native", "text inside is content", "empty", "null", "null as text"],
 )
-def test_text_and_native_value_both_pass_without_a_repair(headers, got):
+def test_json_text_and_the_native_value_both_pass_without_a_repair(headers, got):
     result = handle_bytes(FETCH, f'{{"url": "u", "headers": {headers}}}'.encode())
     assert result == {"content": [{"type": "text", "text": f"u {got}"}], "isError": False}
 
@@ -101,7 +101,7 @@ HINT = r'; e.g. "{\"name\": \"text\"}"; leave it out if unknown'
         ("5", "$.headers", "must be JSON text of an object, got an integer 5" + HINT),
     ],
 )
-def test_a_header_that_is_not_text_is_refused_and_never_made_text(headers, path, message):
+def test_a_header_that_is_not_a_string_is_refused_and_not_converted(headers, path, message):
     result = handle_bytes(FETCH, f'{{"url": "u", "headers": {headers}}}'.encode())
     head = "Refused: 1 problem in the arguments of 'fetch'. Nothing was done."
     assert result == {
@@ -189,7 +189,7 @@ def test_json_text_on_a_type_with_text_in_it_is_a_contract_error(kind):
     )
 
 
-def test_the_mistaken_json_text_is_named():
+def test_the_contract_error_names_the_json_text_parameter():
     def tool(
         one: Annotated[dict[str, str], JsonText(example={})], two: Annotated[str, JsonText()]
     ): ...
@@ -220,7 +220,7 @@ def test_open_object_or_untyped_list_without_an_example_warns(kind):
     assert str(warning.message).startswith("tool: nothing shows what to write in 'it'; ")
 
 
-# --- what is published of the type inside ---
+# --- the published description of the type inside ---
 
 
 class Colour(Enum):
@@ -307,12 +307,12 @@ def test_choices_deep_in_the_type_are_published_with_their_place(kind, said):
     ],
     ids=str,
 )
-def test_choices_beside_other_types_are_not_all_that_may_be_sent(kind, said):
+def test_choices_beside_other_types_are_not_published_as_the_only_values(kind, said):
     found = described(Annotated[kind, JsonText()])
     assert found == said if said else "items: " in found
 
 
-def test_lengths_behind_the_marker_are_those_of_the_value_inside():
+def test_length_limits_after_the_marker_apply_to_the_value_inside():
     length = Field(min_length=2, max_length=3)
     paints = Annotated[list[Colour], JsonText(), length]
     assert described(paints) == 'Takes a JSON list of "red", "blue", e.g. ["red", "red"]'
@@ -333,7 +333,7 @@ def test_lengths_behind_the_marker_are_those_of_the_value_inside():
         (None, None, "Takes JSON."),
     ],
 )
-def test_a_number_as_json_text(example, description, said):
+def test_a_number_may_be_json_text(example, description, said):
     marked = Annotated[int, JsonText(example=example), Field(description=description)]
     assert described(marked).startswith(said)
 
@@ -358,7 +358,7 @@ def test_a_model_that_contains_itself_is_described_once():
 
 
 @pytest.mark.parametrize("profile", ["portable", "exact"])
-def test_null_and_defaults_do_not_hide_the_choices(profile):
+def test_choices_are_published_beside_null_and_defaults(profile):
     def tool(it: Annotated[list[Colour] | None, JsonText(), Field(description="Which")] = None): ...
 
     published = input_schema(compile_function(tool), profile)["properties"]["it"]

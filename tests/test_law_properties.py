@@ -1,8 +1,8 @@
-"""The law on random contracts: valid calls, and random mutations of them, each with what it still
-means.
+"""The law on random contracts: valid calls, and random mutations of them, each with its intended
+meaning.
 
-A call is either made with what was meant, or refused and not made. A refusal's corrected call
-passes as it is.
+A call is either made as intended, or refused and not made. The corrected call in a refusal is
+accepted unchanged.
 """
 
 import copy
@@ -79,7 +79,7 @@ serial = count()
 
 @dataclass(frozen=True, kw_only=True)
 class Kind:
-    """A declared type, with JSON that it takes."""
+    """A declared type, with valid JSON for it."""
 
     annotation: Any
     values: st.SearchStrategy[Any]
@@ -87,7 +87,7 @@ class Kind:
     """It has a string branch."""
     nullable: bool = False
     wrong: Any = True
-    """JSON that it does not take, even repaired."""
+    """JSON that is invalid for it, even after repairs."""
     slots: "dict[str, Slot] | None" = None
     items: "Kind | None" = None
     secret: bool = False
@@ -188,7 +188,7 @@ def kinds(draw: st.DrawFn, depth: int) -> Kind:
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Tool:
-    """One random contract, with the model that says what a valid call means."""
+    """One random contract, with the model that defines the meaning of a valid call."""
 
     kind: Kind
     source: str
@@ -201,7 +201,7 @@ class Tool:
         printer.text(repr(self))
 
     def means(self, arguments: Any) -> str:
-        """What the tool gets from a valid call, by Pydantic alone."""
+        """Return the values that the tool gets from a valid call, by Pydantic alone."""
         if self.source == "json-schema":
             return in_order(arguments)
         return described(self.kind.annotation.model_validate_json(json.dumps(arguments)))
@@ -225,12 +225,12 @@ class Tool:
 
 
 def in_order(arguments: Any) -> str:
-    """JSON, which tells 1 from 1.0 and from true."""
+    """Return canonical JSON, in which 1, 1.0 and true differ."""
     return json.dumps(arguments, sort_keys=True)
 
 
 def described(value: Any) -> str:
-    """A model with its types and with what was set, in the order of its fields."""
+    """Return a model with its types and the fields that were set, in the order of its fields."""
     if isinstance(value, BaseModel):
         names = [name for name in type(value).model_fields if name in value.model_fields_set]
         return str([f"{name}: {described(getattr(value, name))}" for name in names])
@@ -283,7 +283,7 @@ def valid_calls(draw: st.DrawFn) -> tuple[Tool, Any]:
 
 @dataclass(frozen=True, kw_only=True)
 class Place:
-    """One value in a call: the object or array that holds it, under which key, and its declared
+    """One value in a call: the object or array that contains it, its key there, and its declared
     type.
     """
 
@@ -298,7 +298,7 @@ class Place:
 
 
 def places(place: Place) -> Iterator[Place]:
-    """This place and all below it."""
+    """Yield this place and all places below it."""
     yield place
     kind, value = place.kind, place.value
     if isinstance(value, dict) and kind.slots is not None:
@@ -312,7 +312,7 @@ def places(place: Place) -> Iterator[Place]:
 
 @dataclass(frozen=True, kw_only=True)
 class Mutation:
-    """A call that went wrong on the way. `meant` is None where it must be refused."""
+    """A call that was changed on the way. `meant` is None if it must be refused."""
 
     name: str
     arguments: Any
@@ -358,7 +358,7 @@ def camel(name: str) -> str:
 
 
 def movable(place: Place) -> list[tuple[str, str]]:
-    """The keys of inner objects that this object does not declare, each after the key of its
+    """Return the keys of inner objects that this object does not declare, each after the key of its
     object.
     """
     if not is_object(place):
@@ -384,7 +384,7 @@ def add(draw: st.DrawFn, place: Place) -> None:
 
 @st.composite
 def mutations(draw: st.DrawFn, names: list[str] | None = None) -> tuple[Tool, Any, Mutation]:
-    """A tool, a valid call of it, and what became of the call."""
+    """A tool, a valid call to it, and the outcome of the call."""
     tool, original = draw(valid_calls())
     root = {"$": copy.deepcopy(original)}
     found = list(places(Place(holder=root, key="$", kind=tool.kind, slot=None)))
@@ -425,7 +425,7 @@ def mutations(draw: st.DrawFn, names: list[str] | None = None) -> tuple[Tool, An
 
 
 def _apply(draw: st.DrawFn, name: str, place: Place, root: Any, original: Any) -> Any:
-    """Do it; returns what the call still means, None if it must be refused."""
+    """Apply the mutation. Returns the intended call, or None if the call must be refused."""
     slot = place.slot
     if name == "stringify":
         stringify(draw, place)
@@ -468,7 +468,7 @@ def test_valid_call_passes_with_the_values_of_pydantic(call: tuple[Tool, Any]):
 
 @settings(LAW, max_examples=350)
 @given(mutations())
-def test_a_mutated_call_is_made_as_meant_or_not_at_all(call: tuple[Tool, Any, Mutation]):
+def test_a_mutated_call_is_made_as_intended_or_refused(call: tuple[Tool, Any, Mutation]):
     tool, _, mutation = call
     event(mutation.name)
     answer = tool.send(mutation.arguments)
@@ -477,7 +477,7 @@ def test_a_mutated_call_is_made_as_meant_or_not_at_all(call: tuple[Tool, Any, Mu
 
 @settings(LAW, max_examples=300)
 @given(mutations(["wrap", "wrap-half", "recase", "rename", "add", "move", "change-type"]))
-def test_the_corrected_call_of_a_refusal_passes_as_it_is_and_is_the_one_meant(
+def test_the_corrected_call_of_a_refusal_is_accepted_and_is_the_intended_call(
     call: tuple[Tool, Any, Mutation],
 ):
     tool, original, mutation = call
@@ -509,7 +509,7 @@ def test_refusal_is_short_and_contains_no_url_class_name_or_secret(
 
 @settings(LAW, max_examples=200)
 @given(mutations(), st.booleans())
-def test_call_accepted_by_the_gate_needs_no_repair_and_no_refusal(
+def test_a_call_that_the_gate_accepts_has_no_repair_and_no_problem(
     call: tuple[Tool, Any, Mutation], original: bool
 ):
     tool, valid, mutation = call

@@ -1,4 +1,6 @@
-"""`make long`: parts run step by step, go on where they stopped, and are named when out of date."""
+"""`make long`: parts run step by step, continue after an interruption, and are named when out of
+date.
+"""
 
 import importlib
 import json
@@ -165,13 +167,15 @@ def changed_since(root: Path, files: str) -> str:
     return f"warning: {told}{COMMAND}"
 
 
-def test_a_result_of_these_files_is_not_named(repository: Path, counting: Counting, capsys: Any):
+def test_a_result_of_unchanged_files_is_not_reported_as_stale(
+    repository: Path, counting: Counting, capsys: Any
+):
     long.main([], counting.parts, repository)
     (repository / "README.md").write_text("not covered\n")
     assert warned(counting, repository, capsys) == ""
 
 
-def test_a_result_is_named_with_the_files_that_changed_since_its_commit(
+def test_a_stale_result_is_reported_with_the_files_that_changed_since_its_commit(
     repository: Path, counting: Counting, capsys: Any
 ):
     long.main([], counting.parts, repository)
@@ -179,7 +183,7 @@ def test_a_result_is_named_with_the_files_that_changed_since_its_commit(
     assert warned(counting, repository, capsys) == changed_since(repository, "src/covered.py")
 
 
-def test_without_git_a_result_is_named_too(root: Path, counting: Counting, capsys: Any):
+def test_a_stale_result_is_reported_without_git_too(root: Path, counting: Counting, capsys: Any):
     long.main([], counting.parts, root)
     (root / "src" / "covered.py").unlink()
     assert warned(counting, root, capsys) == changed_since(root, "files that it covers")
@@ -194,7 +198,9 @@ def test_without_git_a_result_is_named_too(root: Path, counting: Counting, capsy
     ],
     ids=["missing", "no-json", "other-json"],
 )
-def test_a_result_that_cannot_be_read_is_named(text, told, root: Path, counting: Counting, capsys):
+def test_a_result_that_cannot_be_parsed_is_reported(
+    text, told, root: Path, counting: Counting, capsys
+):
     path = root / RESULT
     if text is not None:
         path.parent.mkdir(parents=True)
@@ -222,7 +228,7 @@ def test_each_page_is_made_from_its_figures():
             assert page == measured.page(part, record)
 
 
-def test_the_tests_that_make_test_leaves_out_exist(request: pytest.FixtureRequest):
+def test_the_tests_that_make_test_skips_exist(request: pytest.FixtureRequest):
     table = request.config.pluginmanager.get_plugin(str(ROOT / "tests" / "conftest.py")).LONG
     missing = [
         f"{file}::{name}"
@@ -233,7 +239,7 @@ def test_the_tests_that_make_test_leaves_out_exist(request: pytest.FixtureReques
     assert missing == []
 
 
-def test_the_page_of_the_large_hosts_has_those_that_were_run():
+def test_the_large_hosts_page_lists_exactly_the_hosts_that_were_run():
     hosts = importlib.import_module("hosts_large")
     keys = (*hosts.ACTIONS, *hosts.CALLS, *hosts.MALFORMED, *hosts.START)
     counts = dict.fromkeys(keys, 0)
@@ -256,7 +262,7 @@ def test_the_page_of_the_large_hosts_has_those_that_were_run():
     )
 
 
-def test_the_page_of_the_doctor_has_each_report_as_it_was_printed():
+def test_the_doctor_page_quotes_each_report_unchanged():
     doctor = importlib.import_module("doctor_hosts")
     lines = ["toolbooth 0.1.0", "", "0 errors"]
     figures = {"package": "pretix 2026.8.0", "command": "mcp_doctor --as ann", "lines": lines}
@@ -278,7 +284,7 @@ def test_the_memory_of_a_server_is_measured_while_it_answers(transport: str):
     assert page.endswith(f"| {transport} | 300 |{f' {size} MB |' * 4} 1 |\n")
 
 
-def test_the_page_of_the_kills_has_every_point_and_the_version_of_the_database():
+def test_the_kills_page_lists_every_kill_point_and_the_database_version():
     kills = importlib.import_module("kills")
     figures = dict.fromkeys(kills.COLUMNS, 7) | {"PostgreSQL": "15.20"}
     page = kills.PART.table(dict.fromkeys(kills.NUMBER, figures))

@@ -44,7 +44,7 @@ class Inner(BaseModel):
 
 
 def told(contract, sent):
-    """A refusal's own part, once it is clear that it is one, for values and for bytes."""
+    """Check that a result is a refusal and return its own part, for values and for bytes."""
     results = [handle_arguments(contract, sent), handle_bytes(contract, json.dumps(sent).encode())]
     assert [each["isError"] for each in results] == [True, True]
     assert results[0] == results[1]
@@ -59,7 +59,7 @@ def schema(name):
 
 
 def scalars(name):
-    """Contracts that take this name as text, from every source."""
+    """Yield contracts that take this name as text, from every source."""
     model = create_model("Model", **{name: (str, ""), "amount": (int, 0)})
     namespace = {"Model": model, "Unpack": Unpack, "Annotated": __import__("typing").Annotated}
     exec(
@@ -114,7 +114,7 @@ def test_the_same_slip_in_every_row_is_not_corrected_either(declared, sent):
 
 
 @pytest.mark.parametrize(("declared", "sent"), SAMPLE)
-def test_a_field_does_not_wander_from_one_object_into_its_opposite(declared, sent):
+def test_a_field_is_not_moved_from_one_object_into_its_opposite(declared, sent):
     here = create_model("Here", account=(str, ...))
     there = create_model("There", account=(str, ...), iban=(str, ""))
     model = create_model("Model", **{sent: (here, ...), declared: (there, ...)})
@@ -127,7 +127,7 @@ def test_a_field_does_not_wander_from_one_object_into_its_opposite(declared, sen
     ("one", "other"),
     [("true", "1"), ("false", "0"), ("[true]", "[1]"), ('{"a": false}', '{"a": 0}')],
 )
-def test_a_boolean_and_a_number_are_two_values_for_one_field(one, other):
+def test_a_boolean_and_a_number_for_one_field_are_reported_as_two_values(one, other):
     contract = compile_json_schema(
         {"type": "object", "properties": {"x": {}}},
         function=lambda arguments: arguments,
@@ -141,7 +141,7 @@ def test_a_boolean_and_a_number_are_two_values_for_one_field(one, other):
 @pytest.mark.parametrize(
     "value", ["true", "1", "1.0", "null", '"a"', "[1, true]", '{"a": [false]}']
 )
-def test_the_same_value_twice_is_one_value(value):
+def test_the_same_value_twice_for_one_field_counts_as_one_value(value):
     contract = compile_json_schema(
         {"type": "object", "properties": {"x": {}}},
         function=lambda arguments: arguments,

@@ -1,4 +1,4 @@
-"""`make package`: what it accepts in a wheel and an archive, and which environments it makes."""
+"""`make package`: the checks of a wheel and a source archive, and the environments it creates."""
 
 import subprocess
 import sys
@@ -28,7 +28,7 @@ def checkout(tmp_path: Path) -> Path:
 
 
 def wheel(root: Path, changed: dict[str, str | None] | None = None) -> Path:
-    """A right wheel of the checkout, but for the files that are given."""
+    """Return a valid wheel of the checkout, except for the given files."""
     files: dict[str, str | None] = {f"toolbooth/{name}": "x = 1\n" for name in MODULES}
     for name in package_contents.NEEDED_METADATA:
         files[f"toolbooth-1.dist-info/{name}"] = "x"
@@ -51,7 +51,7 @@ def archive(root: Path, *left_out: str) -> Path:
     return path
 
 
-def test_a_wheel_with_exactly_the_tracked_files_is_right(checkout: Path):
+def test_a_wheel_with_exactly_the_tracked_files_is_valid(checkout: Path):
     assert package_contents.wheel_faults(wheel(checkout), checkout) == []
 
 
@@ -119,7 +119,7 @@ def test_each_extra_is_tried_alone_here_and_all_together_on_other_pythons():
     assert [each.extras for each in every] == [("cli",), ("django",), ()] * 2
 
 
-def test_every_extra_of_users_has_its_first_calls():
+def test_every_user_facing_extra_has_first_calls_to_try():
     programs = {path.stem.removeprefix("with_") for path in package.CALLS.glob("with_*.py")}
     assert programs == {"alone", *package.user_extras()}
 

@@ -1,5 +1,5 @@
-"""Every object and array that an agent must write has an example, or a type that shows what to
-write. If not, the author gets a `ContractWarning`, and lint reports the same.
+"""Every object and array that an agent must write has an example, or a type that shows its format.
+If not, the author gets a `ContractWarning`, and lint reports the same.
 
 The rule comes from docs/project/evidence/parameter-transformation.md.
 """
@@ -103,7 +103,7 @@ class Size:
 
 
 def warned(kind: Any) -> list[str]:
-    """The warnings for one parameter of this type, without what they all begin with."""
+    """Return the warnings for one parameter of this type, without their common beginning."""
 
     def tool(it): ...
 
@@ -119,7 +119,7 @@ def warned(kind: Any) -> list[str]:
 
 
 def names(kind: Any) -> list[str]:
-    """The parameters and fields that the warnings name."""
+    """Return the parameters and fields that the warnings name."""
     return [re.match("'(.*?)'", text)[1] for text in warned(kind)]
 
 
@@ -244,7 +244,7 @@ def test_choices_fields_and_formats_need_no_example(kind):
     ],
     ids=str,
 )
-def test_an_example_that_fits_is_enough(kind):
+def test_an_example_that_fits_ends_the_warning(kind):
     assert warned(kind) == []
 
 
@@ -285,7 +285,7 @@ def test_an_example_that_fits_is_enough(kind):
     ],
     ids=lambda kind: str(kind)[:120],
 )
-def test_an_empty_example_and_one_that_does_not_fit_are_none(kind):
+def test_empty_examples_and_those_that_do_not_fit_do_not_count(kind):
     assert names(kind) == ["it"]
 
 
@@ -347,7 +347,7 @@ def test_an_example_of_the_whole_call_shows_its_parameters():
         compile_model(Search)
 
 
-def test_a_schema_that_the_author_wrote_is_judged_like_pydantics():
+def test_a_schema_that_the_author_wrote_is_checked_as_pydantics_are():
     values = {"type": ["null", "integer"]}
     schema = {"type": ["object", "null"], "additionalProperties": values}
     [warning] = warned(Annotated[Any, WithJsonSchema(schema)])
@@ -355,7 +355,7 @@ def test_a_schema_that_the_author_wrote_is_judged_like_pydantics():
 
 
 @pytest.mark.parametrize("kind", [NoOptions, Empty], ids=str)
-def test_a_type_without_fields_is_to_get_some(kind):
+def test_the_warning_asks_for_fields_on_a_type_without_any(kind):
     remedy = "its type has no fields, so only {} can be sent: declare them, or take a dict"
     assert warned(kind) == [f"'it'; {remedy}"]
 
@@ -369,12 +369,12 @@ def test_a_type_without_fields_is_to_get_some(kind):
         ("The author's tags", 'The author\'s tags, e.g. ["text"]'),
     ],
 )
-def test_the_line_to_write_keeps_the_authors_description(text, line):
+def test_the_suggested_line_keeps_the_authors_description(text, line):
     [warning] = warned(described(list[str], text))
     assert warning.endswith(f"Field(description={line!r})")
 
 
-def test_json_text_inside_a_parameter_is_text_in_the_line_to_write():
+def test_json_text_inside_a_parameter_is_a_string_in_the_suggested_line():
     kind = dict[str, Annotated[list[Colour], JsonText()]]
     [warning] = warned(kind)
     line = eval(warning.partition("real values: ")[2])
@@ -415,8 +415,8 @@ def test_an_openapi_example_is_published():
 
 
 # --- the warning and the lint agree ---
-# In the portable schema, objects are not closed and JSON text has no type inside, so lint may take
-# an example for one that fits where the warning knows better.
+# The portable schema does not close objects and omits the type inside JSON text, so lint may accept
+# an example that the warning rejects.
 
 LEAVES = (
     *(str, int, float, bool, UUID, date, Any, SecretStr, Colour, Literal["a", "b"]),
@@ -427,7 +427,7 @@ TEXTS = (Json[list[int]], Json[list[Colour]], Annotated[list[Colour], JsonText()
 
 
 def deeper(kinds: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
-    """Types that contain others."""
+    """Return types that contain others."""
     return st.one_of(
         kinds.map(lambda kind: list[kind]),
         kinds.map(lambda kind: dict[str, kind]),
@@ -441,7 +441,7 @@ def deeper(kinds: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
 
 
 def exemplified_or_not(kinds: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
-    """Types that contain others, some with an example, which may fit or not."""
+    """Return types that contain others, some with an example, which may fit or not."""
     texts = st.sampled_from(['e.g. ["text"]', 'e.g. {"name": "text"}'])
     return st.one_of(deeper(kinds), st.builds(described, kinds, texts))
 
@@ -480,7 +480,7 @@ def test_warning_agrees_with_the_lint_of_the_published_schema(kind):
 
 
 @given(kind=KINDS)
-def test_the_line_to_write_ends_the_warning(kind):
+def test_the_suggested_line_ends_the_warning(kind):
     for warning in warned(kind):
         if warning.startswith("'it';"):
             line = warning.partition("real values: ")[2]

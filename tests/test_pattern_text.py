@@ -1,4 +1,4 @@
-"""A text that a pattern matches, for the example in a refusal."""
+"""Find a text that a pattern matches, for the example in a refusal."""
 
 import re
 
@@ -23,7 +23,7 @@ FOUND = {
 
 
 @pytest.mark.parametrize(("pattern", "text"), FOUND.items())
-def test_a_text_is_found_that_matches(pattern: str, text: str):
+def test_a_matching_text_is_found(pattern: str, text: str):
     assert text_matching(pattern) == text
     assert re.search(pattern, text)
 
@@ -37,6 +37,6 @@ def test_unsupported_pattern_has_no_text(pattern: str):
 
 
 @given(st.text(st.sampled_from("ab[]()|*+?{}12,^$\\d.-:<P>"), max_size=12))
-def test_every_text_that_is_found_matches(pattern: str):
+def test_every_text_found_matches_its_random_pattern(pattern: str):
     text = text_matching(pattern)
     assert text is None or re.search(pattern, text)

@@ -1,4 +1,4 @@
-"""The list of tests of the hosts that differ, and how it is held to what is found."""
+"""The list of the hosts' tests that differ, and how it is compared with the results."""
 
 import importlib
 from typing import Any

@@ -1,4 +1,4 @@
-"""What is published: portable for every client, one construct at a time."""
+"""The published portable schema, one construct at a time."""
 
 import json
 from types import MappingProxyType, SimpleNamespace
@@ -475,7 +475,7 @@ def test_all_of_is_merged(parts: list[Any], expected: Any):
     assert published({"allOf": parts}) == expected
 
 
-def test_a_keyword_is_a_property_where_properties_stand():
+def test_keywords_as_property_names_are_not_treated_as_keywords():
     names = [
         "title",
         "properties",
@@ -502,7 +502,7 @@ def test_a_keyword_is_a_property_where_properties_stand():
     assert portable(nested)["properties"] == {"o": portable(schema), "p": STRING}
 
 
-def test_values_are_not_read_as_schemas():
+def test_enum_const_and_default_values_are_not_treated_as_schemas():
     value = {"title": "T", "$ref": "#/nowhere", "type": ["string", "null"]}
     schema = {"type": "object", "default": value, "examples": [value], "x-hint": value}
     assert published(schema) == schema

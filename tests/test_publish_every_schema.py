@@ -1,4 +1,4 @@
-"""Whatever the exact schema is, the published one is portable and never narrower."""
+"""For every exact schema, the published one is portable and never narrower."""
 
 import json
 import random
@@ -72,8 +72,8 @@ leaves = st.one_of(
 
 
 def objects(children: Strategy) -> Strategy:
-    """Typed and explicit on further properties: where a schema is silent, the law of the boundary
-    is stricter.
+    """Further properties get an explicit type: where a schema has none, the law of the boundary is
+    stricter.
     """
     fixed = {
         "properties": st.dictionaries(names, children, max_size=3),
@@ -114,8 +114,8 @@ def combined(parts: Strategy) -> Strategy:
     )
 
 
-# A reference that may lead back stands only below a property or an item; in a combinator it would
-# be a loop.
+# A recursive reference may only appear below a property or an item; in a combinator it would be a
+# loop.
 references = st.sampled_from(["#/$defs/Object", "#/$defs/Array", "#/properties/a", "#"]).map(
     lambda ref: {"$ref": ref}
 )
@@ -158,7 +158,7 @@ def documents(draw: st.DrawFn) -> dict[str, Any]:
 
 
 class Guesser:
-    """Makes values that are likely to fit a schema; the validator has the last word."""
+    """Generates values that are likely to fit a schema; the validator makes the decision."""
 
     def __init__(self, root: Any, seed: int):
         self.root = root
@@ -251,8 +251,8 @@ def has_null(value: Any) -> bool:
 
 
 def without_the_limit(schema: Any) -> Any:
-    """`ANY_ITEMS` taken as what it stands for: the one place where portable has to end before exact
-    does.
+    """Replace `ANY_ITEMS` with its meaning: this is the one place where portable has to end before
+    exact does.
     """
     if isinstance(schema, list):
         return [without_the_limit(item) for item in schema]

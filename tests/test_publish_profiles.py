@@ -1,4 +1,4 @@
-"""Profiles: how one is chosen, and which parts of a schema a profile can write its own way."""
+"""Profiles: how one is chosen, and the parts of a schema that a profile can write in its own way."""
 
 from itertools import pairwise
 from typing import Any
@@ -129,7 +129,7 @@ def test_the_base_class_writes_standard_json_schema_without_references():
 
 
 class CapitalTypes(Portable):
-    """Gemini's own API writes types in capitals."""
+    """Gemini's own API has types in capitals."""
 
     def write_typed(self, node):
         return {**node, "type": node["type"].upper()}

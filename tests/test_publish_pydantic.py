@@ -1,4 +1,4 @@
-"""What is published of Python's types: portable, and never longer than FastMCP's."""
+"""The published schemas of Python types: portable, and never longer than FastMCP's."""
 
 import asyncio
 import enum
@@ -195,9 +195,9 @@ def coded(
 ): ...
 
 
-# Not here: `Any`, a bare `list` and an enum of mixed types, where typed branches cost bytes and are
-# worth them (Claude Code sends text where no type stands, claude-code#82652, 2026-08-15); and a
-# recursive model used twice, where FastMCP keeps the `$ref` that Copilot CLI does not resolve
+# Not here: `Any`, a bare `list` and an enum of mixed types, where typed branches are worth their
+# bytes (Claude Code sends text if there is no type, claude-code#82652, 2026-08-15); and a recursive
+# model used twice, where FastMCP keeps the `$ref` that Copilot CLI does not resolve
 # (copilot-cli#1876, 2026-03-06).
 @pytest.mark.parametrize(
     "function",

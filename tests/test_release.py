@@ -1,4 +1,4 @@
-"""`make release`, as a maintainer runs it: in a clone, with git, in a process of its own."""
+"""`make release`, run as a maintainer would: in a clone, with git, in a process of its own."""
 
 import json
 import os
@@ -38,7 +38,9 @@ def commit(folder: Path, message: str = "change") -> None:
 
 @pytest.fixture(scope="session")
 def origin(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The files of this checkout as a repository in which every result of make long is fresh."""
+    """Create a repository of the files of this checkout, in which every result of make long is
+    fresh.
+    """
     folder = tmp_path_factory.mktemp("release") / "origin"
     for name in tracked_files(ROOT):
         copy = folder / name
@@ -69,7 +71,7 @@ def run(clone: Path, *words: str) -> subprocess.CompletedProcess[str]:
 
 
 def refusal(clone: Path, *words: str) -> str:
-    """The sentence of a release that cannot be. Nothing may have changed."""
+    """Return the sentence of a release that must fail. Nothing may have changed."""
     before = git(clone, "status", "--porcelain")
     done = run(clone, *words)
     assert (done.returncode, done.stdout) == (1, "")
@@ -109,7 +111,9 @@ def refusal(clone: Path, *words: str) -> str:
         ),
     ],
 )
-def test_a_wrong_version_is_one_sentence(words: list[str], sentence: str, clone: Path):
+def test_an_invalid_version_is_reported_in_one_sentence(
+    words: list[str], sentence: str, clone: Path
+):
     text = (clone / "pyproject.toml").read_text(encoding="utf-8")
     present = tomllib.loads(text)["project"]["version"]
     assert refusal(clone, *(word.format(present=present) for word in words)) == sentence.format(
@@ -117,7 +121,7 @@ def test_a_wrong_version_is_one_sentence(words: list[str], sentence: str, clone:
     )
 
 
-def test_uncommitted_files_are_named(clone: Path):
+def test_a_release_with_uncommitted_files_names_them(clone: Path):
     (clone / "README.md").write_text("changed\n", encoding="utf-8")
     (clone / "new.txt").write_text("new\n", encoding="utf-8")
     assert refusal(clone, "9.0.0") == (
@@ -125,7 +129,7 @@ def test_uncommitted_files_are_named(clone: Path):
     )
 
 
-def test_another_branch_is_refused(clone: Path):
+def test_a_release_from_another_branch_is_refused(clone: Path):
     git(clone, "switch", "--quiet", "--create", "feature")
     assert refusal(clone, "9.0.0") == (
         "No release: the branch is feature, and releases are made from main; run: git switch main."
@@ -137,7 +141,7 @@ def test_another_branch_is_refused(clone: Path):
     )
 
 
-def test_a_folder_without_git_is_refused(clone: Path, tmp_path: Path):
+def test_a_release_without_git_is_refused(clone: Path, tmp_path: Path):
     folder = tmp_path / "archive"
     shutil.copytree(clone, folder, ignore=shutil.ignore_patterns(".git"))
     done = run(folder, "9.0.0")
@@ -147,7 +151,7 @@ def test_a_folder_without_git_is_refused(clone: Path, tmp_path: Path):
     )
 
 
-def test_a_tag_is_used_once(clone: Path):
+def test_a_version_that_is_already_tagged_is_refused(clone: Path):
     git(clone, "tag", "v9.0.0")
     assert refusal(clone, "9.0.0") == (
         "No release: the tag v9.0.0 exists already; choose the next version."
@@ -189,15 +193,13 @@ def test_outdated_results_of_make_long_are_named(clone: Path):
 
 @pytest.fixture
 def built_with(clone: Path) -> Path:
-    """The clone, with the build tools of this checkout: they are installed once."""
+    """Return the clone, with the build tools of this checkout: they are installed once."""
     package.tools()
     (clone / ".package").symlink_to(package.TOOLS_HOME)
     return clone
 
 
-def test_a_release_is_written_built_and_tried_and_its_commands_printed(
-    built_with: Path, origin: Path
-):
+def test_a_release_is_written_built_tested_and_its_commands_printed(built_with: Path, origin: Path):
     clone, head = built_with, git(built_with, "rev-parse", "HEAD")
     done = run(clone, "9.0.0")
     assert (done.returncode, done.stderr) == (0, "")
@@ -228,7 +230,7 @@ def test_a_release_is_written_built_and_tried_and_its_commands_printed(
     assert git(origin, "tag") == ""
 
 
-def test_every_file_is_as_before_if_the_package_is_not_right(built_with: Path):
+def test_every_file_is_restored_if_the_package_check_fails(built_with: Path):
     home = "/".join(("", "home", "ann"))
     (built_with / "src" / "toolbooth" / "mine.py").write_text(f"HOME = '{home}'\n", "utf-8")
     # The results of make long cover this file, too.
@@ -267,7 +269,7 @@ def test_notes_without_the_line_of_an_unreleased_version_are_refused():
         release.write_notes("# Releases\n\n## 9.0.0\n\nDone.\n", "9.0.0", "2026-02-03", "- A.")
 
 
-def test_versions_are_in_order():
+def test_versions_are_compared_in_release_order():
     versions = ["0.1.0", "0.2.0a1", "0.2.0b1", "0.2.0rc1", "0.2.0rc2", "0.2.0", "0.10.0", "1.0.0"]
     mixed = [*versions[4:], *versions[:4]]
     assert sorted(mixed, key=release.order) == versions

@@ -19,7 +19,7 @@ LINK = re.compile(r"\]\(([^)#\s]+)(?:#([^)\s]+))?\)")
 
 
 def rows() -> list[list[str]]:
-    """The cells of each requirement."""
+    """Return the cells of each requirement."""
     tables = [line for line in TEXT.splitlines() if line.startswith("| ")]
     split = [[cell.strip() for cell in CELL.split(line)[1:-1]] for line in tables]
     return [cells for cells in split if NUMBER.fullmatch(cells[0])]
@@ -31,7 +31,7 @@ EVERY_ROW = pytest.mark.parametrize("cells", ROWS, ids=lambda cells: cells[0])
 
 @cache
 def defined_in(file: str) -> frozenset[str]:
-    """The tests that a file defines."""
+    """Return the tests that a file defines."""
     path = ROOT / file
     if not path.is_file():
         return frozenset()
@@ -42,7 +42,7 @@ def defined_in(file: str) -> frozenset[str]:
 
 
 def anchors_in(page: Path) -> set[str]:
-    """The anchors of a page's headings, as MkDocs makes them."""
+    """Return the anchors of a page's headings, as MkDocs makes them."""
     text = page.read_text(encoding="utf-8")
     headings = re.findall(r"^#+ (.+)$", text, re.MULTILINE)
     words = [re.sub(r"[^\w\s-]", "", heading).strip().lower() for heading in headings]

@@ -1,4 +1,4 @@
-"""Which keys hold a secret by their name: two lists from real APIs, written before the rule."""
+"""Keys whose names show that they hold a secret: two lists from real APIs, written before the rule."""
 
 from pathlib import Path
 
@@ -64,14 +64,14 @@ def test_words_may_be_plural_numbered_or_written_together(name: str):
         "AccessTokenValidity",
     ],
 )
-def test_a_short_word_alone_makes_no_secret(name: str):
+def test_a_short_word_alone_is_not_a_secret(name: str):
     assert not is_secret_name(name)
 
 
-def test_a_very_long_key_is_read_up_to_a_limit():
+def test_only_the_beginning_of_a_very_long_key_is_examined():
     assert is_secret_name("password" + "_x" * 1_000_000)
 
 
 @pytest.mark.parametrize("name", names_in("secret.txt"))
-def test_a_name_of_a_secret_has_a_part_that_is_quick_to_find(name: str):
+def test_every_secret_name_passes_the_quick_first_check(name: str):
     assert may_be_secret_name(name)

@@ -1,4 +1,4 @@
-"""`make services` itself: services that are missing are named, and databases are always dropped.
+"""`make services` itself: missing services are named, and databases are always dropped.
 
 The tests that it runs are in tests/services.
 """
@@ -23,7 +23,7 @@ services, service_databases = map(importlib.import_module, ("services", "service
 
 @pytest.fixture
 def nothing_there() -> list:
-    """PostgreSQL and MariaDB on a port where nothing answers, and SQLite."""
+    """PostgreSQL and MariaDB on a port where no server answers, and SQLite."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
@@ -64,7 +64,7 @@ def test_make_check_prints_one_line_when_services_are_not_tested(
     assert services.NOT_TESTED.startswith("services not tested: ")
 
 
-def test_ci_needs_the_services(nothing_there, monkeypatch):
+def test_a_missing_service_fails_ci(nothing_there, monkeypatch):
     monkeypatch.setenv("CI", "true")
     assert services.main(["--if-there"], nothing_there) == 2
 

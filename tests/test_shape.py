@@ -1,4 +1,6 @@
-"""Shapes: a changed copy is checked by what it says, and the check is no larger than the shape."""
+"""Shapes: a changed copy is checked by its own fields, and the compiled check is no larger than the
+shape.
+"""
 
 import json
 from dataclasses import replace
@@ -33,7 +35,7 @@ def extended(shape, fields):
     return replace(shape, objects=(more,))
 
 
-def test_a_copy_that_declares_more_fields_takes_them():
+def test_a_copy_that_declares_more_fields_accepts_them():
     contract = tool({"type": "object", "properties": {"a": {"type": "integer"}}})
     assert is_error(contract, {"a": 1, "b": 2}) is True
     more = {"b": Field(name="b", shape=Shape(types=frozenset(("integer",))), required=False)}
@@ -42,7 +44,7 @@ def test_a_copy_that_declares_more_fields_takes_them():
     assert is_error(changed, {"a": 1, "c": 2}) is True
 
 
-def test_a_contract_derives_its_flags_anew_when_it_is_copied():
+def test_a_copied_contract_derives_its_flags_again():
     contract = tool({"type": "object", "properties": {"a": {"type": "string"}}})
     assert (contract.has_integers, contract.closed) == (False, True)
     number = {"n": Field(name="n", shape=Shape(types=frozenset(("integer",))))}
@@ -50,7 +52,7 @@ def test_a_contract_derives_its_flags_anew_when_it_is_copied():
 
 
 def doubling(times, two):
-    """A schema each of whose definitions refers twice to the next one."""
+    """Return a schema in which each definition refers twice to the next one."""
     reference = [{"$ref": f"#/$defs/d{index + 1}"} for index in range(times)]
     definitions = {f"d{index}": two(each) for index, each in enumerate(reference)}
     definitions[f"d{times}"] = {"type": "object", "properties": {"x": {"type": "integer"}}}
@@ -79,7 +81,7 @@ def test_a_schema_that_doubles_thirty_times_compiles_in_linear_size(two):
     [(), ("a",), ("a", 0, "b"), ("x y", 3), ("a.b", "c[0]"), ("",), ("ä", '"'), (0, 1)],
     ids=str,
 )
-def test_a_path_is_read_back_as_it_was_written(path):
+def test_a_path_survives_formatting_and_parsing(path):
     assert path_from_text(path_text(path)) == path
 
 

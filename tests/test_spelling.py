@@ -1,4 +1,4 @@
-"""Names are matched by spelling: which declared name is certainly meant, and which is not."""
+"""Names are matched by spelling: when a declared name is certainly meant, and when not."""
 
 import pytest
 
@@ -91,7 +91,7 @@ def test_name_close_to_two_fields_is_not_matched(sent: str, names: list[str]):
     assert certain_match(sent, names) is None
 
 
-def test_a_direction_is_not_turned_around():
+def test_a_name_is_not_corrected_to_the_opposite_direction():
     assert certain_match("from_date", ["date_from"]) is None
     assert certain_match("date_from", ["date_from2"]) is None
 
@@ -114,7 +114,7 @@ def test_a_slip_that_spells_another_word_is_not_corrected():
 @pytest.mark.parametrize(
     "word", ["contract", "employer", "assigner", "entires", "addressee", "sorted"]
 )
-def test_words_and_forms_of_words(word: str):
+def test_dictionary_words_and_their_inflected_forms_are_recognised(word: str):
     assert is_word(word)
 
 
@@ -126,7 +126,7 @@ def test_misspellings_are_not_in_the_word_list(slip: str):
     assert not is_word(slip)
 
 
-def test_a_long_name_has_its_words_and_is_not_remembered():
+def test_a_long_name_is_split_into_words_and_not_cached():
     before = spelling._kept_parts.cache_info().currsize
     assert spelling.parts("first_Name2_" * 100) == ("first", "name", "2") * 100
     assert spelling._kept_parts.cache_info().currsize == before

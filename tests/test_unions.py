@@ -1,6 +1,6 @@
 """The branch of a union is the one that Pydantic's `validate_json` chooses on the closed type.
 
-Every difference from that is of one of the kinds below, each of which the law demands.
+Every difference from that is of one of the kinds below, and the law requires each of them.
 """
 
 import json
@@ -42,7 +42,7 @@ REFUSED = ("refused",)
 
 
 def described(value: Any) -> tuple[Any, ...]:
-    """A value with the types of all its parts."""
+    """Return a value with the types of all its parts."""
     name = type(value).__name__.partition("[")[0]
     if isinstance(value, BaseModel):
         fields = {key: described(each) for key, each in vars(value).items()}
@@ -61,7 +61,7 @@ def described(value: Any) -> tuple[Any, ...]:
 
 
 def judged(reference: TypeAdapter[Any], body: str) -> tuple[Any, ...]:
-    """What a reference makes of JSON."""
+    """Return the value that a reference makes of JSON."""
     try:
         return described(reference.validate_json(body))
     except ValidationError:
@@ -70,7 +70,7 @@ def judged(reference: TypeAdapter[Any], body: str) -> tuple[Any, ...]:
 
 @dataclass(frozen=True)
 class Case:
-    """One union, one value, and what became of it."""
+    """One union, one value, and the outcome."""
 
     kind: UnionKind
     body: str
@@ -81,7 +81,7 @@ class Case:
 
     @cached_property
     def codes(self) -> set[str]:
-        """The codes of the problems or repairs."""
+        """Return the codes of the problems or repairs."""
         return {
             each["code"] for part in ("problems", "repairs") for each in self.notes.get(part, ())
         }
@@ -93,7 +93,7 @@ def is_repaired(case: Case) -> bool:
 
 
 def is_not_published(case: Case) -> bool:
-    """Pydantic makes a value of another JSON type than it publishes: a date of a number. We do not."""
+    """Pydantic accepts another JSON type than it publishes, such as a number for a date. We do not."""
     schema = jsonschema_rs.validator_for(case.contract.schema, validate_formats=True)
     return case.codes == {"wrong-type"} and not schema.is_valid({"v": json.loads(case.body)})
 
@@ -115,7 +115,7 @@ def has_more_digits(case: Case) -> bool:
 
 
 def rounded(value: tuple[Any, ...]) -> str:
-    """A description with floats for Decimals and for long integers."""
+    """Return a description with floats for Decimals and for long integers."""
 
     def as_float(found: re.Match[str]) -> str:
         return repr(float(found[1] or found[2]))
@@ -124,7 +124,7 @@ def rounded(value: tuple[Any, ...]) -> str:
 
 
 def has_merged_keys(case: Case) -> bool:
-    """Pydantic keeps one of two values whose keys mean the same; we refuse, or keep both."""
+    """Pydantic keeps one of two values whose keys are equal; we refuse, or keep both."""
     return '"01"' in case.body and case.theirs != REFUSED
 
 
@@ -139,7 +139,7 @@ KINDS: list[Callable[[Case], bool]] = [
 
 
 def compiled(annotation: Any) -> tuple[Contract, list[Any]]:
-    """The contract of a tool with one argument, and what it was called with."""
+    """The contract of a tool with one argument, and the argument it was called with."""
     received: list[Any] = []
 
     def take(v: Any) -> str:
@@ -151,7 +151,7 @@ def compiled(annotation: Any) -> tuple[Contract, list[Any]]:
 
 
 def can_be_made(annotation: Any) -> bool:
-    """Pydantic knows no `left_to_right` for a union that collapses into one type."""
+    """Pydantic has no `left_to_right` for a union that collapses into one type."""
     try:
         TypeAdapter(annotation)
     except RuntimeError:
@@ -160,7 +160,7 @@ def can_be_made(annotation: Any) -> bool:
 
 
 def cases(kind: UnionKind) -> list[Case]:
-    """All values sent to one union."""
+    """Send all values to one union."""
     contract, received = compiled(kind.annotation(TYPES))
     reference = TypeAdapter[Any](kind.annotation(CLOSED))
     made: list[Case] = []
@@ -178,7 +178,7 @@ def kind_of_difference(case: Case) -> str | None:
     return next((each.__name__ for each in KINDS if each(case)), None)
 
 
-@pytest.mark.filterwarnings("ignore")  # of `ipaddress`, which is given booleans
+@pytest.mark.filterwarnings("ignore")  # from `ipaddress`, which gets booleans
 @pytest.mark.parametrize(
     ("seed", "count"), [(13, 240), pytest.param(14, 1_000, marks=pytest.mark.long)]
 )
@@ -206,7 +206,7 @@ def test_the_branch_of_a_union_is_the_one_that_validate_json_chooses(seed, count
 
 
 def outcome(annotation: Any, body: str) -> Any:
-    """What the tool received, or the problems."""
+    """Return the value that the tool received, or the problems."""
     contract, received = compiled(annotation)
     result = handle_bytes(contract, b'{"v": %b}' % body.encode())
     if received:
@@ -324,13 +324,13 @@ def test_a_whole_number_with_a_point_does_not_choose_the_branch_for_integers(
     assert repr(received) == repr(value)
 
 
-def test_equal_keys_are_reported_despite_an_omitted_value():
+def test_equal_keys_are_reported_beside_an_omitted_value():
     annotation = dict[int, OnErrorOmit[Annotated[int, Field(gt=0)]]]
     assert outcome(annotation, '{"9": -5, "1": 5, "01": 6}') == [("conflicting-keys", '$.v["01"]')]
     assert outcome(annotation, '{"1": -5, "01": 6}') == {1: 6}
 
 
-def test_keys_that_mean_the_same_are_named_also_where_another_branch_is_nearer():
+def test_equal_keys_are_named_even_if_another_branch_is_nearer():
     annotation = list[timedelta | dict[int, str] | dict[str, int]]
     assert ("conflicting-keys", '$.v[0]["01"]') in outcome(annotation, '[{"1": "a", "01": "b"}]')
 
@@ -351,11 +351,11 @@ def test_a_dict_of_another_class_keeps_its_class():
 Nested = TypeAliasType("Nested", "list[Nested] | IPv4Address | int")
 
 
-def test_a_union_that_holds_itself_is_read_as_any_other():
+def test_a_recursive_union_is_validated_like_any_other():
     assert outcome(Nested, '[5, ["127.0.0.1"]]') == [5, [IPv4Address("127.0.0.1")]]
 
 
-def test_a_typed_dict_in_two_places_is_published():
+def test_a_typed_dict_used_in_two_places_is_published():
     class Table(TypedDict):
         x: int
 

@@ -33,7 +33,7 @@ def test_lowest_versions_of_dependencies_replace_the_pinned_versions():
     ]
 
 
-def test_every_package_that_users_install_has_a_floor():
+def test_every_package_that_users_install_has_a_minimum_version():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     extras = project["optional-dependencies"]
     named = [*project["dependencies"]]
@@ -41,7 +41,7 @@ def test_every_package_that_users_install_has_a_floor():
     assert len(version_ends.floors(project)) == len(named)
 
 
-def test_every_folder_of_tests_is_a_step():
+def test_every_test_folder_is_a_step_of_the_run():
     steps = version_ends.steps("lowest")
     assert list(steps)[:2] == ["versions", "tests/*.py"]
     assert {"tests/django", "tests/boundary", "tests/server"} < steps.keys()

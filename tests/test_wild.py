@@ -1,4 +1,6 @@
-"""The corpus of malformed calls: the form of every line, and that our advice is never wrong."""
+"""The corpus of malformed calls: the fields of every line, and a check that our advice is never
+wrong.
+"""
 
 import importlib
 import json
@@ -23,13 +25,13 @@ EACH_KNOWN = pytest.mark.parametrize(
 )
 
 
-def test_there_are_enough_calls_word_for_word():
+def test_the_corpus_has_enough_verbatim_calls():
     assert len(VERBATIM) >= 60
     assert len({case.id for case in CASES}) == len(CASES)
 
 
 @EACH
-def test_the_fields_of_a_line_have_their_form(case: Any):
+def test_every_line_has_valid_fields(case: Any):
     for name, hint in get_type_hints(malformed.Case).items():
         choices = [each for each in get_args(hint) if isinstance(each, str)]
         assert not choices or getattr(case, name) in choices
@@ -64,7 +66,7 @@ def test_excerpt_contains_the_sent_arguments(case: Any):
 
 
 def leaves(value: Any) -> Iterator[Any]:
-    """Every key and every value that is neither an object nor a list."""
+    """Yield every key, and every value that is neither an object nor a list."""
     if isinstance(value, dict):
         yield from value
         value = list(value.values())
@@ -76,7 +78,7 @@ def leaves(value: Any) -> Iterator[Any]:
 
 
 @EACH_KNOWN
-def test_the_right_call_is_valid_and_passes_the_boundary_as_it_is(case: Any):
+def test_the_right_call_is_valid_and_accepted_without_repair(case: Any):
     jsonschema_rs.validate(case.schema, case.right)
     body = json.dumps(case.right).encode()
     received: list[Any] = []
@@ -93,7 +95,7 @@ def test_the_right_call_is_valid_and_passes_the_boundary_as_it_is(case: Any):
 
 
 @EACH_KNOWN
-def test_the_right_call_is_not_the_one_that_was_sent(case: Any):
+def test_the_right_call_differs_from_the_call_sent(case: Any):
     if case.is_json:
         sent, right = (
             json.dumps(each, sort_keys=True) for each in (json.loads(case.sent), case.right)

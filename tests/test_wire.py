@@ -1,11 +1,11 @@
-"""The shape corpus: bytes in, outcome out. `wire/everywhere.json` holds fragments that stand at
-every depth of every source; the other files hold one contract's cases each. What is never true of
-any of them: a value lost in silence.
+"""The shape corpus: bytes in, outcome out. The fragments in `wire/everywhere.json` are tested at
+every depth of every source; each of the other files has the cases of one contract. No value may be
+lost in silence in any of them.
 
 A case of `everywhere.json` gives the object `fragment` (or its raw `text`) and its outcome as if it
-stood at `$`. `received` is what the tool gets, if that is not what was sent; `at` and `not_at`
-limit the depths; `corrected_if_null_is_the_default`: other sources have no correction; `absolute` paths are the same at every depth; `each` writes the case once for
-every name.
+were at `$`. `received` is given if the tool gets other arguments than those sent; `at` and `not_at`
+limit the depths; `corrected_if_null_is_the_default`: other sources have no correction; `absolute`
+paths are the same at every depth; `each` writes the case once for every name.
 """
 
 import json

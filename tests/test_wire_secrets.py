@@ -1,4 +1,4 @@
-"""No refusal repeats a secret."""
+"""Refusals never repeat a secret."""
 
 import json
 from collections.abc import Callable
@@ -147,7 +147,7 @@ SECRET_CALLS: dict[str, tuple[Callable[[], Contract], list[str]]] = {
 
 
 @pytest.mark.parametrize("name", SECRET_CALLS)
-def test_a_secret_is_nowhere_in_a_refusal(name: str):
+def test_a_refusal_does_not_contain_the_secret(name: str):
     compiled, texts = SECRET_CALLS[name]
     results = {
         text: json.dumps(handle_bytes(compiled(), text.encode(), lambda *_, **__: None))

@@ -1,7 +1,7 @@
 """Types, unions of them and JSON values, for `test_unions.py`.
 
-Each type is made as an author writes it, and as the reference has it: closed (`extra="forbid"`). A
-second reference has strict numbers and booleans: it shows what the strictness of the law changes.
+Each type exists as an author writes it, and as the reference has it: closed (`extra="forbid"`). A
+second reference has strict numbers and booleans: it shows the effect of the strictness of the law.
 """
 
 import random
@@ -59,13 +59,13 @@ def kind_of(value: Any) -> str:
 
 @dataclass(frozen=True)
 class Making:
-    """How the types are made."""
+    """Options for creating the types."""
 
     extra: Extra
     strict: bool = False
 
     def types(self) -> list[Any]:
-        """All types that unions are made of."""
+        """All types that the unions contain."""
         strict = [Strict()] if self.strict else []
         # Not `bool`, `int`, `float` themselves, so that they can be made strict.
         whole: Any = Annotated[int, Field(), *strict]
@@ -210,7 +210,7 @@ class UnionKind:
 
 
 def unions(seed: int, count: int) -> Iterator[UnionKind]:
-    """Random unions of two to four types, at random places."""
+    """Yield random unions of two to four types, at random places."""
     total = len(Making("ignore").types())
     chosen = random.Random(seed)
     for _ in range(count):

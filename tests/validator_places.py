@@ -1,4 +1,6 @@
-"""Places deep in the value of an author's validator, where its code makes something of an object."""
+"""Places deep in the value of an author's validator, where its code creates something from an
+object.
+"""
 
 from collections.abc import Callable
 from typing import Annotated, Any
@@ -20,7 +22,7 @@ class Deep(BaseModel):
 
 
 def outcome(hint: Any, sent: str) -> Any:
-    """The value that the tool got, or the problems of the refusal."""
+    """Return the value that the tool received, or the problems of the refusal."""
     received: list[Any] = []
 
     def tool(it: hint) -> str:
@@ -104,4 +106,5 @@ PLACES: dict[str, tuple[Any, Callable[[Way], Way], str, str]] = {
         ".groups.a[1]",
     ),
 }
-"""Of each: its type, the code around a way, the JSON around an object, and its path."""
+"""For each place: its type, the code around a validator, the JSON around an object, and its path.
+"""

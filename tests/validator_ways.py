@@ -1,5 +1,5 @@
-"""Ways in which authors write before and wrap validators: those that do not look at a key which
-nobody expects. Those that deal with it are in `passing_ways.py`.
+"""Before and wrap validators, as authors write them, that do not look at an undeclared key. Those
+that handle it are in `passing_ways.py`.
 """
 
 import functools
@@ -21,7 +21,7 @@ Way = Callable[[Any], Any]
 
 
 class Plain(BaseModel):
-    """The class that some ways make an instance of."""
+    """The class that some validators create an instance of."""
 
     email: str | None = None
     age: int = 0
@@ -89,7 +89,7 @@ def defaulted(d: Any) -> Any:
 
 
 class Viewed(Mapping[str, Any]):
-    """A mapping of the author's own, which reads by plain names to give values."""
+    """A mapping of the author's own, which returns values by plain names."""
 
     def __init__(self, given: dict[str, Any]) -> None:
         self.given = given
@@ -186,7 +186,7 @@ LOSING: dict[str, Way] = {
     "dict(Model(**d))": lambda d: dict(Plain(**d)),
     "a dataclass of Pydantic": lambda d: vars(Unchecked(**d)),
 }
-"""Ways to hand on an object that do not look at a key that nobody expects."""
+"""Validators that pass an object on without looking at an undeclared key."""
 
 LOSING_INSTANCES: dict[str, Way] = {
     "Model(**d)": lambda d: Plain(**d),
@@ -209,4 +209,4 @@ LOSING_INSTANCES: dict[str, Way] = {
     "another model": lambda d: Plain(**Legacy(**d).model_dump(exclude={"mail"})),
     "re-cased": lambda d: Plain(**recased_keys(d)),
 }
-"""The same, with an instance that the author's code makes."""
+"""The same, with an instance that the author's code creates."""

@@ -1,4 +1,4 @@
-"""The contracts of the other files of `wire/`, by the names that their cases give, and those cases."""
+"""The contracts of the other files of `wire/`, by the names that their cases use, and those cases."""
 
 import base64
 import json

@@ -1,5 +1,5 @@
-"""The contracts of `wire/everywhere.json`: one item at every depth of every source, and what the
-tool gets of it.
+"""The contracts of `wire/everywhere.json`: one item at every depth of every source, and the value
+that the tool receives for it.
 """
 
 import json
@@ -232,7 +232,7 @@ SCHEMAS = [
 
 
 def signature_of(model: type[BaseModel]) -> Callable[..., Any]:
-    """A function with the model's fields as parameters, as an author would write them."""
+    """Return a function with the model's fields as parameters, as an author would write them."""
     names = {f"T_{name}": each.annotation for name, each in model.model_fields.items()}
     defaults = {f"D_{name}": each.default for name, each in model.model_fields.items()}
     params = (
@@ -279,7 +279,7 @@ SOURCES = {
 
 
 def with_defaults(source: str, depth: str, item: dict[str, Any]) -> dict[str, Any]:
-    """Where a source cannot tell "not sent" from the default, the tool sees the default."""
+    """If a source cannot distinguish "not sent" from the default, the tool receives the default."""
     if source == "dataclass" and isinstance(item.get("place"), dict):
         item = {**item, "place": {"zip": "", **item["place"]}}
     return (
@@ -290,7 +290,7 @@ def with_defaults(source: str, depth: str, item: dict[str, Any]) -> dict[str, An
 
 
 def received(source: str, depth: str, item: dict[str, Any]) -> Any:
-    """What the tool gets when `item` stands at this depth."""
+    """Return the value that the tool receives when `item` is at this depth."""
     first, whole = (with_defaults(source, depth, each) for each in ({"name": "first"}, item))
     got = {
         "top": whole,
@@ -304,7 +304,7 @@ def received(source: str, depth: str, item: dict[str, Any]) -> Any:
 
 
 def everywhere() -> Iterator[dict[str, Any]]:
-    """The cases of `everywhere.json`, those with `each` once for every name."""
+    """Yield the cases of `everywhere.json`, those with `each` once for every name."""
     for case in json.loads((WIRE / "everywhere.json").read_bytes()):
         text = json.dumps(case)
         for each in case.get("each", [""]):
@@ -332,8 +332,8 @@ def expected(case: dict[str, Any], source: str, depth: str) -> dict[str, Any]:
 
 
 def plain_dates(found: Any) -> Any:
-    """A JSON Schema's date is text; so that all sources compare, the others' is written the same
-    here.
+    """A JSON Schema's date is text. The others' dates are written as text here so that all sources
+    compare.
     """
     if isinstance(found, dict):
         return (

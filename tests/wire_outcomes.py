@@ -1,4 +1,4 @@
-"""One call in the words of the shape corpus, and what of it was lost in silence."""
+"""One call in the words of the shape corpus, and the values of it that were lost in silence."""
 
 import json
 import re
@@ -22,7 +22,7 @@ WIRE = Path(__file__).parent / "wire"
 
 
 def outcome(contract: Contract, body: bytes) -> dict[str, Any]:
-    """The whole outcome of one call, in the words of the corpus."""
+    """Return the whole outcome of one call, in the words of the corpus."""
     calls: list[Any] = []
 
     def tool(*args: Any, **keywords: Any) -> None:
@@ -44,7 +44,9 @@ def outcome(contract: Contract, body: bytes) -> dict[str, Any]:
 
 
 def dump(value: Any) -> Any:
-    """What a tool received, as JSON; a value that JSON does not have, under its type's name."""
+    """Return the values that a tool received, as JSON; a value that JSON does not have gets the
+    name of its type.
+    """
     if isinstance(value, BaseModel):
         given = {
             name: getattr(value, name)
@@ -76,7 +78,7 @@ def dump(value: Any) -> Any:
 
 
 def exactly(found: Any) -> str:
-    """JSON text tells 1 from 1.0 and from true; Python's == does not."""
+    """Encode as JSON text, in which 1, 1.0 and true differ; Python's == finds them equal."""
     return json.dumps(found, indent=1, ensure_ascii=False, sort_keys=True)
 
 
@@ -85,7 +87,7 @@ def paths(problems: list[list[str]], prefix: str) -> list[list[str]]:
 
 
 def replayed(sent: Any, repairs: list[list[str]]) -> Any:
-    """What was meant, if the recorded repairs are the whole story: each is done again, from its
+    """Return the intended call, if the recorded repairs are complete: each is repeated, from its
     record alone.
     """
     root = {"$": sent}
@@ -105,7 +107,7 @@ def replayed(sent: Any, repairs: list[list[str]]) -> Any:
 
 
 def leaves(value: Any) -> Iterator[Any]:
-    """Every value that is not a container; an empty container counts as one."""
+    """Yield every value that is not a container; an empty container counts as one."""
     below = (
         list(value.values())
         if isinstance(value, dict)
@@ -121,7 +123,7 @@ def leaves(value: Any) -> Iterator[Any]:
 
 
 def lost(sent: Any, received: Any) -> list[Any]:
-    """The values sent that the tool did not get, each counted once."""
+    """Return the values sent that the tool did not receive, each counted once."""
     left = list(leaves(received))
     missing: list[Any] = []
     for each in leaves(sent):
@@ -134,7 +136,7 @@ def lost(sent: Any, received: Any) -> list[Any]:
 
 
 def same(sent: Any, received: Any) -> bool:
-    """The same JSON value, or the text of the same Python one (a date, a Decimal)."""
+    """Whether both are the same JSON value, or the text of the same Python one (a date, a Decimal)."""
     if isinstance(sent, bool) or isinstance(received, bool):
         return sent is received
     if isinstance(sent, Decimal | int) and isinstance(received, int | float):

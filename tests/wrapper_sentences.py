@@ -19,7 +19,7 @@ def wrapper(
     undeclared: Sequence[str] = (),
     content: Sequence[str] = (),
 ) -> str:
-    """The sentence about the wrapper `key`, which is in the object at the path `inside`."""
+    """Return the sentence about the wrapper `key`, which is in the object at the path `inside`."""
     level = f"directly in {inside}" if inside else "at the top level"
     said = [
         f'"{key}" is not a declared field and its value is a nested object{" as JSON text" * as_text}.'

@@ -14,7 +14,7 @@ from toolbooth.adapters import fastmcp, mcp_sdk
 from toolbooth.server.registry import ToolRegistry
 
 RUNS: list[str] = []
-"""What a validator has seen since `forget` was called."""
+"""The values that a validator has received since `forget` was called."""
 
 
 class Address(BaseModel):
@@ -94,7 +94,9 @@ TOOLS = (forget, place_order, page_through, collect, move, find, reserve, crash)
 
 
 def make(host: str) -> Any:
-    """A server of a host, half of the tools registered before it is protected, half after."""
+    """Return a server of a host, half of whose tools are registered before it is protected, half
+    after.
+    """
     if host == "registry":
         registry = ToolRegistry("orders")
         for tool in TOOLS:

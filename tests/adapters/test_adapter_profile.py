@@ -43,7 +43,7 @@ def late(note: str | None, count: int | None = None) -> str:
 
 
 def listed(server: Any, host: str) -> dict[str, Any]:
-    """What a client of the host reads in `tools/list`."""
+    """Return the tools that a client of the host receives from `tools/list`."""
 
     async def ask() -> Any:
         async with HOSTS[host][2](server) as client:

@@ -1,4 +1,4 @@
-"""The advice about a wrapper and the declared fields, wherever a call can arrive."""
+"""The advice about a wrapper and the declared fields, on every host and transport."""
 
 import asyncio
 from typing import Any

@@ -1,4 +1,6 @@
-"""Order never matters: what is done to a server or to its tools after `protect` counts as before."""
+"""Order never matters: a change to a server or its tools after `protect` has the same effect as
+before.
+"""
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -28,7 +30,7 @@ def count(number: int) -> str:
 
 
 async def listed(server: FastMCP[Any]) -> list[dict[str, Any]]:
-    """What `tools/list` says, but for the input schemas."""
+    """Return the tools of `tools/list`, except for their input schemas."""
     async with Client(server) as client:
         tools = (await client.list_tools_mcp()).tools
     return [tool.model_dump(exclude={"input_schema"}, exclude_none=True) for tool in tools]
@@ -44,7 +46,8 @@ def refused(result: CallToolResult) -> list[str]:
     return [each["code"] for each in found]
 
 
-# --- what is listed is the same, before and after -------------------------------------------------
+# --- the listing is the same, before and after
+# ----------------------------------------------------------
 
 
 def as_an_app(server: FastMCP[Any]) -> None:
@@ -103,7 +106,7 @@ CHANGES = [
 
 @pytest.mark.parametrize("change", CHANGES, ids=lambda change: change.__name__)
 @pytest.mark.parametrize("first", ["protect", "change"])
-def test_a_server_lists_the_same_whenever_it_is_protected(
+def test_the_listing_does_not_depend_on_when_a_server_is_protected(
     change: Callable[[FastMCP[Any]], None], first: str
 ):
     plain, server = FastMCP("s"), FastMCP("s")
@@ -122,7 +125,7 @@ def test_a_server_lists_the_same_whenever_it_is_protected(
 
 
 @pytest.mark.parametrize("first", ["protect", "skills"])
-def test_skills_are_served_whenever_the_server_is_protected(first: str, tmp_path: Path):
+def test_skills_are_served_before_and_after_protection(first: str, tmp_path: Path):
     skill = tmp_path / "counting"
     skill.mkdir()
     (skill / "SKILL.md").write_text("---\nname: counting\ndescription: How to count.\n---\nOne.\n")
@@ -149,14 +152,15 @@ def test_injected_tools_are_protected():
     assert refused(asyncio.run(called(server, "count", nmbr=1))) == ["unknown-key", "missing"]
 
 
-# --- tools are the objects that they were ---------------------------------------------------------
+# --- tools are the same objects as before
+# ---------------------------------------------------------------
 
 
 class OwnTool(FunctionTool):
     owner: str = ""
 
 
-def test_a_tool_stays_the_object_that_it_was():
+def test_a_tool_remains_the_same_object():
     server = protect(FastMCP("s"))
     tool = OwnTool.from_function(count)
     tool.owner = "Ann"
@@ -206,7 +210,7 @@ def place(order: Annotated[Order, Unpack()]) -> str:
     return f"{order.lines} for {order.customer}"
 
 
-def test_a_transformed_tool_runs_behind_the_boundary_of_its_function():
+def test_a_transformed_tool_is_guarded_by_the_contract_of_its_function():
     server = protect(FastMCP("s"))
     server.tool(place)
     server.add_transform(ToolTransform({"place": ToolTransformConfig(name="order")}))
@@ -231,7 +235,7 @@ def names(tools: Sequence[Any]) -> list[str]:
     return [tool.name for tool in tools]
 
 
-def test_an_sdk_tool_that_was_removed_is_gone_and_may_be_added_again():
+def test_a_removed_sdk_tool_is_not_listed_and_may_be_added_again():
     server = mcp_sdk.protect(MCPServer("s"))
     server.add_tool(count)
     server.remove_tool("count")

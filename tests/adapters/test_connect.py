@@ -78,7 +78,7 @@ def test_wrong_target_is_reported_with_the_expected_form(target: str, told: str,
     assert str(error.value) == told.format(module)
 
 
-def test_only_the_kinds_asked_for_are_taken(module: str):
+def test_a_server_of_another_kind_than_requested_is_refused(module: str):
     with pytest.raises(
         TargetError, match=r"is of type MCPServer, not ToolRegistry; use three_servers:ours$"
     ):

@@ -1,5 +1,5 @@
-"""Protected servers: authors are warned of parameters without an example, by what the host lists;
-`JsonText` publishes its choices there too.
+"""Protected servers: authors are warned about parameters without an example, by the schema that the
+host lists; `JsonText` publishes its choices there too.
 """
 
 import asyncio
@@ -30,7 +30,7 @@ def file_ticket(
 
 
 def warned(server: Any) -> list[str]:
-    """The parameters that are named when a server with one tool is protected."""
+    """Return the parameters that are named when a server with one tool is protected."""
     server.tool()(file_ticket)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -40,7 +40,7 @@ def warned(server: Any) -> list[str]:
     return [str(each.message).split("'")[1] for each in caught]
 
 
-def test_descriptions_that_fastmcp_reads_from_texts_and_docstrings_count():
+def test_examples_in_texts_and_docstrings_that_fastmcp_reads_count():
     assert warned(FastMCP("tickets")) == ["labels"]
 
 

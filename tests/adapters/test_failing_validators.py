@@ -1,5 +1,5 @@
-"""A validator that raises an exception refuses the call in the same words on every host, over every
-transport. What an author says to the agent or to a host in a validator is kept.
+"""A validator that raises an exception refuses the call with the same message on every host, over
+every transport. The author's own messages to the agent or to a host are kept.
 """
 
 import asyncio
@@ -50,7 +50,7 @@ REFUSED = {
 
 
 def in_short(result: dict[str, Any]) -> dict[str, Any]:
-    """A result without what hosts add to it."""
+    """Return a result without the additions of hosts."""
     meta = result.get("_meta") or {}
     kept = {key: result[key] for key in ("content", "isError") if key in result}
     return {**kept, "toolbooth": meta["toolbooth"]} if "toolbooth" in meta else kept
@@ -61,7 +61,7 @@ def dumped(result: Any) -> dict[str, Any]:
 
 
 def called(host: str, tool: str, arguments: Any) -> dict[str, Any]:
-    """The result of a call over the bytes of a message."""
+    """Return the result of a call over the bytes of a message."""
     result = asyncio.run(served(failing_server.make(host)).call(tool, arguments))
     return result if "error" in result else in_short(result)
 
@@ -129,7 +129,7 @@ def test_an_object_and_a_default_are_named(host):
 
 
 @HOSTS
-def test_a_tool_error_in_a_validator_keeps_its_words(host, caplog):
+def test_a_tool_error_in_a_validator_keeps_its_message(host, caplog):
     result = called(host, "told", {"value": 1})
     text = "Tool 'told' failed: the shop is closed"
     assert result == {"content": [{"type": "text", "text": text}], "isError": True}
@@ -143,7 +143,7 @@ def test_a_tool_error_in_a_validator_keeps_its_words(host, caplog):
         ("mcp_sdk", "told_sdk", "Error executing tool told_sdk: the shop is closed"),
     ],
 )
-def test_a_hosts_own_tool_error_in_a_validator_keeps_its_words(host, tool, text):
+def test_a_hosts_own_tool_error_in_a_validator_keeps_its_message(host, tool, text):
     result = called(host, tool, {"value": 1})
     assert result == {"content": [{"type": "text", "text": text}], "isError": True}
 
@@ -168,7 +168,7 @@ def test_a_protocol_error_in_a_validator_passes_to_the_host():
 
 
 @PROTECTED
-def test_hosts_log_the_refusal_as_any_other(host, caplog):
+def test_hosts_log_the_refusal_like_any_other(host, caplog):
     with caplog.at_level(logging.INFO):
         called(host, "http_request", SENT)
     [record] = [each for each in caplog.records if each.name.startswith((host, "mcp.server"))]

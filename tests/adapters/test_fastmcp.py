@@ -1,5 +1,5 @@
-"""What FastMCP does for a tool, it does for a protected one; what it lets through, the boundary
-does not.
+"""All features of FastMCP also work for protected tools, and the boundary refuses calls that
+FastMCP would let through.
 """
 
 import asyncio
@@ -166,7 +166,7 @@ def test_proxied_tool_is_validated_against_its_schema():
     server.mount(create_proxy(remote), namespace="far")
     published = schemas(server)
     protect(server)
-    assert schemas(server) == published  # in the words of who wrote it
+    assert schemas(server) == published  # in the words of its author
     repaired = call(server, "far_count", {"number": "3"})
     assert repaired.structured_content == {"number": 3}
     assert repaired.meta["toolbooth"] == REPAIRED["toolbooth"]
@@ -261,7 +261,8 @@ def test_invalid_remote_schema_is_served_unchanged_with_a_warning(
     assert "tool 'odd' is not protected" in caplog.text
 
 
-# --- what FastMCP does for a tool ---------------------------------------------------------------------------------
+# --- features of FastMCP for a tool
+# ---------------------------------------------------------------------------------------
 
 
 def test_metadata_of_a_listed_tool_is_kept():
@@ -350,7 +351,7 @@ def test_middleware_sees_the_sent_arguments_and_the_final_result():
     assert seen == [({"number": "3"}, False, REPAIRED)]
 
 
-def test_a_time_out_still_ends_a_tool():
+def test_a_timeout_still_ends_a_tool():
     server = protect(FastMCP("s"))
 
     @server.tool(timeout=0.01)
@@ -401,7 +402,7 @@ def test_repairs_are_reported_on_a_protocol_result_that_the_tool_made_itself():
     assert {key: result.meta[key] for key in ("mine", "toolbooth")} == {"mine": 1, **REPAIRED}
 
 
-def test_a_request_for_input_reaches_the_client_as_it_is():
+def test_a_request_for_input_reaches_the_client_unchanged():
     server = protect(FastMCP("s"))
     question = InputRequiredResult(request_state="asked")
 
@@ -446,7 +447,8 @@ def test_a_call_within_the_process_may_pass_python_values():
         asyncio.run(run({"day": object()}))
 
 
-# --- what agents are told -----------------------------------------------------------------------------------------
+# --- messages for agents
+# --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("mask", [True, False], ids=["masked", "open"])
@@ -541,7 +543,7 @@ def test_the_schema_of_a_local_tool_is_found_without_a_listing():
 
 
 @pytest.mark.parametrize("how", ["mounted", "renamed"])
-def test_a_schema_that_only_an_awaited_lookup_finds_is_left_to_the_host(how: str):
+def test_a_tool_whose_schema_needs_an_awaited_lookup_is_left_to_the_host(how: str):
     server = protect(FastMCP("s"))
     if how == "mounted":
         server.mount(FastMCP("child"))

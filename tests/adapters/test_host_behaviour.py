@@ -1,5 +1,5 @@
-"""What hosts do with a call that is refused, they do on a protected server: what they log, what they
-raise, what their middleware sees, and what becomes of a task.
+"""A protected server handles a refused call as its host would: in its logs, its exceptions, its
+middleware and its tasks.
 """
 
 import asyncio
@@ -199,7 +199,8 @@ def test_a_refusal_names_a_mounted_tool_as_it_was_called_within_the_process():
             asyncio.run(server.call_tool(name, WRONG))
 
 
-# --- what the SDK does not register ---------------------------------------------------------------
+# --- functions that the SDK does not register
+# -------------------------------------------------------
 
 
 async def ask() -> str:
@@ -245,7 +246,7 @@ def test_signature_rejected_by_the_sdk_raises_the_same_error(function):
     assert asyncio.run(server.list_tools()) == []
 
 
-def test_middleware_of_the_sdk_stays_the_last_one():
+def test_the_sdks_own_middleware_stays_the_last_one():
     async def own(ctx: Any, call_next: Any) -> Any:
         return await call_next(ctx)
 
@@ -260,7 +261,7 @@ def count(number: int, ready: bool = True, tags: list[int] | None = None) -> str
     return f"{number} {ready} {tags}"
 
 
-def test_a_strict_server_reads_no_number_and_no_boolean_out_of_text():
+def test_a_strict_server_does_not_convert_text_to_numbers_or_booleans():
     server = server_of("fastmcp", count, strict_input_validation=True)
     result = sent(server, "count", number="2", ready="true", tags=["3"])
     assert [each["path"] for each in result.meta["toolbooth"]["problems"]] == [
@@ -277,7 +278,7 @@ def test_a_strict_server_reads_no_number_and_no_boolean_out_of_text():
     assert sent(server, "count", number=2).content[0].text == "2 True None"
 
 
-def test_strictness_is_the_setting_of_the_server_that_has_the_tool():
+def test_strictness_is_taken_from_the_server_that_owns_the_tool():
     strict, lenient = FastMCP("strict", strict_input_validation=True), FastMCP("lenient")
     for server in (strict, lenient):
         server.tool(count)
@@ -291,7 +292,7 @@ def test_strictness_is_the_setting_of_the_server_that_has_the_tool():
 # --- a refusal in another ---------------------------------------------------------------------------
 
 
-def test_a_tool_that_raises_our_refusal_itself_is_answered_with_it():
+def test_a_refusal_raised_by_a_tool_itself_is_sent():
     def outer() -> str:
         raise ToolInputError([], tool="inner")
 

@@ -1,5 +1,5 @@
-"""A tool that takes our Context has it on a host as on our own server: who calls, `_meta`,
-progress.
+"""A tool with our Context parameter gets the same on a host as on our own server: the caller,
+`_meta`, progress.
 """
 
 import asyncio
@@ -64,7 +64,7 @@ def client_of(host: str, mode: str, *tools: Any) -> Any:
 
 
 async def called(client: Any, tool: Any, seen: list[Any] | None) -> str:
-    """The text of the result; progress goes to `seen`."""
+    """Return the text of the result; progress is added to `seen`."""
 
     async def see(*said: Any) -> None:
         seen.append(said)
@@ -89,7 +89,7 @@ async def called(client: Any, tool: Any, seen: list[Any] | None) -> str:
 )
 @MODES
 @HOSTS
-def test_progress_has_been_sent_when_the_tool_is_done(host: str, mode: str, tool: Any):
+def test_progress_is_sent_before_the_tool_ends(host: str, mode: str, tool: Any):
     seen: list[Any] = []
     text = asyncio.run(called(client_of(host, mode, tool), tool, seen))
     assert seen == STEPS

@@ -1,7 +1,8 @@
-"""Fields that a server lists and a function does not declare, and schemas that were changed by hand.
+"""Fields that a server lists and a function does not declare, and schemas that were changed by
+hand.
 
-`analyse` does what `posthog.mcp.instrument` (posthog 7.79) does to a server: it adds a field to
-every tool that is listed, and takes it out of every call.
+`analyse` does the same as `posthog.mcp.instrument` (posthog 7.79): it adds a field to every listed
+tool, and takes it out of every call.
 """
 
 import asyncio
@@ -59,7 +60,7 @@ class Analytics(Middleware):
 
 
 def analyse(server: Any) -> list[Any]:
-    """Add a field to every tool and take it out of every call. Returns the list of what came."""
+    """Add a field to every tool and take it out of every call. Returns the list of received values."""
     seen: list[Any] = []
     if isinstance(server, FastMCP):
         server.add_middleware(Analytics(seen))
@@ -117,7 +118,7 @@ def built(host: Any, order: Sequence[str]) -> tuple[Any, list[Any]]:
 async def called(
     server: Any, *calls: dict[str, Any], listed: bool = True
 ) -> tuple[Any, list[CallToolResult]]:
-    """The schema of the only tool, if it is listed first, and the results of calls."""
+    """Return the schema of the only tool, if it is listed first, and the results of calls."""
     schema = None
     if isinstance(server, FastMCP):
         async with HostClient(server) as client:
@@ -192,7 +193,7 @@ def test_a_listed_field_that_is_not_sent_is_left_to_the_code_that_added_it(host)
 
 
 @HOSTS
-def test_a_field_that_is_taken_out_and_not_listed_is_the_middlewares_own(host):
+def test_an_unlisted_field_that_middleware_takes_out_is_not_refused(host):
     server, seen = built(host, ORDERS[0])
     if isinstance(server, FastMCP):
         server.middleware[-1].on_list_tools = lambda context, call_next: call_next(context)
@@ -215,7 +216,7 @@ def tool_of(host: Any) -> Any:
 
 
 def stored(server: Any) -> Any:
-    """The tool that the host itself holds."""
+    """Return the tool that the host itself keeps."""
     if isinstance(server, FastMCP):
         return next(iter(server.local_provider._components.values()))
     return server._tool_manager._tools["pick"]
@@ -267,7 +268,7 @@ def test_a_hand_set_enum_is_listed_and_enforced_whenever_it_is_set(host, change,
 
 @pytest.mark.parametrize("change", [set_enum, replace_parameters], ids=["in-place", "replaced"])
 @pytest.mark.parametrize("strict", [True, False], ids=["strict", "lenient"])
-def test_a_tool_may_be_changed_where_it_is_looked_up(change, strict):
+def test_changes_to_a_looked_up_tool_are_listed_and_enforced(change, strict):
     server = fastmcp.protect(FastMCP("pick", strict_input_validation=strict))
     server.tool(pick)
     tool: Any = asyncio.run(server.get_tool("pick"))
@@ -323,7 +324,7 @@ def test_a_hand_set_schema_may_refer_to_its_own_definitions(host):
 
 
 @HOSTS
-def test_a_schema_that_was_rewritten_as_a_whole_is_listed_as_it_is(host):
+def test_a_schema_that_was_replaced_as_a_whole_is_listed_unchanged(host):
     tool = tool_of(host)
     tool.parameters = {
         "$defs": {"Colour": {"enum": ["red"], "type": "string", "title": "Colour"}},

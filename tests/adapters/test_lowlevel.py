@@ -1,4 +1,6 @@
-"""A low-level `Server` under `protect`: its calls are held to what it lists in the same request."""
+"""A low-level `Server` under `protect`: calls are checked against the schemas it lists in the same
+request.
+"""
 
 import asyncio
 import json
@@ -113,7 +115,7 @@ def test_a_wrong_call_is_refused_and_the_handler_is_not_run(
     assert ran == []
 
 
-def test_a_call_without_arguments_stays_without():
+def test_a_call_without_arguments_reaches_the_handler_without_any():
     schema = {"type": "object", "properties": {"n": {"type": "integer"}}}
     server = protect(orders(on_list_tools=lists(tool("order", schema))))
     reply = asyncio.run(served(server)._exchange("tools/call", {"name": "order"}))
@@ -230,13 +232,13 @@ def test_lines_that_the_host_would_change_are_read_exactly():
         server.stdin.close()
     found = {each["id"]: each["result"] for each in replies}
     assert codes(found[1]) == [("duplicate-key", "$")]
-    # It is not listed, so it is called with what the host reads.
+    # It is not listed, so it is called with the host's own reading of the arguments.
     assert json.loads(found[2]["content"][0]["text"]) == {"n": 2}
 
 
 @asynccontextmanager
 async def listening(server: Server[Any]) -> AsyncIterator[str]:
-    """The address of a server on the loopback."""
+    """Yield the URL of a server on loopback."""
     with socket.create_server(("127.0.0.1", 0)) as door:
         config = uvicorn.Config(
             server.streamable_http_app(json_response=True), log_level="error", ws="none"
@@ -269,7 +271,7 @@ def test_a_server_on_http_is_protected(mode: str):
     assert codes(refused) == [("nested-wrapper", "$.data")]
 
 
-def test_the_bytes_of_a_request_count():
+def test_a_duplicate_key_in_the_bytes_of_a_request_is_refused():
     meta = json.dumps(revisions.request_meta("test"))
     body = f"""{{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {{"name": "order",
         "_meta": {meta}, "arguments": {{"customer": "Ann", "customer": "Bob"}}}}}}"""
@@ -288,7 +290,8 @@ def test_the_bytes_of_a_request_count():
     assert codes(asyncio.run(run())["result"]) == [("duplicate-key", "$")]
 
 
-# --- what stays as it is --------------------------------------------------------------------------------------
+# --- behaviour that does not change
+# -------------------------------------------------------------------------------
 
 
 def test_the_listing_is_not_changed():
@@ -343,7 +346,7 @@ def test_a_protocol_error_of_the_handler_passes():
 
 
 @pytest.mark.parametrize("params", [{}, {"name": 5}], ids=["no name", "a number"])
-def test_a_call_without_a_name_is_the_hosts_to_refuse(params: dict[str, Any]):
+def test_a_call_without_a_name_is_refused_by_the_host(params: dict[str, Any]):
     def answer(server: Server[Any]) -> Any:
         return asyncio.run(served(server)._exchange("tools/call", params, {"x": 1}))
 
@@ -359,7 +362,7 @@ def test_a_server_without_handlers_answers_as_before():
 # --- the rest of the library ----------------------------------------------------------------------------------
 
 
-def test_the_test_kit_knows_a_low_level_server():
+def test_the_test_kit_accepts_a_low_level_server():
     server = orders()
     assert not Served(server).protected
     assert asyncio.run(served(server).contracts()) == {}

@@ -1,4 +1,6 @@
-"""Which listing a low-level `Server` under `protect` is held to, and that order does not matter."""
+"""The listing that a low-level `Server` under `protect` is checked against, and that order does not
+matter.
+"""
 
 import asyncio
 import json
@@ -36,7 +38,7 @@ def test_handlers_may_be_registered_after_and_replaced():
 
 
 def with_context(server: Server[Any]) -> None:
-    """What analytics do: one more field in the listing, taken off before the tool is called."""
+    """Add one more field to the listing and take it off before the tool is called, as analytics do."""
     list_entry = server.get_request_handler("tools/list")
     call_entry = server.get_request_handler("tools/call")
     assert list_entry is not None
@@ -149,7 +151,7 @@ def test_a_result_of_an_extension_is_not_changed():
     assert result == {"resultType": "task", "taskId": "t1"}
 
 
-def test_the_middleware_list_is_still_the_users_own():
+def test_the_middleware_list_still_belongs_to_the_user():
     server = orders()
     plain = list(server.middleware)
     protect(protect(server))
@@ -161,7 +163,8 @@ def test_the_middleware_list_is_still_the_users_own():
     assert codes(call(server, {"customer": "Ann", "colour": 1})) == [("unknown-key", "$.colour")]
 
 
-# --- which listing counts -------------------------------------------------------------------------------------
+# --- the listing that counts
+# --------------------------------------------------------------------------------------
 
 
 def test_the_tool_is_found_on_any_page():
@@ -205,7 +208,7 @@ def test_the_listing_of_the_same_request_counts():
     assert [tenant for tenant in seen if tenant] == ["a", "b", "a"]
 
 
-def test_an_unlisted_tool_is_called_as_before_and_noted_once(caplog: pytest.LogCaptureFixture):
+def test_an_unlisted_tool_is_called_as_before_and_logged_once(caplog: pytest.LogCaptureFixture):
     server = protect(orders())
     with caplog.at_level(logging.WARNING):
         for _ in range(3):
@@ -275,7 +278,7 @@ def test_call_is_refused_while_the_tools_cannot_be_listed(
     ],
     ids=["in circles", "for ever"],
 )
-def test_a_listing_without_an_end_is_given_up(
+def test_an_endless_listing_is_abandoned(
     following: Any, reason: str, caplog: pytest.LogCaptureFixture
 ):
     async def pages(ctx: Any, params: Any) -> ListToolsResult:
@@ -285,6 +288,6 @@ def test_a_listing_without_an_end_is_given_up(
     assert reason in caplog.text
 
 
-def test_arguments_as_text_are_the_hosts_to_refuse_for_an_unlisted_tool():
+def test_arguments_as_text_for_an_unlisted_tool_are_refused_by_the_host():
     sent = '{"any": 1, "any": 2}'
     assert call(protect(orders()), sent, "hidden") == call(orders(), sent, "hidden")

@@ -1,5 +1,5 @@
-"""What the official SDK does for a tool, it does for a protected one; what it loses, the boundary
-does not.
+"""All features of the official SDK also work for protected tools, and the boundary keeps values
+that the SDK would lose.
 """
 
 import asyncio
@@ -81,11 +81,12 @@ def test_protecting_twice_is_harmless():
     assert result.meta["toolbooth"] == REPAIRED
 
 
-# --- what the SDK loses -------------------------------------------------------------------------------------------
+# --- values that the SDK loses
+# ----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("text", ["null", '{"a": 1}', "[1, 2]", "5"])
-def test_text_that_looks_like_json_is_taken_as_text(text: str):
+def test_text_that_looks_like_json_stays_text(text: str):
     server = protect(MCPServer("s"))
 
     @server.tool()
@@ -118,7 +119,8 @@ def test_a_parameter_alias_is_the_key_that_works():
     }
 
 
-# --- what the SDK does for a tool ---------------------------------------------------------------------------------
+# --- features of the SDK for a tool
+# -----------------------------------------------------------------------------------
 
 
 def test_metadata_of_a_listed_tool_is_kept():
@@ -196,7 +198,7 @@ def test_tool_that_overrides_run_is_validated_against_its_schema():
     server = MCPServer("s", tools=[Echo.from_function(count)])
     published = schemas(server)
     protect(server)
-    assert schemas(server) == published  # in the words of who wrote it
+    assert schemas(server) == published  # in the words of its author
     result = call(server, "count", {"number": "3"})
     assert result.structured_content == {"number": 3}
     assert result.meta["toolbooth"] == REPAIRED
@@ -216,7 +218,7 @@ def test_a_call_within_the_process_may_pass_python_values():
     assert result.structured_content == {"result": "2026-01-02"}
 
 
-def test_second_tool_of_the_same_name_is_ignored_and_a_removed_one_is_gone():
+def test_second_tool_of_the_same_name_is_ignored_and_a_removed_one_is_unknown():
     server = protect(MCPServer("s"))
     server.add_tool(count)
     server.add_tool(lambda: None, name="count")
@@ -225,7 +227,8 @@ def test_second_tool_of_the_same_name_is_ignored_and_a_removed_one_is_gone():
     assert schemas(server) == {}
 
 
-# --- what agents are told -----------------------------------------------------------------------------------------
+# --- messages for agents
+# ----------------------------------------------------------------------------------------------
 
 
 def test_a_tool_error_is_shown_also_from_a_resolver_and_a_crash_is_masked():

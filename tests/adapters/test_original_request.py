@@ -1,6 +1,6 @@
-"""What was sent reaches a guarded tool as it was sent, through whatever the host has in between.
+"""A guarded tool receives the arguments exactly as sent, through every layer of the host.
 
-That every shape does, over every transport, is in tests/matrix; here is what stands beside it:
+tests/matrix checks this for every shape, over every transport. Here are the other conditions:
 sessions and streams, limits, authentication, middleware that changes arguments, tools that call
 tools, and the process's stdin.
 """
@@ -65,7 +65,7 @@ def request(method: str, params: dict[str, Any]) -> bytes:
 
 @contextmanager
 def listening(app: Any) -> Iterator[http.client.HTTPConnection]:
-    """A connection to an app on the loopback."""
+    """A connection to an app on loopback."""
     with socket.create_server(("127.0.0.1", 0)) as door:
         server = uvicorn.Server(uvicorn.Config(app, log_level="critical", ws="none"))
         running = threading.Thread(target=server.run, kwargs={"sockets": [door]})
@@ -93,7 +93,7 @@ def post(
 
 
 def session(connection: http.client.HTTPConnection, **headers: str) -> dict[str, str]:
-    """The headers of a session that has been opened."""
+    """Return the headers of a session that has been opened."""
     _, answered, _ = post(connection, request("initialize", INITIALIZE), **headers)
     opened = {
         "Mcp-Session-Id": answered["mcp-session-id"],
@@ -105,7 +105,7 @@ def session(connection: http.client.HTTPConnection, **headers: str) -> dict[str,
 
 
 def last(body: bytes) -> dict[str, Any]:
-    """The last message of a reply, which may be a stream."""
+    """Return the last message of a reply, which may be a stream."""
     *_, data = [
         line.removeprefix(b"data: ")
         for line in body.splitlines()
@@ -115,7 +115,7 @@ def last(body: bytes) -> dict[str, Any]:
 
 
 def told(reply: dict[str, Any]) -> Any:
-    """The text of a tool result, or the codes of the problems in it."""
+    """Return the text of a tool result, or the codes of the problems in it."""
     problems = reply["result"].get("_meta", {}).get("toolbooth", {}).get("problems")
     return (
         [each["code"] for each in problems] if problems else reply["result"]["content"][0]["text"]
@@ -166,7 +166,7 @@ def count(n: int, note: str = "", tags: dict[str, int] | None = None) -> str:
 
 
 @HOSTS
-def test_whole_numbers_are_read_exactly_however_they_are_written(host: str):
+def test_whole_numbers_are_read_exactly_in_every_spelling(host: str):
     with listening(app_of(server_of(host, count))) as connection:
         headers = session(connection)
         for written, number in WHOLE_NUMBERS.items():
@@ -174,14 +174,14 @@ def test_whole_numbers_are_read_exactly_however_they_are_written(host: str):
 
 
 @HOSTS
-def test_a_session_that_is_not_there_is_not_made_up(host: str):
+def test_an_unknown_session_gets_404(host: str):
     with listening(app_of(server_of(host, pay))) as connection:
         headers = {**session(connection), "Mcp-Session-Id": "0" * 32}
         assert post(connection, frame('{"price": 1}'), **headers)[0] == 404
 
 
 @HOSTS
-def test_several_messages_at_once_are_refused_as_the_host_does(host: str):
+def test_a_batch_of_messages_is_refused_as_by_the_bare_host(host: str):
     body = b"[" + frame('{"price": 1}') + b"," + frame('{"price": 2}') + b"]"
     bare = FastMCP("shop") if host == "fastmcp" else MCPServer("shop", log_level="CRITICAL")
     with listening(app_of(server_of(host, pay))) as ours, listening(app_of(bare)) as theirs:
@@ -199,7 +199,7 @@ def test_a_body_past_the_hosts_limit_is_not_read(host: str):
         assert called(connection, '{"price": 1}', **headers) == "1  None"
 
 
-def test_a_limit_that_the_author_has_lowered_holds():
+def test_a_limit_lowered_by_the_author_applies():
     app = app_of(server_of("mcp_sdk", pay), max_request_body_size=1_000)
     with listening(app) as connection:
         headers = session(connection)
@@ -328,11 +328,12 @@ def test_keys_beside_the_arguments_of_a_mounted_tool_are_refused():
         )
 
 
-# --- what stands between ----------------------------------------------------------------------------------------
+# --- layers in between
+# ----------------------------------------------------------------------------------------------
 
 
 class Renoting(Middleware):
-    """Changes what it was given, in place and a level down."""
+    """Changes the arguments it receives, in place and a level down."""
 
     async def on_call_tool(self, context: Any, call_next: Any) -> Any:
         if context.message.arguments.get("note") == "change":
@@ -356,10 +357,10 @@ def test_arguments_changed_by_middleware_reach_the_tool(host: str):
         assert called(connection, changed, **headers) == "2.5 change {'a': 7}"
         left = f'{{"price": {PRICE}, "note": "leave", "tags": {{"a": 1}}}}'
         assert called(connection, left, **headers) == f"{PRICE} leave {{'a': 1}}"
-        # Nothing that is done to them makes two keys out of one.
+        # No change to them may make two keys out of one.
         twice = '{"price": 1, "price": 2, "note": "change", "tags": {"a": 1}}'
         assert called(connection, twice, **headers) == ["duplicate-key"]
-        # A float is all that is known of a number then.
+        # Only a float is known of a number then.
         for number, answer in (("123456789012345678.0", ["lossy-number"]), ("5.0", "5")):
             large = f'{{"n": {number}, "note": "change", "tags": {{"a": 1}}}}'
             assert called(connection, large, "count", **headers) == answer
@@ -391,7 +392,7 @@ def test_arguments_are_read_exactly_after_middleware_removed_a_field(host: str):
         assert called(connection, as_text, **headers) == "1  None"
 
 
-def test_a_call_that_is_tried_again_is_read_exactly_again():
+def test_a_retried_call_is_read_exactly_again():
     tries: list[Decimal] = []
 
     def fail_once(price: Decimal) -> str:
@@ -494,7 +495,7 @@ print(sys.stdin is before, repr(sys.stdin.read()), file=sys.stderr)
 
 
 @HOSTS
-def test_a_protected_server_has_stdin_to_itself_and_gives_it_back(host: str):
+def test_a_protected_server_takes_over_stdin_and_restores_it(host: str):
     command = [sys.executable, "-c", PROGRAM, host]
     environment = {
         **os.environ,

@@ -1,4 +1,4 @@
-"""`protect` proves once per process and host that the installed version can be protected."""
+"""`protect` checks once per process and host that the installed version can be protected."""
 
 import asyncio
 import logging
@@ -41,7 +41,7 @@ def _nothing_is_proven(monkeypatch: pytest.MonkeyPatch):
 
 
 def ignored(name: str) -> property:
-    """An attribute that a newer version of a host computes itself: what is set is ignored."""
+    """An attribute that a newer version of a host computes itself: assignments to it are ignored."""
 
     def get(server: Any) -> Any:
         return vars(server)[f"own_{name}"]
@@ -62,7 +62,7 @@ def without_patches(kind: type, *names: str) -> Any:
     return get_own
 
 
-def test_an_sdk_that_ignores_the_tool_manager_is_found_out(monkeypatch: pytest.MonkeyPatch):
+def test_an_sdk_that_ignores_the_tool_manager_is_detected(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(MCPServer, "_tool_manager", ignored("_tool_manager"), raising=False)
     monkeypatch.setattr(ToolManager, "_tools", ignored("_tools"), raising=False)
     own = without_patches(ToolManager, "get_tool")
@@ -76,7 +76,7 @@ def test_an_sdk_that_ignores_the_tool_manager_is_found_out(monkeypatch: pytest.M
     assert not is_protected(server)
 
 
-def test_an_sdk_that_ignores_middleware_is_found_out(monkeypatch: pytest.MonkeyPatch):
+def test_an_sdk_that_ignores_middleware_is_detected(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(ServerRunner, "_compose_server_middleware", lambda self, inner: inner)
     server = Server("x")
     for attempt in (protect, lowlevel.protect):
@@ -86,8 +86,8 @@ def test_an_sdk_that_ignores_middleware_is_found_out(monkeypatch: pytest.MonkeyP
     assert not is_protected(server)
 
 
-def test_an_sdk_that_looks_handlers_up_elsewhere_is_found_out(monkeypatch: pytest.MonkeyPatch):
-    # The guard refuses a call in place of the handler: it must be asked for the handler.
+def test_an_sdk_that_looks_handlers_up_elsewhere_is_detected(monkeypatch: pytest.MonkeyPatch):
+    # The guard refuses a call in place of the handler, so the server must look up the handler.
     own = without_patches(Server, "get_request_handler")
     monkeypatch.setattr(Server, "__getattribute__", own)
     with pytest.raises(RuntimeError) as raised:
@@ -95,7 +95,7 @@ def test_an_sdk_that_looks_handlers_up_elsewhere_is_found_out(monkeypatch: pytes
     assert str(raised.value) == NOT_WITH_THE_SDK
 
 
-def test_a_fastmcp_that_ignores_our_containers_is_found_out(monkeypatch: pytest.MonkeyPatch):
+def test_a_fastmcp_that_ignores_our_containers_is_detected(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(LocalProvider, "_components", ignored("_components"), raising=False)
     monkeypatch.setattr(FastMCP, "_transforms", ignored("_transforms"), raising=False)
     for kind in (FastMCP, LocalProvider):
@@ -108,7 +108,7 @@ def test_a_fastmcp_that_ignores_our_containers_is_found_out(monkeypatch: pytest.
         assert str(raised.value) == NOT_WITH_FASTMCP
 
 
-def test_a_host_that_raises_is_found_out(monkeypatch: pytest.MonkeyPatch):
+def test_a_host_that_raises_is_detected(monkeypatch: pytest.MonkeyPatch):
     server = FastMCP("x")
     read_only = property(lambda provider: {})
     monkeypatch.setattr(LocalProvider, "_components", read_only, raising=False)
@@ -137,7 +137,7 @@ def test_proof_runs_once_for_both_protect_functions(host: Any, monkeypatch: pyte
 
 
 @pytest.mark.parametrize("host", HOSTS)
-def test_the_throw_away_server_is_never_of_a_users_class(host: Any):
+def test_the_probe_never_instantiates_a_users_class(host: Any):
     made: list[str] = []
 
     class Own(host):
@@ -150,7 +150,7 @@ def test_the_throw_away_server_is_never_of_a_users_class(host: Any):
 
 
 @pytest.mark.parametrize("host", HOSTS)
-def test_a_host_whose_every_server_is_protected_can_be_proven(
+def test_the_proof_works_if_every_new_server_is_protected(
     host: Any, monkeypatch: pytest.MonkeyPatch
 ):
     make = host.__init__
@@ -164,7 +164,7 @@ def test_a_host_whose_every_server_is_protected_can_be_proven(
 
 
 @pytest.mark.parametrize("host", HOSTS)
-def test_the_proof_works_in_a_running_event_loop_and_leaves_nothing_behind(host: Any, caplog: Any):
+def test_the_proof_works_in_a_running_event_loop_and_cleans_up(host: Any, caplog: Any):
     async def run() -> Any:
         return protect(host("x"))
 

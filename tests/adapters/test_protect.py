@@ -33,7 +33,7 @@ MASKED = {
     "fastmcp": "Error calling tool {!r}",
     "mcp_sdk": "Error executing tool {}",
 }
-"""How each host words a crash: the one text that is the host's own."""
+"""The message of each host for a crash: the only text that differs between hosts."""
 
 ORDER = {"customer": "Ada", "address": {"city": "Bern"}, "lines": [{"sku": "a1"}]}
 PLACED = {**ORDER, "priority": 0, "note": "", "validator_runs": 1}
@@ -166,7 +166,7 @@ CASES: dict[str, tuple[str, Any, dict[str, Any]]] = {
 
 
 def outcome(result: dict[str, Any]) -> dict[str, Any]:
-    """All of a result but the text of a value, which each host words in its own way."""
+    """Return a result without the text of a value, which each host writes in its own way."""
     kept = {key: result[key] for key in ("isError", "structuredContent") if key in result}
     if result["isError"]:
         kept["content"] = result["content"]
@@ -176,7 +176,7 @@ def outcome(result: dict[str, Any]) -> dict[str, Any]:
 
 
 def in_short(found: dict[str, Any], mask: str) -> dict[str, Any]:
-    """An outcome in the words of the cases."""
+    """Return an outcome in the words of the cases."""
     meta = found.get("toolbooth", {})
     if not found["isError"]:
         repairs = [[each["code"], each["path"]] for each in meta.get("repairs", [])]
@@ -210,8 +210,8 @@ def client_of(host: str, server: Any, mode: str) -> Any:
 
 
 def agreed(host: str, found: dict[str, Any], case: str) -> None:
-    """The outcome is the case's; and word for word that of our registry, unless the host masks a
-    crash.
+    """Check that the outcome is the case's, and equals that of our registry word for word, unless
+    the host masks a crash.
     """
     tool, arguments, expected = CASES[case]
     assert in_short(found, MASKED[host].format(tool)) == expected
@@ -220,7 +220,7 @@ def agreed(host: str, found: dict[str, Any], case: str) -> None:
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_our_registry_answers(case: str):
+def test_our_registry_answers_every_case_as_expected(case: str):
     tool, arguments, expected = CASES[case]
     assert in_short(ours(tool, arguments), MASKED["registry"].format(tool)) == expected
 
@@ -253,8 +253,8 @@ def test_a_protected_host_answers_as_our_registry_over_stdio(host: str):
 
 @asynccontextmanager
 async def listening(app: Any) -> AsyncIterator[str]:
-    """The address of an app on the loopback. The socket listens before the app runs: nobody has to
-    wait for it.
+    """Yield the URL of an app on loopback. The socket listens before the app runs, so no test has
+    to wait for it.
     """
     with socket.create_server(("127.0.0.1", 0)) as door:
         server = uvicorn.Server(uvicorn.Config(app, log_level="error", ws="none"))

@@ -56,7 +56,7 @@ class Depot(Server):
 
 
 def made(kind: type) -> Any:
-    """A server of a host with the one tool."""
+    """Return a server of a host with the one tool."""
     if issubclass(kind, Server):
         return kind("greetings", on_list_tools=list_tools, on_call_tool=call_tool)
     server = kind("greetings")
@@ -149,7 +149,7 @@ def run(program: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_the_names_load_no_host_until_a_server_is_protected():
+def test_importing_protect_loads_no_host():
     ran = run(
         "import json, sys; from toolbooth import protect, is_protected\n"
         "for wrong in (None, 'server.py'):\n"
@@ -183,7 +183,9 @@ LOOK_ALIKE = "type('{0}', (), {{'__module__': '{1}', '__qualname__': '{0}'}})()"
         ),
     ],
 )
-def test_a_missing_extra_is_one_sentence(name: str, module: str, missing: str, sentence: str):
+def test_a_missing_extra_is_reported_in_one_sentence(
+    name: str, module: str, missing: str, sentence: str
+):
     ran = run(
         f"import sys; sys.modules[{missing!r}] = None\n"
         f"from toolbooth import protect; protect({LOOK_ALIKE.format(name, module)})"

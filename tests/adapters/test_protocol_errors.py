@@ -1,5 +1,5 @@
-"""`protect(server, errors="protocol")`: refusals as JSON-RPC -32602, with the words and the data of
-the registry. All else stays as the host has it.
+"""`protect(server, errors="protocol")`: refusals as JSON-RPC -32602, with the message and the data
+of the registry. All other replies stay those of the host.
 """
 
 import asyncio
@@ -39,7 +39,7 @@ WRONG = {"data": {"headers": '{"A": "b"}'}}
 
 
 def error_of_registry(tool: str, arguments: Any) -> dict[str, Any]:
-    """The JSON-RPC error that our own server sends."""
+    """Return the JSON-RPC error that our own server sends."""
     params = {"name": tool, "arguments": arguments}
     message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
     registry = failing_server.make("registry", "protocol")
@@ -230,7 +230,7 @@ def test_a_call_in_python_raises_as_before():
 
 @pytest.mark.parametrize("child_errors", ["result", "protocol"])
 @pytest.mark.parametrize("errors", ["result", "protocol"])
-def test_the_server_that_is_called_decides_for_those_mounted_on_it(errors, child_errors):
+def test_the_called_servers_setting_applies_to_mounted_servers(errors, child_errors):
     child = failing_server.make("fastmcp", child_errors)
     parent = protect(FastMCP("parent"), errors=errors)
     parent.mount(child, namespace="web")
@@ -240,7 +240,7 @@ def test_the_server_that_is_called_decides_for_those_mounted_on_it(errors, child
     assert text.startswith("Refused: 1 problem in the arguments of 'web_http_request'.")
 
 
-def test_a_server_that_is_mounted_later_gets_the_choice_too():
+def test_the_setting_also_applies_to_servers_mounted_later():
     child = FastMCP("child")
     child.tool(failing_server.http_request)
     protect(FastMCP("parent"), errors="protocol").mount(child)
@@ -257,7 +257,7 @@ def test_a_server_that_is_mounted_later_gets_the_choice_too():
     ids=["fastmcp", "mcp_sdk", "lowlevel"],
 )
 @pytest.mark.parametrize("errors", ["jsonrpc", "", None, True])
-def test_another_value_is_an_error_and_changes_nothing(make, module, errors):
+def test_an_invalid_value_is_an_error_and_changes_nothing(make, module, errors):
     server = make()
     words = f"errors={errors!r}: must be one of 'result', 'protocol'"
     for choose in (protect, module.protect):

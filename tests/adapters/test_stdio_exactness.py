@@ -1,5 +1,5 @@
-"""Over stdio, a protected server of either host gets every digit of a whole number, and loses no key
-under an author's validator.
+"""Over stdio, a protected server of either host gets every digit of a whole number, and loses no
+key under an author's validator.
 """
 
 import json
@@ -76,7 +76,7 @@ def outcome(result: dict[str, Any]) -> Any:
 
 
 @pytest.mark.parametrize("host", ["fastmcp", "mcp_sdk"])
-def test_a_protected_server_takes_numbers_and_keys_as_they_were_sent(host: str):
+def test_a_protected_server_receives_numbers_and_keys_exactly_as_sent(host: str):
     environment = {
         **os.environ,
         "FASTMCP_SHOW_SERVER_BANNER": "false",

@@ -1,4 +1,4 @@
-"""A swallowed argument is refused wherever a call can arrive, and the note is in every result."""
+"""A swallowed argument is refused on every host and transport, and the note is in every result."""
 
 import asyncio
 import json
@@ -68,7 +68,7 @@ HOSTS = {"registry": registry_call, "fastmcp": fastmcp_call, "mcp_sdk": sdk_call
 
 
 @pytest.mark.parametrize("host", HOSTS)
-def test_every_host_refuses_and_repeats_no_value(host: str):
+def test_every_host_refuses_a_swallowed_argument_and_repeats_no_value(host: str):
     result = HOSTS[host]({"content": SWALLOWED})
     assert (result["isError"], saved) == (True, [])
     (problem,) = result["_meta"]["toolbooth"]["problems"]
@@ -80,14 +80,14 @@ def test_every_host_refuses_and_repeats_no_value(host: str):
 
 
 @pytest.mark.parametrize("host", HOSTS)
-def test_every_host_passes_a_tail_on_with_a_note(host: str):
+def test_every_host_accepts_trailing_tags_with_a_note(host: str):
     result = HOSTS[host]({"content": TAIL})
     assert (result["isError"], saved) == (False, [(TAIL, None, "", "")])
     assert result["_meta"]["toolbooth"] == NOTES
 
 
 @pytest.mark.parametrize("host", HOSTS)
-def test_every_host_knows_the_marker(host: str):
+def test_every_host_supports_the_verbatim_marker(host: str):
     result = HOSTS[host]({"content": "x", "source": SWALLOWED})
     assert (result["isError"], saved) == (False, [("x", None, "", SWALLOWED)])
     assert "toolbooth" not in result.get("_meta", {})
@@ -142,7 +142,7 @@ def test_swallowed_arguments_of_a_dispatched_action_are_refused(memory: ToolRegi
     assert "corrected" not in result["_meta"]["toolbooth"]
 
 
-def test_the_dispatchers_own_arguments_are_looked_at(memory: ToolRegistry):
+def test_the_dispatchers_own_arguments_are_examined(memory: ToolRegistry):
     action = 'create</action>\n<parameter name="params">{"content": "S3CRET"}'
     result = memory.call("notes", {"action": action})
     (problem,) = result["_meta"]["toolbooth"]["problems"]
@@ -150,7 +150,7 @@ def test_the_dispatchers_own_arguments_are_looked_at(memory: ToolRegistry):
     assert "S3CRET" not in json.dumps(result)
 
 
-def test_a_note_has_the_path_of_the_dispatchers_call(memory: ToolRegistry):
+def test_a_note_has_its_path_in_the_dispatchers_call(memory: ToolRegistry):
     result = memory.call("notes", {"action": "create", "params": {"content": TAIL}})
     assert saved == [(TAIL, None, "", "")]
     assert result["_meta"]["toolbooth"] == {

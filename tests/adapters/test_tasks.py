@@ -68,7 +68,7 @@ class Asking:
         return json.loads(data)
 
     def call(self, arguments: str, name: str = "delete_rows") -> tuple[bool, dict[str, Any]]:
-        """Whether the call became a task, and its result."""
+        """Return whether the call became a task, and its result."""
         reply = self.ask("tools/call", name, f'"name": "{name}", "arguments": {arguments}')[
             "result"
         ]
@@ -162,7 +162,7 @@ def analysed() -> Iterator[int]:
         yield port
 
 
-def test_a_task_whose_dependency_fails_has_failed(analysed: int):
+def test_a_task_fails_if_its_dependency_fails(analysed: int):
     client = Asking(analysed, TASKS)
     params = '"name": "depending", "arguments": {"number": 1}'
     task = client.ask("tools/call", "depending", params)["result"]["taskId"]
@@ -244,7 +244,7 @@ def test_tool_without_task_support_is_called_without_a_task(port: int):
     assert (tasked, outcome(result)) == (False, (f"0 None {PRICE}", None))
 
 
-def test_a_refused_task_is_a_protocol_error_where_refusals_are():
+def test_a_refused_task_is_a_protocol_error_with_errors_protocol():
     def fails(value: Any) -> Any:
         raise KeyError("secret")
 

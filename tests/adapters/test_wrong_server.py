@@ -1,5 +1,5 @@
-"""`protect` protects its own kind of server, and refuses every other object with the import that is
-right.
+"""`protect` protects its own kind of server, and refuses every other object with the correct
+import.
 """
 
 import pytest
@@ -29,14 +29,14 @@ def told(protect, server):
     return str(caught.value)
 
 
-def test_an_sdk_server_is_not_returned_unprotected_by_the_fastmcp_adapter():
+def test_the_fastmcp_adapter_refuses_an_sdk_server():
     assert told(protect_fastmcp, MCPServer("x")) == OF_ANOTHER_HOST.format(
         "mcp.server.mcpserver.server.MCPServer"
     )
     assert told(protect_fastmcp, Shop("x")) == OF_ANOTHER_HOST.format(f"{__name__}.Shop")
 
 
-def test_a_fastmcp_server_is_not_taken_by_the_sdk_adapter():
+def test_the_sdk_adapter_refuses_a_fastmcp_server():
     assert told(protect_mcp_sdk, FastMCP("x")) == OF_ANOTHER_HOST.format(
         "fastmcp.server.server.FastMCP"
     )
@@ -44,12 +44,12 @@ def test_a_fastmcp_server_is_not_taken_by_the_sdk_adapter():
 
 
 @pytest.mark.parametrize("protect", [protect_fastmcp, protect_mcp_sdk])
-def test_a_low_level_server_is_not_taken_by_the_other_adapters(protect):
+def test_the_other_adapters_refuse_a_low_level_server(protect):
     assert told(protect, Server("x")) == OF_ANOTHER_HOST.format("mcp.server.lowlevel.server.Server")
 
 
 @pytest.mark.parametrize("host", [FastMCP, MCPServer])
-def test_the_low_level_adapter_takes_no_other_server(host):
+def test_the_low_level_adapter_refuses_every_other_server(host):
     name = f"{host.__module__}.{host.__qualname__}"
     assert told(protect_lowlevel, host("x")) == OF_ANOTHER_HOST.format(name)
 
@@ -63,7 +63,7 @@ def test_protect_refuses_a_tool_registry_with_a_reason(protect):
 
 
 @pytest.mark.parametrize("protect", [protect_fastmcp, protect_mcp_sdk, protect_lowlevel])
-def test_a_class_is_not_a_server(protect):
+def test_a_server_class_is_refused(protect):
     assert (
         told(protect, FastMCP)
         == "protect() takes a server, not a class: pass an instance of FastMCP"

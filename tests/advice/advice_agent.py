@@ -1,6 +1,4 @@
-"""A literal agent: it sends a call, and if it is refused, it sends what the refusal tells it to
-send, and nothing else.
-"""
+"""A literal agent: it sends a call, and if it is refused, it sends exactly the call in the refusal."""
 
 import json
 from collections.abc import Callable
@@ -22,7 +20,7 @@ Send = Callable[[Call, dict[str, Any]], dict[str, Any]]
 
 
 def outcome(call: Call, send: Send) -> Outcome:
-    """What becomes of a call. A correction of a call that no reader can be certain of is wrong."""
+    """The outcome of a call. A correction of a call that no reader can be certain of is wrong."""
     first = send(call, call.sent)
     if not first["isError"]:
         return "right at once" if _is_right(call, first) else "ran with other arguments"
@@ -36,7 +34,7 @@ def outcome(call: Call, send: Send) -> Outcome:
 
 
 def correction(result: dict[str, Any]) -> dict[str, Any] | None:
-    """What a refusal tells an agent to send instead, as a program and as a model reads it."""
+    """Return the call that a refusal asks for, as a program and as a model reads it."""
     told = result.get("_meta", {}).get("toolbooth", {}).get("corrected")
     lines = result["content"][0]["text"].splitlines()
     read = [line for line in lines if line.startswith("Send instead: ")]
@@ -45,12 +43,12 @@ def correction(result: dict[str, Any]) -> dict[str, Any] | None:
 
 
 def repaired(result: dict[str, Any]) -> bool:
-    """Whether the call that was told had to be repaired: then it was not the right one."""
+    """Whether the suggested call had to be repaired: then it was not the right one."""
     return bool(result.get("_meta", {}).get("toolbooth", {}).get("repairs"))
 
 
 def _is_right(call: Call, result: dict[str, Any]) -> bool:
-    """Whether the tool received what was meant."""
+    """Whether the tool received the intended arguments."""
     if call.right is None:
         return False
     got = result.get("structuredContent") or json.loads(result["content"][0]["text"])
@@ -58,7 +56,7 @@ def _is_right(call: Call, result: dict[str, Any]) -> bool:
 
 
 def _entries(call: Call, arguments: dict[str, Any]) -> list[dict[str, Any]]:
-    """The entries in the arguments, with their defaults, in the same form for every tool."""
+    """Return the entries in the arguments, with their defaults, in the same form for every tool."""
     arguments = arguments.get("result", arguments)
     if call.depth == "items":
         found = arguments["entries"]

@@ -1,5 +1,5 @@
-"""The generated corpus: every fault × source × depth, also two faults in one call. Each call carries
-what was meant, by construction.
+"""The generated corpus: every fault × source × depth, also two faults in one call. Each call is
+generated together with its intended arguments.
 """
 
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""What goes wrong in one entry: the fields as they were sent, and as they were meant.
+"""The faults in one entry: the fields as sent, and the intended ones.
 
 `meant` is None if a reader of the call and of the schema cannot be certain of it: then no
 correction may be given, only words.
@@ -18,7 +18,7 @@ class Fault:
     kind: str
     sent: dict[str, Any]
     meant: dict[str, Any] | None
-    """The fields that the sent ones stand for."""
+    """The intended fields for the sent ones."""
 
 
 def faults() -> Iterator[Fault]:
@@ -220,7 +220,7 @@ COMPUTED: dict[tuple[str, Any], Any] = {
     ("employees", "1,000"): 1000,
     ("employees", "12,345,678"): 12345678,
 }
-"""What was meant, where each value sent means another one."""
+"""The intended values, if each sent value means another one."""
 
 LEFT_OUT = {
     "employees": ["None", "N/A", "n/a", "none"],

@@ -1,5 +1,5 @@
 """The tools that the corpus calls: one entry with fields of every kind, declared in three ways and
-at three depths. Each tool returns what it received.
+at three depths. Each tool returns the values it received.
 """
 
 import inspect

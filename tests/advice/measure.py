@@ -1,4 +1,4 @@
-"""What becomes of the calls of the corpus on each server. `--list` names the servers, `--run NAME`
+"""The outcomes of the calls of the corpus on each server. `--list` names the servers, `--run NAME`
 prints the figures of one as JSON; `--kinds NAME` has a line for each kind of fault, `--wrong NAME`
 names the calls with wrong advice, and those without the correction that could be given.
 """
@@ -19,7 +19,7 @@ WRONG = ("wrong advice", "ran with other arguments")
 
 
 def outcomes(name: str) -> Iterator[tuple[Call, Outcome]]:
-    """What becomes of every call. A host has no tools that are made from a JSON Schema."""
+    """Yield the outcome of every call. A host has no tools that are made from a JSON Schema."""
     send = SERVERS[name]()
     for call in corpus():
         if call.source != "schema" or name == "Toolbooth":

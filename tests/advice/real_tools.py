@@ -1,4 +1,4 @@
-"""The input schemas of tools that nobody here wrote, without their sentences: `real_tools.jsonl`.
+"""The input schemas of tools that we did not write, without their sentences: `real_tools.jsonl`.
 `scripts/real_tools.py` writes it.
 """
 

@@ -1,4 +1,4 @@
-"""The corpus is what it says: large enough, and right calls that are right."""
+"""The corpus is large enough, and its right calls are right."""
 
 import json
 from pathlib import Path
@@ -23,7 +23,7 @@ def test_there_are_enough_calls_and_pairs():
         assert all(len(pair) == 2 for pair in every)
 
 
-def test_a_literal_agent_is_right_after_the_second_call_and_never_misled():
+def test_a_literal_agent_succeeds_by_the_second_call_and_is_never_misled():
     wrong = [
         (call.id, became)
         for call in corpus()
@@ -33,7 +33,7 @@ def test_a_literal_agent_is_right_after_the_second_call_and_never_misled():
     assert wrong == []
 
 
-def test_the_right_call_is_right_at_once_and_the_sent_one_is_another():
+def test_the_right_call_is_accepted_unchanged_and_differs_from_the_call_sent():
     for call in corpus():
         if call.right is not None:
             right = Call(call.id, call.kind, call.source, call.depth, call.right, call.right)

@@ -10,7 +10,7 @@ from toolbooth.boundary.cures.in_place import cure_in_place
 from toolbooth.boundary.examine import examine
 
 
-def test_values_replaced_in_place_give_the_call_that_a_walk_gives():
+def test_replacing_values_in_place_gives_the_same_call_as_a_walk():
     tools = contracts()
     compared = 0
     for call in corpus():
@@ -20,7 +20,7 @@ def test_values_replaced_in_place_give_the_call_that_a_walk_gives():
             continue
         cured = cure_in_place(contract, call.sent, exam.problem_paths)
         walked, edits = correct(contract, call.sent)
-        # The walk also cures choices in another case, which the examination does not look at.
+        # The walk also corrects choices in another case, which the examination does not look at.
         is_same_task = all(edit.source in exam.problem_paths for edit in edits)
         if cured is not None and cured.is_complete and is_same_task:
             assert (cured.arguments, cured.edits) == (walked, edits), call.id

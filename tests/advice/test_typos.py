@@ -1,4 +1,4 @@
-"""A sample of the typos in the field names of real tools. `make long` makes all of them."""
+"""A sample of the typos in the field names of real tools. `make long` tries all of them."""
 
 import pytest
 from typos import Calls, misspelt, outcomes, places, real_tools, slips, sources, with_typo
@@ -21,7 +21,7 @@ def test_typos_are_corrected_and_never_sent_to_another_field(source: str):
     assert refused.count("corrected") >= 0.95 * len(refused)
 
 
-def test_a_slip_is_one_letter_or_two_neighbours():
+def test_a_slip_changes_one_letter_or_swaps_two_neighbours():
     assert slips("ab") >= {"ba", "b", "a", "aab", "abb", "sb", "av"}
     assert "ab" not in slips("ab")
     assert slips("aa") >= {"a", "aaa"}
@@ -50,7 +50,7 @@ def test_every_field_is_reached_at_every_depth():
     assert with_typo(call, ("lines", 0, "sku"), "skuu") == {"title": "a", "lines": [{"skuu": "b"}]}
 
 
-def test_almost_every_field_has_a_right_call():
+def test_almost_every_field_has_a_valid_call():
     calls = [Calls(tool) for tool in real_tools() if tool.source in SAMPLE]
     fields = sum(len(each.right) for each in calls)
     assert set(SAMPLE) <= set(sources())

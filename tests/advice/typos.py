@@ -1,6 +1,6 @@
-"""Every typo of one slip in the field names of real tools, and what a literal agent makes of the
-refusal. `--run SOURCE` prints the figures of one source as JSON, `--missed SOURCE` the typos that
-are not corrected; without a word it names the sources.
+"""Every typo of one slip in the field names of real tools, and the call that a literal agent makes
+after the refusal. `--run SOURCE` prints the figures of one source as JSON, `--missed SOURCE` the
+typos that are not corrected; without an option it names the sources.
 """
 
 import json
@@ -23,7 +23,7 @@ from toolbooth.sample import sample_value
 from toolbooth.spelling import NEIGHBOURS, is_listed, parts
 
 LETTERS = 5
-"""Of a word in which a slip is corrected."""
+"""The length of a word in which a slip is corrected."""
 
 MOST_LEVELS = 6
 """Objects and lists within each other; some schemas contain themselves."""
@@ -51,7 +51,7 @@ class Typo:
 
 
 def slips(word: str) -> set[str]:
-    """Every text that one slip makes of a word in lower case."""
+    """Return every text that one slip makes of a word in lower case."""
     made: set[str] = set()
     for index, letter in enumerate(word):
         before, after = word[:index], word[index + 1 :]
@@ -64,7 +64,9 @@ def slips(word: str) -> set[str]:
 
 
 def misspelt(name: str) -> Iterator[tuple[str, str, int]]:
-    """Every name that one slip makes of a name: it, its misspelt word, and how long the word was."""
+    """Yield every name that one slip makes of a name: it, its misspelt word, and the length of the
+    word.
+    """
     for found in WORD.finditer(name):
         word = found[0]
         for slip in sorted(slips(word.lower())):
@@ -72,7 +74,7 @@ def misspelt(name: str) -> Iterator[tuple[str, str, int]]:
 
 
 def _cased(slip: str, word: str) -> str:
-    """A slip in upper and lower case as the word has it."""
+    """Return a slip in upper and lower case as the word has it."""
     if word.isupper() and len(word) > 1:
         return slip.upper()
     return slip.capitalize() if word[0].isupper() else slip
@@ -82,7 +84,7 @@ def _cased(slip: str, word: str) -> str:
 
 
 def places(schema: Any, root: Mapping[str, Any], level: int = 0) -> Iterator[tuple[JsonPath, Any]]:
-    """The path of every field, with a value for the schema in which it was sent."""
+    """Yield the path of every field, with a value for the schema in which it was sent."""
     for branch in _branches(schema, root):
         if level > MOST_LEVELS:
             return
@@ -109,7 +111,7 @@ def _branches(schema: Any, root: Mapping[str, Any]) -> Iterator[Mapping[str, Any
 
 
 def with_typo(value: Any, path: JsonPath, sent: str) -> Any:
-    """The value with another name for the field at the path."""
+    """Return the value with another name for the field at the path."""
     step, *rest = path
     if rest and isinstance(value, list):
         return [with_typo(value[0], rest, sent), *value[1:]]
@@ -174,8 +176,8 @@ def _rename(typo: Typo) -> str:
 
 
 def outcomes(source: str, step: int = 1) -> Iterator[tuple[Typo, Outcome]]:
-    """What becomes of every typo, or of every `step`-th. A name is misspelt once at each depth: in
-    the first tool that has it.
+    """Yield the outcome of every typo, or of every `step`-th. A name is misspelt once at each
+    depth: in the first tool that has it.
     """
     seen: set[tuple[str, int]] = set()
     for tool in real_tools():

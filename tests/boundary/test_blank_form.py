@@ -1,4 +1,6 @@
-"""The form of a call in which nothing was right; and that it does nothing if it is sent back."""
+"""The form that is sent if every argument of a call was wrong, and that it is refused if it is sent
+back unchanged.
+"""
 
 import json
 from datetime import date, datetime, time, timedelta
@@ -70,7 +72,7 @@ def test_a_call_in_which_nothing_is_right_gets_the_form():
         {"customer": 5, "lines": "x"},
     ],
 )
-def test_a_call_of_which_some_part_is_right_gets_no_form(arguments):
+def test_a_partly_valid_call_gets_no_form(arguments):
     assert "Form: " not in told(ORDER, arguments)
 
 
@@ -160,7 +162,7 @@ def test_a_placeholder_is_refused_also_where_text_is_declared():
     ]
 
 
-def test_a_form_of_which_something_was_filled_in_is_refused():
+def test_a_partly_filled_form_is_refused():
     filled = {"customer": "Ann", "lines": [{"sku": "<text>", "quantity": 1}]}
     assert told(ORDER, filled).splitlines()[1:] == [
         "- $.lines[0].sku: is a placeholder; send a real value"
@@ -176,7 +178,7 @@ def test_a_form_of_which_something_was_filled_in_is_refused():
     ],
     ids=["escaped", "escaped in capitals", "arguments as text"],
 )
-def test_a_placeholder_is_refused_however_it_is_written(body):
+def test_a_placeholder_is_refused_in_every_spelling(body):
     def tool(customer: str) -> str:
         raise AssertionError("called")
 
@@ -192,7 +194,7 @@ def test_other_text_with_angle_brackets_passes(text):
     assert (result["isError"], result["content"][0]["text"]) == (False, text)
 
 
-def test_a_verbatim_field_takes_a_placeholder_as_it_is():
+def test_a_verbatim_field_accepts_a_placeholder_unchanged():
     def tool(text: Annotated[str, Verbatim()]) -> str:
         return text
 

@@ -1,4 +1,4 @@
-"""Refusals of objects that may have several forms name every form that is possible."""
+"""Refusals of objects that may have several forms name every possible form."""
 
 import json
 from typing import Annotated, Any, Literal
@@ -68,7 +68,7 @@ def test_missing_tag_is_reported_with_all_valid_tags():
     ]
 
 
-def test_a_form_that_the_tag_names_is_the_only_one():
+def test_a_valid_tag_limits_the_refusal_to_its_own_form():
     assert lines(pay, {"method": {"kind": "coins"}}) == [
         "- $.method.amount: is required, but was not sent"
     ]
@@ -90,11 +90,11 @@ def test_unknown_key_in_a_union_is_reported_with_the_fields_of_all_forms():
     ]
 
 
-def test_other_problems_of_the_object_are_left_as_they_are():
+def test_problems_in_a_recognised_form_are_reported_unchanged():
     assert lines(go, {"there": {"x": "far"}}) == ['- $.there.x: must be an integer, got text "far"']
 
 
-def test_many_forms_are_counted():
+def test_forms_beyond_the_listed_ones_are_counted():
     forms: Any = None
     for number in range(10):
         tag: Any = Literal[f"k{number}"]

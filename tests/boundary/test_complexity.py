@@ -1,5 +1,5 @@
-"""Unions of models that contain the union again: the forms to try are counted before they are
-tried, and nothing is tried twice.
+"""Unions of models that contain the union again: the forms are counted before they are tried, and
+none is tried twice.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def answer(function: Any, arguments: Any) -> Any:
     return handle_bytes(compile_function(function), json.dumps(arguments).encode())
 
 
-def test_a_right_tree_of_14_levels_passes_as_it_is():
+def test_a_valid_tree_of_14_levels_is_accepted_unchanged():
     tree = nested(14, {"x": 5})
     assert answer(plant, {"tree": tree}) == {
         "content": [{"type": "text", "text": json.dumps({"tree": tree}, separators=(",", ":"))}],
@@ -115,7 +115,7 @@ def test_a_published_schema_with_recursive_unions_is_guarded_too():
     assert not handle_bytes(contract, right)["isError"]
 
 
-def test_a_tag_names_the_form_so_depth_costs_nothing():
+def test_tagged_unions_have_no_limit_of_combinations():
     term = nested(60, 1, kind="plus")
     assert answer(calculate, {"term": term})["structuredContent"] == {"term": term}
 
@@ -127,7 +127,7 @@ def test_a_wrong_leaf_is_found_and_named_at_any_depth(depth):
     assert (problem["code"], problem["path"]) == ("wrong-type", f"$.tree{'.child' * depth}.x")
 
 
-def test_a_leaf_out_of_bounds_is_named_though_there_are_thousands_of_objections():
+def test_a_leaf_out_of_bounds_is_named_among_thousands_of_objections():
     result = answer(plant, {"tree": nested(10, {"x": 10})})
     [problem] = result["_meta"]["toolbooth"]["problems"]
     assert (problem["code"], problem["path"]) == ("invalid", f"$.tree{'.child' * 10}.x")
@@ -246,7 +246,7 @@ TREES = st.recursive(
 
 @given(TREES)
 def test_accepted_values_equal_the_ones_of_pydantic(tree):
-    """Every declared key; undeclared ones are refused here and dropped there."""
+    """The trees have every declared key; undeclared ones are refused here and dropped by Pydantic."""
     result = answer(plant, {"tree": tree})
     if not result["isError"]:
         alone = TypeAdapter(Left | Right).validate_python(tree, strict=False)
@@ -268,7 +268,7 @@ def test_a_large_call_with_such_unions_is_examined_before_it_is_validated(
         assert result["structuredContent"] == {"tree": tree}
 
 
-def test_the_same_json_text_in_two_places_is_the_same_tree():
+def test_the_same_json_text_in_two_places_is_examined_once():
     tree = nested(6, {"x": 5})
     text = json.dumps(tree)
     result = answer(plant_texts, {"tree": text, "second": text})
@@ -296,7 +296,7 @@ def climb(path: Up | Down) -> str:
     return type(path).__name__
 
 
-def test_of_forms_with_the_same_names_the_first_is_the_likeliest():
+def test_of_forms_with_the_same_fields_the_first_is_reported():
     assert answer(climb, {"path": {"further": {"step": 1}}})["content"][0]["text"] == "Up"
     result = answer(climb, {"path": {"further": {"step": "bad"}}})
     [problem] = result["_meta"]["toolbooth"]["problems"]

@@ -1,4 +1,6 @@
-"""The corrected call: what can be derived from the declared names alone, and where derivation ends."""
+"""The corrected call: corrections that follow from the declared names alone, and the limits of
+derivation.
+"""
 
 import json
 from collections.abc import Callable, Iterator
@@ -29,7 +31,7 @@ class Person(BaseModel):
 
 
 def refused(function: Callable[..., Any], arguments: Any) -> Any:
-    """The corrected arguments and the edits; the corrected arguments pass as they are."""
+    """Return the corrected arguments and the edits; the corrected arguments are accepted unchanged."""
     contract = compile_function(function)
     body = arguments if isinstance(arguments, bytes) else json.dumps(arguments).encode()
     result = handle_bytes(contract, body)
@@ -203,7 +205,7 @@ class Login(BaseModel):
     password: SecretStr
 
 
-def test_a_corrected_call_is_shown_only_where_it_holds_no_secret():
+def test_a_corrected_call_is_shown_only_without_secrets():
     def tool(name: str, login: Login | None = None, others: list[Login] | None = None): ...
 
     login = {"user": "u", "password": "p"}
@@ -252,7 +254,7 @@ def test_many_slips_are_corrected_and_only_twenty_edits_listed():
 @pytest.mark.parametrize(
     "one", [{"SKU": "a"}, {"body": {"sku": "a"}}], ids=["another case", "a wrapper"]
 )
-def test_past_a_number_of_trials_no_corrected_call_is_sought(many, one):
+def test_the_search_for_a_corrected_call_ends_after_a_number_of_trials(many, one):
     def tool(lines: list[Line]): ...
 
     corrected, edits = refused(tool, {"lines": [many] * 2_100 + [one]})
@@ -261,7 +263,7 @@ def test_past_a_number_of_trials_no_corrected_call_is_sought(many, one):
 
 
 @pytest.mark.parametrize("name", ["strange_{}_{}", "strange.{}.{}"], ids=["plain", "a path"])
-def test_very_many_strange_keys_are_not_sought_one_by_one(name: str):
+def test_very_many_undeclared_keys_are_not_searched_one_by_one(name: str):
     def tool(lines: list[Line]): ...
 
     def line(index: int) -> dict[str, Any]:
@@ -297,7 +299,7 @@ def test_long_numbers_in_the_text_of_a_wrapper_are_corrected_too(number: str):
 
 
 def typos() -> Iterator[Any]:
-    """Calls of `order` with one key that is declared nowhere, at every level."""
+    """Yield calls of `order` with one undeclared key, at every level."""
     for key in ("nme", "adrss", "sku2", "x"):
         yield {**SENT, key: "Ann"}
         yield {"name": "Ann", "address": {"city": "Bern", key: 1}}
@@ -315,7 +317,7 @@ def test_calls_beyond_correction_get_no_correction(sent: Any):
 
 
 @pytest.mark.parametrize("key", ["City", "address.zip", "lines[0]", "SKU", "wrap"])
-def test_a_key_that_may_have_a_place_is_looked_for(key: str):
+def test_an_undeclared_key_is_searched_only_where_it_may_belong(key: str):
     contract = compile_function(order)
     sent = {**SENT, key: {"sku": "a"} if key == "wrap" else "a"}
     _, exam = examine(contract.shape, sent, contract.limits, thorough=False)

@@ -1,4 +1,4 @@
-"""What a wrong value certainly means, for one declared type after the other."""
+"""The certain meaning of a wrong value, for one declared type after the other."""
 
 import json
 from datetime import date, datetime, time
@@ -75,7 +75,7 @@ TYPES: dict[str, Any] = {
 
 
 def correction(kind: Any, value: Any) -> Any:
-    """What a tool with one parameter of this type is said to have been sent."""
+    """Return the correction of a call to a tool with one parameter of this type."""
     declared = TYPES[kind] if isinstance(kind, str) else kind
 
     def tool(it: declared) -> None: ...
@@ -265,7 +265,7 @@ def test_reading_of_a_long_python_literal_is_bounded():
     assert correction("ints", f"({'1, ' * 10_000}1)") is None
 
 
-def test_a_secret_is_not_read():
+def test_the_value_of_a_secret_is_not_corrected():
     def login(pin: Annotated[SecretStr, Field(max_length=3)]) -> None: ...
 
     result = handle_bytes(compile_function(login), b'{"pin": 12345}')
@@ -337,7 +337,7 @@ LABELS = {
 }
 
 
-def test_a_choice_by_its_title_and_a_default_behind_a_reference():
+def test_titles_of_choices_and_defaults_are_found_behind_a_reference():
     contract = compile_json_schema(LABELS, function=dict)
     result = handle_bytes(contract, b'{"state": "in_progress", "other": "N/A"}')
     assert result["_meta"]["toolbooth"]["corrected"] == {"state": "ip"}
@@ -363,7 +363,7 @@ def test_edits_of_values_move_with_the_call():
     assert [each.source for each in moved] == [("params", "a"), ("params", "b")]
 
 
-def test_names_that_are_joined_through_two_objects():
+def test_a_key_that_joins_the_names_of_nested_objects_is_corrected():
     class Place(BaseModel):
         lat: float
 
@@ -435,7 +435,7 @@ def refusal(arguments: dict[str, Any]) -> dict[str, Any]:
         pytest.param({"box": {"parts": [{"pages": True}]}, "kept": "no"}, None, id="one unclear"),
     ],
 )
-def test_wrong_values_are_replaced_wherever_they_stand(sent, corrected):
+def test_wrong_values_are_replaced_at_every_depth(sent, corrected):
     assert refusal(sent).get("corrected") == corrected
 
 
@@ -452,7 +452,7 @@ def test_unambiguous_edit_is_sent_beside_an_ambiguous_value():
 
 
 def meaning(tool: Any, arguments: Any) -> Any:
-    """The corrected call, or else the first problem."""
+    """Return the corrected call, or else the first problem."""
     result = handle_bytes(compile_function(tool), json.dumps(arguments).encode())["_meta"]
     told = result["toolbooth"]
     return told.get("corrected") or told["problems"][0]["message"]
@@ -462,18 +462,18 @@ def order(lines: list[Line] = []) -> None: ...  # noqa: B006
 
 
 @pytest.mark.parametrize("key", ["lines", "line", "Lines"])
-def test_a_list_under_its_own_name(key: str):
+def test_a_list_inside_an_object_with_its_own_name_is_unwrapped(key: str):
     assert meaning(order, {"lines": {key: [{"sku": "a"}]}}) == {"lines": [{"sku": "a"}]}
 
 
-def test_a_word_for_nothing_that_may_be_a_choice_is_not_left_out():
+def test_a_placeholder_that_may_be_a_choice_is_not_left_out():
     def tool(name: str, level: Literal["none", "all"] | None = None) -> None: ...
 
     assert meaning(tool, {"name": "a", "level": "None"}).endswith("leave it out if unknown")
 
 
 @pytest.mark.parametrize("word", ["null", "undefined", "nil", "None", "N/A", ""])
-def test_a_word_for_nothing_is_left_out_where_that_is_null(word: str):
+def test_a_placeholder_for_an_optional_nullable_field_is_left_out(word: str):
     def tool(name: str, due: date | None = None) -> None: ...
 
     assert meaning(tool, {"name": "a", "due": word}) == {"name": "a"}
@@ -494,7 +494,7 @@ def test_key_that_joins_an_object_and_its_field_is_corrected(key: str):
     assert meaning(tool, {"note": "x", "addressstreets": "a"}).startswith("there is no field")
 
 
-def test_a_key_of_several_rows_is_moved_nowhere():
+def test_a_key_that_may_belong_to_several_rows_is_not_moved():
     def tool(lines: list[Line], title: str = "") -> None: ...
 
     rows = [{"sku": "a", "title": "x"}, {"sku": "b", "title": "y"}, {"sku": "c", "title": "z"}]
@@ -518,7 +518,7 @@ def test_no_field_is_suggested_that_was_sent():
     assert told == 'there is no field "account"; did you mean "from_account"?'
 
 
-def test_a_misplaced_word_for_nothing_is_left_out():
+def test_a_misplaced_placeholder_is_left_out():
     class Place(BaseModel):
         city: str
 

@@ -145,7 +145,7 @@ def test_a_tool_with_only_the_servers_arguments_has_no_fields():
     ]
 
 
-def test_no_name_that_fits_is_left_out_for_one_that_does_not():
+def test_a_name_that_fits_is_listed_after_one_that_does_not():
     long = "n" * 2_000
     model: Any = create_model("Long", **{long: (int, 0), "short": (int, 0)})
 
@@ -157,7 +157,7 @@ def test_no_name_that_fits_is_left_out_for_one_that_does_not():
     assert list(result["_meta"]["toolbooth"]["declared"]["$.it"]) == [long, "short"]
 
 
-def test_names_of_which_none_fits_are_counted():
+def test_names_are_only_counted_if_none_fits():
     model: Any = create_model("Long", **{letter * 2_000: (int, 0) for letter in "mn"})
 
     def tool(it: model) -> str:
@@ -168,7 +168,7 @@ def test_names_of_which_none_fits_are_counted():
     assert result["content"][0]["text"].endswith(end)
 
 
-def test_a_small_limit_leaves_the_declared_fields_to_the_data():
+def test_with_a_small_limit_the_declared_fields_are_only_in_the_data():
     def tool(email: str, first_name: str = "") -> str:
         raise AssertionError("called")
 
@@ -180,7 +180,7 @@ def test_a_small_limit_leaves_the_declared_fields_to_the_data():
     assert list(result["_meta"]["toolbooth"]["declared"]["$"]) == ["email", "first_name"]
 
 
-def test_the_call_to_send_instead_is_whole_beside_many_fields():
+def test_the_corrected_call_is_shown_whole_beside_many_fields():
     fields = {f"first_name_{n}": (str, "") for n in range(300)}
     model: Any = create_model("Wide", **fields)
 
@@ -239,7 +239,7 @@ def test_the_text_keeps_its_limit_and_the_data_is_complete(fields, call, most):
 
 
 def check_line(line: str, data: dict[str, Any], fields: list[str], most: int) -> None:
-    """Whole names and a right count, or a whole call."""
+    """Check for whole names and a correct count, or a whole call."""
     if line.startswith("Send instead: "):
         assert json.loads(line.removeprefix("Send instead: ")) == data["corrected"]
     if not line.startswith("Declared fields") or line.endswith("too long to list."):
@@ -281,7 +281,7 @@ class Row(BaseModel):
     email: str = Field(min_length=1)
 
 
-def test_the_data_is_not_larger_than_the_schema_however_many_rows_are_wrong():
+def test_the_data_stays_smaller_than_the_schema_for_any_number_of_wrong_rows():
     def tool(rows: list[Row]) -> str:
         raise AssertionError("called")
 

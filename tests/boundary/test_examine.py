@@ -1,4 +1,4 @@
-"""The descent over the shape: unions, numbers, and the bounds of what is listed."""
+"""The descent over the shape: unions, numbers, and the limits of the listed problems and repairs."""
 
 import json
 from collections.abc import Callable
@@ -12,7 +12,7 @@ from toolbooth.boundary.repairs import CLIENT_KEYS
 
 
 def outcome(function: Callable[..., Any], body: bytes) -> Any:
-    """What the tool received, with the repairs; or the problems."""
+    """Return the value that the tool received, with the repairs, or the problems."""
     received: list[Any] = []
     result = handle_bytes(
         compile_function(function), body, lambda **values: received.append(values)
@@ -56,7 +56,7 @@ def test_text_that_two_forms_of_a_union_read_differently_is_refused():
     )
 
 
-def test_a_union_of_arrays_takes_the_one_that_fits():
+def test_the_matching_array_of_a_union_is_chosen():
     def tool(ids: list[int] | list[str]): ...
 
     assert outcome(tool, b'{"ids": [1, 2]}') == ({"ids": [1, 2]}, [])
@@ -91,7 +91,7 @@ def test_an_integer_written_with_a_point_is_the_same_number_in_every_union(tool,
     assert outcome(tool, b'{"it": %b}' % sent) == ({"it": expected}, [])
 
 
-def test_an_integer_written_with_a_point_is_one_and_content_is_left_as_it_is():
+def test_a_number_with_a_point_becomes_an_integer_only_where_one_is_declared():
     def tool(
         count: int | str,
         ids: list[int],
@@ -225,7 +225,7 @@ def test_empty_key_that_selects_a_union_branch_is_not_dropped(empty: str):
     ]
 
 
-def test_an_empty_key_is_not_sent_where_only_its_own_branch_is_left():
+def test_null_is_dropped_where_only_one_branch_fits():
     def either(u: Other | Long) -> str:
         return repr(u)
 

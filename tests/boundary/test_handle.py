@@ -67,7 +67,7 @@ sync_forms = pytest.mark.parametrize("handle", SYNC, ids=["bytes", "parsed"])
 async_forms = pytest.mark.parametrize("handle", ASYNC, ids=["bytes-async", "parsed-async"])
 
 
-# --- what a tool returns ---
+# --- return values ---
 
 
 @every_form
@@ -198,7 +198,7 @@ def test_an_async_generator_called_by_the_sync_form_is_the_hosts_mistake(handle)
         handle(compile_function(tool), {})
 
 
-# --- whose function, with what ---
+# --- whose function, with which arguments ---
 
 
 @every_form
@@ -210,7 +210,7 @@ def test_a_function_given_for_the_call_is_called_instead(handle):
 
 
 @every_form
-def test_a_contract_without_a_function_names_the_remedy(handle):
+def test_calling_a_contract_without_a_function_raises_with_the_remedy(handle):
     contract = compile_model(Contact)
     with pytest.raises(
         TypeError, match="'Contact' was compiled without a function: pass one to call"
@@ -260,7 +260,7 @@ def test_a_foreign_schemas_tool_gets_one_dict(handle):
     assert handle(contract, {"a": 1}) == said('{"a":1}', structuredContent={"a": 1})
 
 
-# --- what goes wrong ---
+# --- errors ---
 
 
 @dataclass

@@ -1,4 +1,4 @@
-"""A whole number is the same number however JSON writes it: an integer gets exactly that number, or
+"""A whole number is the same number in every JSON spelling: an integer gets exactly that number, or
 the call is refused.
 """
 
@@ -145,7 +145,7 @@ def body_of(place: str, number: str) -> bytes:
 
 
 def received(result: dict[str, Any], place: str) -> Any:
-    """The integer that the tool got, or the codes of the refusal."""
+    """Return the integer that the tool got, or the codes of the refusal."""
     if result["isError"]:
         return {each["code"] for each in result["_meta"]["toolbooth"]["problems"]}
     return PLACES[place][2](RECEIVED.pop())
@@ -205,7 +205,7 @@ def test_a_number_that_is_not_whole_never_becomes_an_integer(
 
 
 @pytest.mark.parametrize("place", PLACES)
-def test_digits_are_neither_lost_nor_made_up(place: str):
+def test_digits_are_neither_lost_nor_added(place: str):
     contract = PLACES[place][0]
     for text, number in (
         ("5.0", 5),
@@ -244,7 +244,9 @@ def test_a_float_or_an_integer_keeps_the_digits(spelling: tuple[int, str]):
         pytest.param("12345678901234567", 12345678901234567, id="an-integer"),
     ],
 )
-def test_of_float_and_integer_the_one_is_taken_that_keeps_the_digits(text: str, expected: Any):
+def test_a_union_of_float_and_integer_chooses_the_type_that_keeps_the_digits(
+    text: str, expected: Any
+):
     handle_bytes(tool_of(int | float), f'{{"it": {text}}}'.encode())
     got = RECEIVED.pop()
     assert (got, type(got)) == (expected, type(expected))
@@ -256,7 +258,7 @@ def test_of_float_and_integer_the_one_is_taken_that_keeps_the_digits(text: str, 
 @pytest.mark.parametrize(
     "text", ["1e99999999999999999999", "1e-99999999999999999999", "1e400", "0." + "0" * 400 + "1"]
 )
-def test_a_number_beyond_all_bounds_is_refused(hint: Any, text: str):
+def test_a_number_with_too_many_digits_is_refused(hint: Any, text: str):
     result = handle_bytes(tool_of(hint), f'{{"it": {text}}}'.encode())
     if result["isError"]:
         problem = result["_meta"]["toolbooth"]["problems"][0]
@@ -269,7 +271,7 @@ EXACT = b'{"it": 123456789012345678.0}'
 LARGE = b'{"it": 1.2345678901234567890e19}'
 
 
-def test_every_way_into_the_server_is_exact():
+def test_every_transport_keeps_every_digit():
     registry = ToolRegistry("numbers")
 
     @registry.tool
@@ -345,7 +347,7 @@ def test_large_floats_pass_where_a_float_is_declared():
         assert repr(RECEIVED.pop()) == repr(Copied(n=1, rate=1e300, free={"a": [1e300]}))
 
 
-def test_content_is_not_rewritten():
+def test_numbers_inside_content_are_not_rewritten():
     handle_bytes(tool_of(Any), b'{"it": [1e23, 5.0, 123456789012345678.0]}')
     assert repr(RECEIVED.pop()) == "[1e+23, 5.0, 1.2345678901234568e+17]"
 

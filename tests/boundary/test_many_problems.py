@@ -1,4 +1,4 @@
-"""Calls in which very much is wrong: everything is counted, and the work ends somewhere."""
+"""Calls with very many problems: all are counted, and the work is limited."""
 
 import gc
 import json
@@ -111,11 +111,12 @@ def test_a_long_list_of_choices_ends_with_a_count():
     assert " others; got " in result["content"][0]["text"]
 
 
-# --- calls that are not looked at to their end ------------------------------------------------------
+# --- calls whose examination is cut short
+# -----------------------------------------------------------
 
 
 @pytest.mark.parametrize("item", ['"x"', "[]", "{}", "null"])
-def test_past_ten_thousand_problems_the_rest_of_the_call_is_not_looked_at(item: str):
+def test_past_ten_thousand_problems_the_rest_of_the_call_is_not_examined(item: str):
     found = told(f'{{"amounts": [{", ".join([item] * 10_200)}]}}'.encode())
     assert found["text"].startswith("Refused: more than 10000 problems in the arguments of 'add'.")
     assert found["text"].endswith("- and many more")
@@ -150,7 +151,7 @@ def test_a_long_key_with_many_underscores_is_refused():
 
 @pytest.mark.parametrize("is_on", [True, False])
 @pytest.mark.parametrize("item", ['{"sku": "a"}', '{"ksu": "a"}', "{"])
-def test_after_a_large_call_the_collector_is_as_it_was(is_on: bool, item: str):
+def test_the_garbage_collector_is_restored_after_a_large_call(is_on: bool, item: str):
     body = f'{{"rows": [{", ".join([item] * 9_000)}]}}'.encode()
     before = gc.isenabled()
     (gc.enable if is_on else gc.disable)()
@@ -211,7 +212,7 @@ def test_values_in_json_text_count_for_the_whole_call(kinds, most):
         return len(rows)
 
     sent = [{}, "{}", '{"number": "5"}', '{"tags": "[1, 2]"}']
-    # A text counts with all that is read from it, at every level.
+    # A text counts with all values that are parsed from it, at every level.
     costs = [0, 2, 3 + 1, 3 + 4]
     contract = compile_function(put, limits=Limits(max_values=most))
     body = json.dumps({"rows": [sent[kind] for kind in kinds]}).encode()

@@ -49,7 +49,7 @@ def told(tool: Any, arguments: Any) -> dict[str, Any]:
         ),
     ],
 )
-def test_a_call_that_was_sent_whole_in_a_field_is_taken_out(tool: Any, sent: Any, meant: Any):
+def test_a_whole_call_inside_one_field_is_unwrapped(tool: Any, sent: Any, meant: Any):
     found = told(tool, sent)
     assert found["corrected"] == meant
     assert [each["code"] for each in found["problems"]] == ["missing"]
@@ -65,11 +65,11 @@ def test_a_call_that_was_sent_whole_in_a_field_is_taken_out(tool: Any, sent: Any
         {"retries": 1},
     ],
 )
-def test_other_contents_of_an_open_field_stay_there(sent: Any):
+def test_other_contents_of_an_open_field_are_not_moved(sent: Any):
     assert "corrected" not in told(fetch, sent)
 
 
-def test_a_union_of_calls_is_left_alone():
+def test_a_union_of_calls_is_not_unwrapped():
     forms = [
         {"properties": {"url": {"type": "string"}, "params": {}}, "required": ["url"]},
         {"properties": {"path": {"type": "string"}}, "required": ["path"]},
@@ -112,7 +112,7 @@ def test_a_required_field_under_a_misspelt_name_is_renamed(sent: Any, meant: Any
         {},
     ],
 )
-def test_a_required_field_that_is_not_certainly_there_stays_missing(sent: Any):
+def test_a_required_field_without_a_certain_match_is_reported_missing(sent: Any):
     assert "corrected" not in told(move, sent)
 
 
@@ -166,7 +166,7 @@ def test_key_that_may_hold_all_arguments_is_not_moved(sent: Any):
     assert "corrected" not in told(call_tool, sent)
 
 
-def test_other_open_fields_take_nothing_that_was_sent_beside_them():
+def test_undeclared_keys_are_not_moved_into_other_open_fields():
     def page(name: str, properties: dict[str, Any] | None = None) -> None: ...
 
     def run(script: str, arguments: dict[str, Any] | None = None) -> None: ...
@@ -186,7 +186,7 @@ def test_other_open_fields_take_nothing_that_was_sent_beside_them():
 # --- a call in a key ------------------------------------------------------------------------------
 
 
-def test_a_call_that_was_written_into_a_key_is_taken_out():
+def test_a_call_written_as_a_key_is_unwrapped():
     assert told(fetch, {'{"url": "x"}': None})["corrected"] == {"url": "x"}
     assert "corrected" not in told(fetch, {'{"url": "x"}': 1})
     assert "corrected" not in told(fetch, {'{"uri": "x"}': None})

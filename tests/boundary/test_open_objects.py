@@ -1,4 +1,4 @@
-"""Wrappers in open objects: what is refused, and what passes as content."""
+"""Wrappers in open objects: when they are refused, and when they are accepted as content."""
 
 import json
 from typing import Annotated, Any
@@ -156,7 +156,7 @@ def test_a_field_counts_as_sent_under_any_of_its_names(sent, is_error):
     assert result["isError"] is is_error
 
 
-def test_a_name_that_the_further_keys_declare_themselves_is_theirs():
+def test_a_field_declared_by_an_additional_property_does_not_make_it_a_wrapper():
     place = {"type": "object", "properties": {"name": {"type": "string"}, "size": {}}}
     schema = {**CONTACT, "required": ["name"], "additionalProperties": place}
     contract = compile_json_schema(schema, by_schema, name="tool")

@@ -6,7 +6,7 @@ from toolbooth.boundary.render import as_fragment, refusal_text, text_result, va
 from toolbooth.errors import Problem, ToolInputError
 
 
-def test_structured_content_may_be_written_into_the_reply_as_it_is():
+def test_structured_content_is_copied_into_the_reply_unchanged():
     result = value_result({"a": [1, None]}, [], as_fragment)
     text = '{"a":[1,null]}'
     assert orjson.loads(orjson.dumps(result)) == {
@@ -16,7 +16,7 @@ def test_structured_content_may_be_written_into_the_reply_as_it_is():
     }
 
 
-def test_plain_text_is_a_result_good_or_bad():
+def test_text_content_is_a_result_or_an_error_result():
     assert text_result("hello") == {
         "content": [{"type": "text", "text": "hello"}],
         "isError": False,
@@ -27,7 +27,7 @@ def test_plain_text_is_a_result_good_or_bad():
     }
 
 
-def test_a_refusal_claims_that_nothing_was_done_only_where_that_is_known():
+def test_a_refusal_states_that_nothing_was_done_only_if_that_is_certain():
     problems = [Problem(code="invalid", path=("a",), message="no")]
     assert refusal_text(ToolInputError(problems), 500) == (
         "Refused: 1 problem in the arguments. Nothing was done.\n- $.a: no"

@@ -9,7 +9,7 @@ from toolbooth import Verbatim, compile_function, handle_bytes
 
 
 def lines(tool: Any, arguments: Any) -> list[str]:
-    """The lines of a refusal after the first one."""
+    """Return the lines of a refusal after the first one."""
     result = handle_bytes(compile_function(tool), json.dumps(arguments).encode())
     assert result["isError"] is True, result
     return result["content"][0]["text"].splitlines()[1:]
@@ -99,7 +99,7 @@ def test_repairs_are_listed_in_a_refusal():
     ]
 
 
-def test_a_text_that_is_verbatim_may_be_a_placeholder():
+def test_a_verbatim_text_may_be_a_placeholder():
     def tool(text: Annotated[str, Verbatim()]) -> str:
         return text
 

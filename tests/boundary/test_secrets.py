@@ -1,4 +1,4 @@
-"""A secret of any type takes what its schema says, and no refusal shows anything of it."""
+"""A secret of any type accepts the values of its schema, and no refusal shows any part of it."""
 
 import json
 from datetime import date
@@ -150,7 +150,7 @@ def case(inner: str, place: str) -> tuple[Any, str]:
 
 @pytest.mark.parametrize(("inner", "place"), CASES)
 @given(value=VALUES, as_text=st.booleans())
-def test_no_refusal_shows_anything_of_a_secret(inner: str, place: str, value: Any, as_text: bool):
+def test_no_refusal_shows_any_part_of_a_secret(inner: str, place: str, value: Any, as_text: bool):
     contract, body = case(inner, place)
     sent = json.dumps(json.dumps(value)) if as_text else json.dumps(value)
     for call in (body % sent, (body % sent).replace('"other": "many"', '"Other": 1')):

@@ -1,4 +1,4 @@
-"""Fields that are secret by their name: nothing of them is in a refusal."""
+"""Fields that are secret by their name: no part of them is in a refusal."""
 
 import json
 from typing import Annotated, Any

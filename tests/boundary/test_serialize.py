@@ -217,7 +217,7 @@ values = st.recursive(
 
 
 @given(values)
-def test_json_has_a_key_once_or_is_not_written(value):
+def test_serialised_json_never_has_a_key_twice(value):
     def no_twins(pairs: list[tuple[str, Any]]) -> Any:
         assert len({name for name, _ in pairs}) == len(pairs)
         return dict(pairs)

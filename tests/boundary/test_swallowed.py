@@ -45,7 +45,7 @@ def meta_of(contract: Contract, arguments: dict[str, Any]) -> dict[str, Any]:
 
 
 def problems(contract: Contract, **arguments: Any) -> list[tuple[str, str]]:
-    """The code and the path of each problem of a call."""
+    """Return the code and the path of each problem of a call."""
     found = meta_of(contract, arguments).get("problems", ())
     return [(each["code"], each["path"]) for each in found]
 
@@ -53,7 +53,7 @@ def problems(contract: Contract, **arguments: Any) -> list[tuple[str, str]]:
 SWALLOWED = [("swallowed-argument", "$.content")]
 
 SPELLINGS = {
-    # --- as the threads have them ---
+    # --- as reported in the issue threads ---
     "claude-code#44826: the field's own name closes it": (
         'Uses uv.</content>\n<parameter name="reason">Fast.</parameter>\n'
         '<parameter name="evidence">["README"]',
@@ -200,10 +200,11 @@ def test_null_that_means_not_sent_does_not_count_as_sent():
     assert problems(REMEMBER, content=text, tags=None) == SWALLOWED
 
 
-# --- what the refusal says ----------------------------------------------------------------------
+# --- the text of the refusal
+# ------------------------------------------------------------------------
 
 
-def test_swallowed_argument_refusal_as_a_whole():
+def test_the_whole_result_of_a_swallowed_argument():
     text = 'Uses uv.</content>\n<parameter name="reason">S3CRET</parameter>\n<parameter name="tags">S3CRET'
     assert handle_arguments(REMEMBER, {"content": text}) == snapshot(
         {
@@ -343,10 +344,11 @@ def test_at_most_forty_swallowed_arguments_are_listed():
     assert "Refused: 100 problems" in result["content"][0]["text"]
 
 
-# --- which texts, and which fields --------------------------------------------------------------
+# --- the texts and fields that are examined
+# ---------------------------------------------------------
 
 
-def test_only_texts_at_the_top_level_are_looked_at():
+def test_only_texts_at_the_top_level_are_examined():
     class Note(BaseModel):
         content: str
         tags: str = ""
@@ -368,14 +370,14 @@ def test_the_fields_of_an_unpacked_model_are_at_the_top_level():
 
     tool = compile_function(move)
     assert problems(tool, note='x<parameter name="to_city">y') == [("swallowed-argument", "$.note")]
-    # Nobody is told that there is a "city".
+    # The refusal must not reveal that there is a "city".
     assert problems(tool, note='x<parameter name="city">y') == []
     assert problems(tool, note="x", to_city='y<parameter name="to_street">z') == [
         ("swallowed-argument", "$.to_city")
     ]
 
 
-def test_every_name_of_a_field_counts():
+def test_a_swallowed_argument_is_found_under_every_name_of_its_field():
     class Note(BaseModel):
         content: str
         tags: str = Field("", validation_alias=AliasChoices("tags", "labels"))
@@ -389,7 +391,7 @@ def test_every_name_of_a_field_counts():
         assert problems(tool, content=text, labels="t") == []
 
 
-def test_two_fields_with_names_that_differ_in_case_only():
+def test_names_that_differ_in_case_only_are_two_fields():
     tool = compile_json_schema(
         {
             "type": "object",
@@ -417,7 +419,7 @@ def test_every_form_of_a_union_declares_its_fields():
     assert problems(tool, kind="page", body='x<parameter name="kind">y') == []
 
 
-def test_json_text_that_can_be_read_is_not_a_text():
+def test_valid_json_text_is_not_searched_for_tags():
     text = json.dumps({"a": '<parameter name="tags">b'})
     assert problems(REMEMBER, content="x", metadata=text) == []
     assert problems(
@@ -460,14 +462,14 @@ def test_swallowed_arguments_are_found_before_author_validators_run():
     assert problems(compile_model(Note), content=text) == SWALLOWED
 
 
-def test_text_under_a_key_of_the_client_is_looked_at():
+def test_text_under_a_key_of_the_client_is_examined():
     text = 'Saves it.<parameter name="content">x'
     assert problems(REMEMBER, tool_call_description=text) == [
         ("swallowed-argument", "$.tool_call_description")
     ]
 
 
-def test_the_sign_may_be_escaped_in_the_json():
+def test_the_angle_bracket_may_be_escaped_in_the_json():
     body = rb'{"content": "x\u003c/content\u003e\u003cparameter name=\"tags\"\u003ey"}'
     result = handle_bytes(REMEMBER, body)
     assert [each["code"] for each in result["_meta"]["toolbooth"]["problems"]] == [
@@ -475,7 +477,7 @@ def test_the_sign_may_be_escaped_in_the_json():
     ]
 
 
-def test_arguments_as_json_text_are_looked_into():
+def test_arguments_as_json_text_are_examined():
     body = json.dumps(json.dumps({"content": 'x<parameter name="tags">y'})).encode()
     result = handle_bytes(REMEMBER, body)
     assert [each["code"] for each in result["_meta"]["toolbooth"]["problems"]] == [
@@ -486,7 +488,7 @@ def test_arguments_as_json_text_are_looked_into():
 # --- Verbatim -----------------------------------------------------------------------------------
 
 
-def test_verbatim_takes_null_empty_text_and_tags_as_sent():
+def test_verbatim_fields_get_null_empty_text_and_tags_as_sent():
     class Login(BaseModel):
         content: Annotated[str, Verbatim()]
         password: Annotated[SecretStr, Verbatim()] = SecretStr("")

@@ -1,4 +1,4 @@
-"""Swallowed arguments: the law for any text and any name, and what hostile texts cost."""
+"""Swallowed arguments: the law for any text and any name, and the cost of hostile texts."""
 
 import json
 import time
@@ -84,7 +84,7 @@ def test_a_text_without_the_name_of_an_unsent_field_passes(parts: list[str]):
     ],
     ids=lambda text: text[:20],
 )
-def test_hostile_text_costs_little(text: str):
+def test_hostile_text_takes_linear_time(text: str):
     tool = tool_with("content", "tags")
     start = time.process_time()
     handle_arguments(tool, {"content": text})

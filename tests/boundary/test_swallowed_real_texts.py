@@ -1,4 +1,4 @@
-"""Nothing that people really write is taken for a swallowed argument."""
+"""Texts that people really write are not refused as swallowed arguments."""
 
 import json
 
@@ -17,7 +17,7 @@ TOOL = compile_json_schema(
 
 
 def refused(sent: list[str]) -> list[tuple[str, str, str]]:
-    """What was refused: the field, the problem, the text."""
+    """Return the refused texts, each with its field and its problem."""
     found: list[tuple[str, str, str]] = []
     for text in sent:
         value = json.dumps(text)

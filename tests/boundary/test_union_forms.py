@@ -1,4 +1,4 @@
-"""Objects with several forms: which form an object has, and what null means in it."""
+"""Objects with several forms: how the form is chosen, and the meaning of null in it."""
 
 from typing import Any, Literal
 
@@ -33,7 +33,7 @@ class Flagged(BaseModel):
         pytest.param('{"version": 1, "note": "x"}', [("unknown-key", "$.it.note")], id="one-note"),
     ],
 )
-def test_a_tag_is_compared_as_json_where_true_is_not_one(sent: str, expected: Any):
+def test_tags_are_compared_as_json_so_true_is_not_1(sent: str, expected: Any):
     assert outcome(Numbered | Flagged, sent) == expected
 
 

@@ -1,4 +1,4 @@
-"""Text that is not JSON: what is wrong, and where inside the arguments."""
+"""Text that is not JSON: the reason, and the place inside the arguments."""
 
 import asyncio
 import json
@@ -45,7 +45,7 @@ def test_a_key_that_is_sent_twice_is_named_with_its_place():
 
 
 @pytest.mark.parametrize("filler", [b" " * 200_000, b"\n" * 200_000], ids=["spaces", "lines"])
-def test_a_place_far_on_is_not_searched_for(filler: bytes):
+def test_the_place_is_not_searched_in_a_very_long_text(filler: bytes):
     result = handle_bytes(compile_function(order), b'{"lines": [%s NaN]}' % filler)
     told = "- $: not valid JSON: NaN is not a JSON value"
     assert result["content"][0]["text"].splitlines()[1:] == [told]

@@ -1,5 +1,5 @@
-"""The author's validation: hoisted fields are put back in place at every depth, its words told in
-wire names.
+"""The author's validation: hoisted fields return to their models at every depth, and its messages
+use wire names.
 """
 
 import sys
@@ -50,7 +50,7 @@ class Plain(BaseModel):
 
 
 def outcome(function: Callable[..., Any], body: bytes) -> Any:
-    """What the tool received, or the problems."""
+    """Return the value that the tool received, or the problems."""
     received: list[Any] = []
     result = handle_bytes(
         compile_function(function), body, lambda **values: received.append(values)
@@ -159,7 +159,7 @@ def test_missing_hoisted_field_is_reported_by_its_wire_name():
     ]
 
 
-# --- what the author's validation says ---
+# --- the messages of the author's validation ---
 
 
 class Both(BaseModel):
@@ -262,7 +262,7 @@ def test_unresolved_alias_path_is_reported_only_as_missing(step: int, sent: str)
 
 
 def frames_entered(contract: Contract, arguments: Any) -> int:
-    """How often a Python frame is entered or resumed in one call."""
+    """Count how often a Python frame is entered or resumed in one call."""
     entered = 0
 
     def count(frame: FrameType, event: str, argument: object) -> None:

@@ -1,4 +1,4 @@
-"""What a refusal says about wrong values: whole messages, from real calls."""
+"""The messages of refusals about wrong values: whole messages, from real calls."""
 
 import json
 from datetime import date, datetime, time, timedelta
@@ -13,14 +13,15 @@ from toolbooth import compile_function, compile_json_schema, handle_bytes
 
 
 def lines(tool: Any, arguments: Any) -> list[str]:
-    """The lines of a refusal after the first one."""
+    """Return the lines of a refusal after the first one."""
     contract = compile_function(tool) if callable(tool) else tool
     result = handle_bytes(contract, json.dumps(arguments).encode())
     assert result["isError"] is True, result
     return result["content"][0]["text"].splitlines()[1:]
 
 
-# --- a type, an example, and what to do if the value is not known -------------------------------
+# --- a type, an example, and the advice for an unknown value
+# ----------------------------------------
 
 
 class Address(BaseModel):
@@ -196,7 +197,7 @@ def test_nullable_required_field_suggests_null_last():
     ]
 
 
-def test_an_authors_own_words_are_left_alone():
+def test_an_authors_own_message_is_sent_unchanged():
     class Stay(BaseModel):
         nights: int = 1
 
@@ -224,7 +225,7 @@ def test_an_example_that_the_boundary_would_refuse_is_not_shown():
     ]
 
 
-def test_a_foreign_schema_gets_the_same_words():
+def test_a_foreign_schema_gets_the_same_messages():
     schema = {
         "type": "object",
         "properties": {
@@ -248,7 +249,8 @@ def test_declared_type_of_a_validated_field_is_reported_with_an_example():
     assert lines(tool, {"count": "x"}) == ['- $.count: must be an integer; got "x"; e.g. 2']
 
 
-# --- what a value may mean, in words ------------------------------------------------------------
+# --- possible meanings of a value, in words
+# ---------------------------------------------------------
 
 MEANINGS = {
     "thousands or a decimal comma": ({"price": "1,000"}, "send 1000 or 1.0, whichever is meant"),
@@ -306,7 +308,7 @@ def update(
     raise AssertionError("called")
 
 
-def test_a_word_for_nothing_where_null_is_declared():
+def test_placeholder_text_for_a_nullable_field_suggests_the_default_or_null():
     assert lines(update, {"closes": "N/A"}) == [
         '- $.closes: must be a date; got "N/A"; leave it out for "2026-01-01", null for none'
     ]

@@ -1,4 +1,4 @@
-"""What the sentence about a wrapper tells the agent to send: declared fields, and nothing else."""
+"""The sentence about a wrapper asks the agent to send declared fields, and no others."""
 
 import json
 import re
@@ -167,7 +167,7 @@ CASES: list[tuple[str, dict[str, Any], dict[str, Any], str]] = [
 @pytest.mark.parametrize(
     ("schema", "arguments", "told"), [case[1:] for case in CASES], ids=[case[0] for case in CASES]
 )
-def test_the_advice_names_the_fields_inside_as_they_are(schema, arguments, told):
+def test_the_advice_names_the_fields_found_inside_the_wrapper(schema, arguments, told):
     contract = compile_json_schema(schema, lambda arguments: "called", name="tool")
     result = handle_bytes(contract, json.dumps(arguments).encode())
     first = result["_meta"]["toolbooth"]["problems"][0]
@@ -179,7 +179,7 @@ def test_the_advice_names_the_fields_inside_as_they_are(schema, arguments, told)
     assert line == f"{first['path']}: {told}"
 
 
-def test_detect_gives_the_facts_in_order_and_every_field_however_many():
+def test_detect_gives_the_facts_in_order_and_lists_every_field():
     schema = {"type": "object", "properties": {f"first_name_{n}": {} for n in range(300)}}
     names = ", ".join(f'"first_name_{n}" (anything)' for n in range(300))
     assert detect_nested_wrapper({"data": {"first_name_7": "A"}}, schema) == (
@@ -187,7 +187,7 @@ def test_detect_gives_the_facts_in_order_and_every_field_however_many():
     )
 
 
-def test_detect_reads_well_without_fields():
+def test_detect_reports_that_no_fields_are_declared():
     schema = {"type": "object", "properties": {}}
     assert detect_nested_wrapper({"data": {}}, schema) == (
         f"$.data: {wrapper('data')}.\nNo fields are declared."
@@ -199,7 +199,7 @@ def test_detect_reads_well_without_fields():
     )
 
 
-def test_detect_ends_a_question_with_its_question_mark():
+def test_detect_adds_no_full_stop_after_a_question():
     found = detect_nested_wrapper({"data": {"emial": "a"}}, FLAT)
     assert found is not None
     assert found.splitlines()[0].endswith('did you mean "email"?')
@@ -315,7 +315,7 @@ SEND = re.compile(r'Send (".*?) (?:at the top level|directly in)')
 
 
 def declared_at(schema: Any, path: tuple[str | int, ...]) -> set[str]:
-    """The names that the schema declares for the object at a path."""
+    """Return the names that the schema declares for the object at a path."""
     for step in path:
         if isinstance(step, int):
             schema = schema["items"]

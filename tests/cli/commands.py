@@ -1,4 +1,4 @@
-"""How the tests of the commands run them: the console script, in a process of its own."""
+"""Runs the commands for their tests: the console script, in a process of its own."""
 
 import subprocess
 import sys
@@ -29,7 +29,7 @@ def price(item: str, unit: Literal["piece", "kilo"] = "piece") -> str:
 
 
 def toolbooth(folder: Path, *words: str, sent: str = "") -> tuple[int, str, str]:
-    """The exit code, standard output, and standard error without the lines of progress."""
+    """Return the exit code, standard output, and standard error without the lines of progress."""
     done = subprocess.run(
         [TOOLBOOTH, *words],
         cwd=folder,

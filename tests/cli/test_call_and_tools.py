@@ -1,4 +1,4 @@
-"""`toolbooth call` and `toolbooth tools` on a server of each kind, as a newcomer types them."""
+"""`toolbooth call` and `toolbooth tools` on a server of each kind, as a newcomer would use them."""
 
 import os
 import re
@@ -98,8 +98,8 @@ def test_mistake_exits_with_2_and_a_remedy(words, told, folder):
 @pytest.mark.parametrize(
     "words", [["tools"], ["tools", "--json"], ["call", "order"], ["lint"]], ids=" ".join
 )
-def test_a_reader_that_has_seen_enough_ends_a_command_quietly(words, folder):
-    """As `toolbooth tools server.py:server | head` does, once `head` has gone."""
+def test_a_closed_output_pipe_ends_a_command_quietly(words, folder):
+    """As `toolbooth tools server.py:server | head` does after `head` has ended."""
     first, *rest = words
     reader, writer = os.pipe()
     os.close(reader)

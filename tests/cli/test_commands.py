@@ -1,5 +1,5 @@
-"""What all commands have in common: exit codes, standard output, mistakes. And `config`, `doctor`
-and `completion`.
+"""The common behaviour of all commands: exit codes, standard output, mistakes. And `config`,
+`doctor` and `completion`.
 """
 
 import json
@@ -77,7 +77,7 @@ def shop(tmp_path: Path) -> Path:
     ],
     ids=["command", "argument", "json", "import", "exception", "exit", "token", "dashes"],
 )
-def test_a_mistake_is_one_sentence_with_code_2(words: list[str], told: str, shop: Path):
+def test_a_mistake_is_reported_in_one_sentence_with_code_2(words: list[str], told: str, shop: Path):
     assert toolbooth(shop, *words) == (2, "", f"Error: {told}")
 
 
@@ -203,7 +203,7 @@ def test_without_a_command_the_help_is_shown(tmp_path: Path):
     assert error.startswith("Usage: toolbooth [OPTIONS] COMMAND")
 
 
-def test_the_authors_contract_mistakes_are_a_list(shop: Path):
+def test_the_authors_contract_mistakes_are_listed(shop: Path):
     code, shown, error = toolbooth(shop, "tools", "mistakes.py:server")
     assert (code, shown) == (2, "")
     head, *mistakes = error.splitlines()
@@ -212,13 +212,13 @@ def test_the_authors_contract_mistakes_are_a_list(shop: Path):
     assert all(line.startswith("- ") for line in mistakes)
 
 
-def test_a_traceback_is_shown_if_it_is_asked_for(shop: Path):
+def test_a_traceback_is_shown_with_traceback(shop: Path):
     _, _, error = toolbooth(shop, "tools", "fails.py:server", "--traceback")
     assert 'fails.py", line 3, in <module>' in error
     assert error.splitlines()[-1].startswith("Error: fails.py:server could not be loaded")
 
 
-def test_with_json_a_mistake_is_one_document_too(shop: Path):
+def test_with_json_a_mistake_is_one_json_document(shop: Path):
     code, shown, error = toolbooth(shop, "call", "shop.py:server", "oder", "--json")
     sentence = "there is no tool 'oder'; did you mean 'order'?"
     assert (code, error) == (2, f"Error: {sentence}")
@@ -234,13 +234,13 @@ def test_output_of_a_tool_goes_to_standard_error_beside_json(shop: Path):
 
 
 @pytest.mark.parametrize("command", ["call", "tools"])
-def test_a_server_that_is_not_there_has_code_3(command: str, shop: Path):
+def test_an_unreachable_server_exits_with_3(command: str, shop: Path):
     words = [command, "http://127.0.0.1:9/mcp", *(["order"] if command == "call" else [])]
     told = "Error: http://127.0.0.1:9/mcp: nothing answers there; is the server running?"
     assert toolbooth(shop, *words) == (3, "", told)
 
 
-def test_a_server_that_does_not_answer_in_time_has_code_3(shop: Path):
+def test_a_server_that_does_not_answer_in_time_exits_with_3(shop: Path):
     with socket.socket() as silent:
         silent.bind(("127.0.0.1", 0))
         silent.listen()
@@ -332,7 +332,7 @@ def test_printed_config_starts_the_server_from_any_folder(shop: Path):
     )
 
 
-def test_config_takes_a_url_with_its_token_and_a_command(shop: Path):
+def test_config_accepts_a_url_with_its_token_and_a_command(shop: Path):
     _, shown, _ = toolbooth(shop, "config", "https://example.org/mcp", "--token", "t")
     assert json.loads(shown)["mcpServers"]["example.org"] == {
         "type": "http",
@@ -387,7 +387,7 @@ def test_completion_prints_a_script(shell: str, tmp_path: Path):
     assert "_TOOLBOOTH_COMPLETE" in shown
 
 
-def test_commands_are_completed(tmp_path: Path):
+def test_command_names_are_completed(tmp_path: Path):
     env = {**os.environ, "_TOOLBOOTH_COMPLETE": "bash_complete"}
     env |= {"COMP_WORDS": "toolbooth exp", "COMP_CWORD": "1"}
     done = subprocess.run([TOOLBOOTH], env=env, capture_output=True, text=True, timeout=LIMIT)

@@ -1,4 +1,4 @@
-"""docs/reference/cli.md against the commands themselves."""
+"""docs/reference/cli.md compared with the commands themselves."""
 
 import cli_docs
 import click
@@ -10,7 +10,7 @@ TEXT = cli_docs.PAGE.read_text(encoding="utf-8")
 
 
 def test_the_tables_of_options_are_those_of_the_commands():
-    """`python scripts/cli_docs.py --write` writes them."""
+    """If this fails: `python scripts/cli_docs.py --write`."""
     assert cli_docs.page(TEXT) == TEXT
 
 

@@ -50,7 +50,7 @@ def test_a_refused_call_is_explained_stage_by_stage_and_nothing_is_called(shop: 
 
 
 @pytest.mark.parametrize("schema", ["schema.json", SCHEMA], ids=["file", "text"])
-def test_a_payload_is_judged_by_a_schema(schema: str, shop: Path):
+def test_a_payload_can_be_checked_against_a_schema(schema: str, shop: Path):
     code, shown, error = toolbooth(shop, "explain", '{"a": "1"}', "--schema", schema, "--json")
     found = json.loads(shown)
     assert (code, error, found["verdict"]) == (0, "", "repaired")
@@ -82,7 +82,7 @@ def test_bytes_that_are_not_json_are_refused_by_the_first_stage(shop: Path):
     ],
     ids=["no-tool", "unknown-tool", "no-schema", "both"],
 )
-def test_a_mistake_is_one_sentence(words: list[str], told: str, shop: Path):
+def test_a_mistake_is_reported_in_one_sentence(words: list[str], told: str, shop: Path):
     assert toolbooth(shop, "explain", *words) == (2, "", f"Error: {told}")
 
 
@@ -90,7 +90,7 @@ def test_every_code_has_a_rule():
     assert set(RULES) == {*get_args(RepairCode), *get_args(ProblemCode)}
 
 
-def test_the_evidence_of_the_rules_is_that_of_the_catalogue():
+def test_the_evidence_of_the_rules_equals_that_of_the_catalogue():
     kinds = {(kind.source, kind.date) for kind in KINDS.values()}
     others = {(source, date) for _, source, date in CLIENT_KEYS.values()}
     known = kinds | others | set(WRAPPERS.values())

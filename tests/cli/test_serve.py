@@ -1,6 +1,4 @@
-"""`toolbooth serve --http`: who may ask, at which address, with which token. Real processes and
-sockets.
-"""
+"""`toolbooth serve --http`: accepted callers, addresses and tokens. Real processes and sockets."""
 
 import http.client
 import os
@@ -62,7 +60,7 @@ def ask(port: int, address: str = "127.0.0.1", **headers: str) -> tuple[int, dic
 
 
 def refused(folder: Path, *words: str, token: str | None = None) -> str:
-    """What a command that cannot serve says."""
+    """Return the message of a command that cannot serve."""
     command = [TOOLBOOTH, "serve", "shop.py:registry", *words]
     done = subprocess.run(
         command, cwd=folder, env=environment(token), capture_output=True, text=True, timeout=LIMIT
@@ -104,7 +102,7 @@ def test_requests_must_send_the_token(source, folder):
         assert ask(port, Authorization=f"Bearer {TOKEN}", Host="evil.example")[0] == 421
 
 
-def test_a_token_is_not_taken_from_two_headers(folder):
+def test_two_authorization_headers_are_refused(folder):
     with serving(folder, token=TOKEN) as (_, port):
         connection = http.client.HTTPConnection("127.0.0.1", port, timeout=LIMIT)
         connection.putrequest("POST", "/mcp")
@@ -156,7 +154,7 @@ def test_an_address_that_others_can_reach_is_served_with_a_token(folder):
         assert url == f"http://0.0.0.0:{port}/mcp"
         assert ask(port)[0] == 401
         assert ask(port, Authorization=f"Bearer {TOKEN}")[0] == 200
-        # Web pages can reach this name, which is no host.
+        # Web pages can reach this name, which is not an allowed host.
         assert ask(port, Authorization=f"Bearer {TOKEN}", Host=f"0.0.0.0:{port}")[0] == 421
 
 
@@ -180,7 +178,7 @@ def test_loopback_of_the_other_protocol_needs_no_token(folder):
 # --- hosts --------------------------------------------------------------------------------------
 
 
-def test_further_hosts_are_served_where_they_are_allowed(folder):
+def test_further_hosts_are_served_if_allowed(folder):
     allowed = ("--allow-host", "Tools.example", "--allow-host", "192.0.2.1")
     with serving(folder, *allowed) as (_, port):
         for host in ("localhost", f"127.0.0.1:{port}", "tools.example", "TOOLS.example:443"):
@@ -226,7 +224,7 @@ def test_http_without_a_number_is_refused(folder):
     )
 
 
-def test_stdio_is_served_with_any_token(folder):
+def test_stdio_is_served_even_with_an_unusable_token(folder):
     command = [
         TOOLBOOTH,
         "serve",

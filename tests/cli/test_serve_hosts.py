@@ -78,7 +78,7 @@ def serving(folder: Path, *words: str) -> Iterator[tuple[subprocess.Popen[str], 
 
 
 def url_of(child: subprocess.Popen[str]) -> str:
-    """The URL that a server prints when it has started."""
+    """Return the URL that a server prints when it has started."""
     assert child.stderr is not None
     for line in child.stderr:
         found = re.search(r"http://\S+$", line)
@@ -120,7 +120,7 @@ def status(url: str, host: str, authorization: str) -> int:
         connection.close()
 
 
-def test_a_page_of_another_origin_reaches_no_host(folder: Path):
+def test_requests_from_another_origin_are_refused(folder: Path):
     with serving(folder, "sdk.py:server") as (_, url):
         connection = http.client.HTTPConnection("127.0.0.1", urlsplit(url).port, timeout=LIMIT)
         connection.request("POST", "/mcp", b"{}", {"Origin": "https://evil.example"})
@@ -144,7 +144,7 @@ def test_a_terminal_gets_an_explanation_and_ctrl_c_is_quiet(name: str, folder: P
         child.send_signal(signal.SIGINT)
         assert child.wait(LIMIT) == 130
     rest = b""
-    # On Linux reading ends with an error once nobody holds the other end.
+    # On Linux reading ends with an error when the other end is closed everywhere.
     try:
         while part := os.read(ours, 4096):
             rest += part
@@ -192,7 +192,7 @@ def test_unservable_target_exits_with_2(words: list[str], told: str, folder: Pat
     assert done.stderr.splitlines()[-1] == f"Error: {told}"
 
 
-def test_a_taken_port_is_one_sentence(folder: Path):
+def test_a_taken_port_is_reported_in_one_sentence(folder: Path):
     with serving(folder, "ours.py:server") as (_, url):
         port = str(urlsplit(url).port)
         done = subprocess.run(

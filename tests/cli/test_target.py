@@ -1,4 +1,4 @@
-"""How the commands find the registry that they are told of, and what they say where there is none."""
+"""How the commands find the registry in their arguments, and their messages if there is none."""
 
 import subprocess
 import sys
@@ -20,7 +20,7 @@ def greet(name: str) -> str:
 
 
 def call(target: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    """`toolbooth call`, in a folder."""
+    """Run `toolbooth call` in a folder."""
     toolbooth = Path(sys.executable).with_name("toolbooth")
     command = [toolbooth, "call", target, "greet", '{"name": "Ann"}']
     return subprocess.run(command, cwd=folder, capture_output=True, text=True)

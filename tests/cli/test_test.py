@@ -1,4 +1,4 @@
-"""`toolbooth test`: which calls it makes, and what it reports."""
+"""`toolbooth test`: the calls it makes, and its report."""
 
 import json
 from pathlib import Path
@@ -49,7 +49,7 @@ def test_a_tool_that_may_write_gets_only_calls_that_must_be_refused(shop: Path):
 
 
 @pytest.mark.parametrize("options", [["--allow-writes"], ["--allow", "order"]], ids=" ".join)
-def test_a_tool_that_may_write_is_called_if_that_is_allowed(options: list[str], shop: Path):
+def test_a_tool_that_may_write_is_called_if_allowed(options: list[str], shop: Path):
     code, shown, _ = toolbooth(shop, "test", "shop.py:server", *options)
     assert code == 0
     assert "order: all" in shown
@@ -65,7 +65,7 @@ def test_nothing_is_sent_to_an_unprotected_tool_that_may_write(shop: Path):
     assert not (shop / "deleted.txt").exists()
 
 
-def test_a_server_elsewhere_is_not_known_to_be_protected(shop: Path):
+def test_a_remote_server_is_treated_as_unprotected(shop: Path):
     served = ["--", TOOLBOOTH, "serve", "shop.py:server"]
     code, shown, _ = toolbooth(shop, "test", *served)
     assert code == 0
@@ -99,5 +99,5 @@ def test_lost_arguments_are_reported_with_exit_code_1(shop: Path):
     ],
     ids=["allow", "writes", "examples"],
 )
-def test_a_mistake_is_one_sentence(words: list[str], told: str, shop: Path):
+def test_a_mistake_is_reported_in_one_sentence(words: list[str], told: str, shop: Path):
     assert toolbooth(shop, "test", *words) == (2, "", f"Error: {told}")

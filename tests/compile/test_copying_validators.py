@@ -1,5 +1,5 @@
-"""Undeclared keys under an author's before and wrap validators: what would be dropped is refused,
-and what the author's code has dealt with passes.
+"""Undeclared keys under an author's before and wrap validators: a key that would be dropped is
+refused, and a key that the author's code has handled is accepted.
 """
 
 import json
@@ -139,7 +139,7 @@ def refusal(result: dict[str, Any]) -> Any:
 
 
 def caller(hint: Any) -> Callable[[str], tuple[dict[str, Any], list[Any]]]:
-    """Compiles a tool once; each call returns the result and what the tool received."""
+    """Compiles a tool once; each call returns the result and the value that the tool received."""
     received: list[Any] = []
 
     def tool(it: hint) -> str:
@@ -197,7 +197,7 @@ def check_that_nothing_is_dropped(way: Way, mode: str, place: str) -> None:
 
 @EVERYWHERE
 @pytest.mark.parametrize("way", PASSING)
-def test_a_key_that_the_authors_code_has_dealt_with_passes(way: str, mode: str, place: str):
+def test_a_key_that_the_authors_code_has_handled_is_accepted(way: str, mode: str, place: str):
     rewrite, sent = PASSING[way]
     if "unpacked" in place:
         # A wrapper of declared names at the top level is refused before any validator.
@@ -210,7 +210,7 @@ def test_a_key_that_the_authors_code_has_dealt_with_passes(way: str, mode: str, 
 
 
 @pytest.mark.parametrize("mode", ["before", "wrap"])
-def test_the_refusal_is_the_one_that_is_given_without_a_validator(mode: str):
+def test_the_refusal_is_the_same_as_without_a_validator(mode: str):
     hint, body, _ = PLACES["model"](mode, dict)
     for sent in (
         '{"data": {"email": "a@x"}}',
@@ -272,7 +272,7 @@ class Forbidding(BaseModel):
         ),
     ],
 )
-def test_a_model_that_forbids_undeclared_keys_does_so_also_for_the_authors_code(
+def test_a_model_that_forbids_undeclared_keys_also_refuses_those_of_the_authors_code(
     way: Way, sent: str, expected: Any
 ):
     result, received = call(Annotated[Forbidding, BeforeValidator(way)], f'{{"it": {sent}}}')
@@ -329,7 +329,7 @@ def test_consecutive_validators_share_the_keys_they_read(model: Any):
         pytest.param(lambda d: Plain(email=d.get("mail")), '{"mail": "a@x"}', id="by name"),
     ],
 )
-def test_an_instance_that_has_the_value_passes(way: Way, sent: str, mode: str):
+def test_an_instance_that_has_the_value_is_accepted(way: Way, sent: str, mode: str):
     # A second validator in front shows that an instance ends the row.
     hint = Annotated[on_field(mode, way), BeforeValidator(lambda value: value)]
     result, received = call(hint, f'{{"it": {sent}}}')
@@ -358,7 +358,7 @@ def test_a_wrap_validator_that_does_not_call_its_handler_loses_nothing():
     assert refusal(result) == [("unknown-key", "$.it.note")]
 
 
-def test_a_wrap_validators_own_refusal_stays_its_own():
+def test_a_wrap_validators_own_refusal_is_sent_unchanged():
     def strict(value: Any, handler: Any) -> Any:
         return handler({"email": value.get("mail"), "age": value.get("years")})
 
@@ -471,7 +471,7 @@ def aged_in_meta(d: Any) -> Any:
         ),
     ],
 )
-def test_a_value_that_a_new_field_holds_was_handed_on(way: Way, sent: str, expected: Any):
+def test_a_value_stored_in_a_new_field_is_not_lost(way: Way, sent: str, expected: Any):
     result, received = call(Annotated[Noted, BeforeValidator(way)], f'{{"it": {sent}}}')
     assert (refusal(result) if result["isError"] else received[0]) == expected
 
@@ -550,7 +550,7 @@ def test_undeclared_key_in_declared_json_text_is_refused_without_advice(hint, se
         pytest.param(lambda items: items, "5", [("invalid", "$.it")], id="sent-no-list"),
     ],
 )
-def test_items_of_a_list_are_watched_each_by_itself(way: Way, sent: str, expected: Any):
+def test_the_items_of_a_list_are_checked_separately(way: Way, sent: str, expected: Any):
     result, received = call(Annotated[list[Plain], BeforeValidator(way)], f'{{"it": {sent}}}')
     assert (refusal(result) if result["isError"] else received[0]) == expected
 
@@ -591,6 +591,8 @@ Pet = Annotated[Cat | Dog, Field(discriminator="kind"), BeforeValidator(lambda v
         pytest.param(Kennel, '{"kind": "dog", "nmae": "x"}', "$.it.nmae", id="moved-inwards"),
     ],
 )
-def test_a_path_behind_a_validator_is_the_one_that_was_sent(hint: Any, sent: str, path: str):
+def test_a_path_behind_a_validator_names_the_place_in_the_call_as_sent(
+    hint: Any, sent: str, path: str
+):
     result, _ = call(hint, f'{{"it": {sent}}}')
     assert refusal(result) == [("unknown-key", path)]

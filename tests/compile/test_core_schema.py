@@ -1,6 +1,4 @@
-"""The author's validation, made ready for the wire: nothing is dropped, and the author's code is
-the law.
-"""
+"""The author's validation, prepared for the wire: no key is dropped, and the author's code decides."""
 
 from typing import Annotated, Any
 
@@ -11,7 +9,7 @@ from toolbooth import Unpack, compile_function, handle_bytes
 
 
 def outcome(function: Any, body: bytes) -> Any:
-    """What the tool received, or the problems."""
+    """Return the value that the tool received, or the problems."""
     received: list[Any] = []
     result = handle_bytes(
         compile_function(function), body, lambda **values: received.append(values)
@@ -28,7 +26,7 @@ def outcome(function: Any, body: bytes) -> Any:
 # --- Json[T]: text that the author declares ---
 
 
-def test_declared_json_text_is_read_as_strictly_as_all_else():
+def test_declared_json_text_is_validated_as_strictly_as_other_values():
     def tool(rates: Json[list[float]]): ...
 
     assert outcome(tool, b'{"rates": "[1.5, 2, 0.0]"}') == {"rates": [1.5, 2.0, 0.0]}
@@ -65,7 +63,7 @@ def test_unrepresentable_number_in_declared_json_text_is_refused(number):
 # --- typed keys ---
 
 
-def test_values_that_the_authors_type_omits_are_left_out_and_nothing_else():
+def test_only_values_that_the_authors_type_omits_are_left_out():
     def tool(prices: dict[int, OnErrorOmit[Annotated[int, Field(gt=0)]]]): ...
 
     assert outcome(tool, b'{"prices": {"1": -5, "2": 5}}') == {"prices": {2: 5}}

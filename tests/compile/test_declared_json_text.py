@@ -108,7 +108,7 @@ def test_the_same_model_may_be_inside_and_outside_of_the_text():
     assert {made.text.first.amount, made.text.second.amount, made.price.amount} == {Decimal(LONG)}
 
 
-def test_too_many_definitions_stay_where_they_are():
+def test_too_many_definitions_are_left_unchanged():
     model: Any = Price
     for level in range(12):
         model = create_model(f"Level{level}", one=(model | None, None), two=(model | None, None))
@@ -123,6 +123,6 @@ decimals = st.decimals(
 
 @settings(deadline=None)
 @given(st.lists(decimals | st.integers(-(10**20), 10**20).map(Decimal), min_size=1, max_size=5))
-def test_any_numbers_in_a_text_arrive_as_they_were_written(numbers: list[Decimal]):
+def test_random_numbers_in_a_text_keep_their_digits(numbers: list[Decimal]):
     text = f"[{', '.join(format(each, 'f') for each in numbers)}]"
     assert outcome(Json[list[Decimal]], json.dumps(text)) == numbers

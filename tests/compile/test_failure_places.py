@@ -1,4 +1,4 @@
-"""The place of an exception in a validator is named wherever it is."""
+"""A refusal names the place of a validator's exception, at every depth."""
 
 from collections.abc import Iterator
 from typing import Annotated, Any
@@ -56,7 +56,7 @@ def nodes(others: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
 
 
 def booms(node: Any, path: str) -> Iterator[str]:
-    """The places of the labels on which the validator fails, in the order of the fields."""
+    """Yield the places of the labels on which the validator fails, in the order of the fields."""
     if not isinstance(node, dict):
         return
     if node["label"] == "boom":
@@ -74,11 +74,11 @@ def refused_paths(contract: Any, node: Any) -> list[str]:
 
 
 @given(nodes(st.nothing()))
-def test_every_place_is_named(node):
+def test_the_place_of_every_failure_is_named(node):
     assert refused_paths(NODE, node) == list(booms(node, "$.value"))
 
 
 @given(nodes(st.integers()))
-def test_in_unions_the_first_place_is_named(node):
-    """There, Pydantic stops at the exception."""
+def test_in_unions_the_first_failure_is_named(node):
+    """In a union, Pydantic stops at the exception."""
     assert refused_paths(CHOICE, node) == list(booms(node, "$.value"))[:1]

@@ -64,7 +64,7 @@ def compiled(annotation: Any, default: Any = ...) -> Any:
 
 
 def problems(contract: Any, arguments: Any) -> list[tuple[str, str]]:
-    """The paths and messages of a refusal, over the bytes of a call."""
+    """Return the paths and messages of a refusal, over the bytes of a call."""
     result = handle_bytes(contract, json.dumps(arguments).encode())
     assert result["isError"], result
     assert "secret" not in json.dumps(result)
@@ -429,14 +429,14 @@ def test_python_values_are_refused_in_the_same_way():
         flat(given=object(), number=1)
 
 
-# --- what passes ----------------------------------------------------------------------------------
+# --- exceptions that pass through -----------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
     "error", [KeyboardInterrupt, SystemExit, GeneratorExit, asyncio.CancelledError]
 )
 @pytest.mark.parametrize("in_union", [False, True])
-def test_exceptions_that_end_a_program_pass(error, in_union, caplog):
+def test_exceptions_that_end_a_program_are_not_caught(error, in_union, caplog):
     def ends(value: Any) -> Any:
         raise error
 
@@ -460,7 +460,7 @@ def says(value: Any) -> Any:
         Annotated[int, WrapValidator(lambda value, handler: says(value))],
     ],
 )
-def test_a_tool_error_keeps_its_words(annotation, caplog):
+def test_a_tool_error_keeps_its_message(annotation, caplog):
     result = handle_arguments(compiled(annotation), {"before": 1, "value": 1})
     assert result == {
         "content": [{"type": "text", "text": "Tool 'tool' failed: in my words"}],
@@ -473,7 +473,7 @@ def test_a_tool_error_keeps_its_words(annotation, caplog):
 
 
 @pytest.mark.parametrize("kind", [ValueError, AssertionError])
-def test_validation_errors_are_reported_in_their_own_words(kind, caplog):
+def test_validation_errors_are_reported_with_their_own_messages(kind, caplog):
     def refuses(value: Any) -> Any:
         raise kind("too dull")
 
@@ -482,7 +482,7 @@ def test_validation_errors_are_reported_in_their_own_words(kind, caplog):
     assert caplog.records == []
 
 
-def test_exceptions_for_a_host_pass_to_it():
+def test_exceptions_for_a_host_reach_the_host():
     class Elsewhere(Exception):
         pass
 
@@ -497,7 +497,7 @@ def test_exceptions_for_a_host_pass_to_it():
     assert handle_arguments(compile_function(tool), {"value": 1})["isError"] is True
 
 
-def test_an_exception_that_the_author_catches_is_the_authors_business(caplog):
+def test_an_exception_that_the_author_catches_is_not_reported(caplog):
     def forgives(value: Any, handler: ValidatorFunctionWrapHandler) -> Any:
         try:
             return handler(value)
@@ -526,7 +526,7 @@ def test_an_exception_is_not_taken_for_a_validation_error():
 
 
 def test_an_exception_of_a_function_that_was_made_elsewhere_has_no_place(caplog):
-    """A set compares the items that it already has: then nothing says which one it was."""
+    """A set compares the items that it already has, so the failing item is unknown."""
 
     class Odd(str):
         def __eq__(self, other: object) -> bool:

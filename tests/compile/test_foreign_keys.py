@@ -1,5 +1,5 @@
-"""Which keys a foreign schema declares, and which types hold for them: a valid value is never
-changed, and what holds only under a condition only declares keys.
+"""The keys that a foreign schema declares, and the types they have: a valid value is never changed,
+and a conditional part of a schema only declares keys.
 """
 
 from typing import Any
@@ -50,7 +50,7 @@ def test_other_keys_beside_a_pattern_have_the_type_of_other_keys():
     ]
 
 
-def test_integers_by_pattern_are_read_as_integers_and_others_are_left_alone():
+def test_only_keys_that_match_a_pattern_of_integers_are_converted():
     schema = of(
         {"type": "object", "patternProperties": {"^n": INTEGER}, "additionalProperties": {}}
     )
@@ -72,14 +72,14 @@ def test_misspelt_keys_below_a_pattern_are_refused():
     )
 
 
-def test_an_object_with_properties_and_patterns_takes_only_those_keys():
+def test_an_object_with_properties_and_patterns_accepts_only_those_keys():
     schema = {
         "type": "object",
         "properties": {"name": STRING},
         "patternProperties": {"^x-": {}},
     }
     assert outcome(schema, b'{"name": "a", "x-b": "{}"}') == ({"name": "a", "x-b": "{}"}, [])
-    # A key that matches a pattern is declared, so it is never taken for a wrapper.
+    # A key that matches a pattern is declared, so it is not treated as a wrapper.
     assert outcome(schema, b'{"x-b": {"name": "a"}}') == ({"x-b": {"name": "a"}}, [])
     assert outcome(schema, b'{"nmae": "a"}') == [
         ("unknown-key", "$.nmae", 'there is no field "nmae"; did you mean "name"?')
@@ -119,7 +119,7 @@ def test_a_pattern_in_a_part_declares_keys_for_the_whole(place):
     assert codes(schema, b'{"p": {"nam": "a"}}') == [("unknown-key", "$.p.nam")]
 
 
-def test_patterns_of_two_parts_are_both_held():
+def test_the_patterns_of_two_parts_both_apply():
     schema = of(
         {
             "type": "object",
@@ -133,7 +133,8 @@ def test_patterns_of_two_parts_are_both_held():
     )
 
 
-# --- what holds only under a condition ----------------------------------------------------------
+# --- conditional parts
+# ------------------------------------------------------------------------------
 
 KIND = {"enum": ["a", "b"]}
 
@@ -165,7 +166,7 @@ CONDITIONS: dict[str, dict[str, Any]] = {
 
 @pytest.mark.parametrize("condition", CONDITIONS.values(), ids=CONDITIONS)
 @pytest.mark.parametrize("nested", [False, True], ids=["arguments", "property"])
-def test_types_under_a_condition_are_left_to_the_schema(condition, nested):
+def test_types_under_a_condition_are_left_to_the_schema_validator(condition, nested):
     definitions = {"$defs": {"condition": CONDITIONS["then-else"]}}
     whole = {"type": "object", "properties": {"kind": KIND}, "required": ["kind"], **condition}
     schema = of(whole, **definitions) if nested else {**whole, **definitions}
@@ -313,7 +314,7 @@ FREE = {
 
 
 @pytest.mark.parametrize("name", FREE)
-def test_a_value_that_is_free_in_one_branch_is_free(name):
+def test_a_value_without_a_type_in_one_branch_is_not_changed(name):
     then, otherwise = FREE[name]
     schema = {
         "type": "object",
@@ -341,7 +342,7 @@ def test_condition_with_additional_properties_opens_the_object():
     )
 
 
-def test_a_value_with_nothing_but_a_condition_is_free():
+def test_a_value_with_only_a_condition_is_not_changed():
     schema = of({"if": {"properties": {"a": INTEGER}}, "then": {"properties": {"b": STRING}}})
     for text, found in ((b'"5"', "5"), (b"5", 5), (b'{"c": 1}', {"c": 1})):
         assert outcome(schema, b'{"p": %b}' % text) == ({"p": found}, [])
@@ -392,7 +393,7 @@ def test_alternatives_that_only_require_names_say_which_one_is_missing(closed):
     assert (found if not closed else [each[:2] for each in found]) == expected
 
 
-def test_a_schema_that_is_not_in_the_document_leaves_its_keys_to_the_validator():
+def test_the_keys_of_a_schema_outside_the_document_are_left_to_the_validator():
     # The meta-schemas are known without being fetched.
     meta = {"$ref": "https://json-schema.org/draft/2020-12/schema"}
     schema = of({"properties": {"note": STRING}, "allOf": [meta]})

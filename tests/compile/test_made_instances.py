@@ -1,5 +1,5 @@
-"""Models that an author's validator makes itself, at any depth and in a list of any length: what
-such a model drops is refused, unless the author's code has dealt with it.
+"""Models that an author's validator creates itself, at any depth and in a list of any length: a key
+that such a model drops is refused, unless the author's code has handled it.
 """
 
 import json
@@ -40,7 +40,7 @@ def test_an_undeclared_key_that_an_instance_drops_is_refused(way: str, mode: str
 
 @EVERYWHERE
 @pytest.mark.parametrize("way", PASSING_INSTANCES)
-def test_a_key_that_the_authors_code_has_dealt_with_passes(way: str, mode: str, place: str):
+def test_a_key_that_the_authors_code_has_handled_is_accepted(way: str, mode: str, place: str):
     hint, lift, body, _ = PLACES[place]
     rewrite, sent = PASSING_INSTANCES[way]
     hint = in_mode(mode, hint, lift(rewrite))
@@ -93,7 +93,7 @@ class Dog(BaseModel):
     name: str = ""
 
 
-def test_instances_of_a_union_are_watched_each_by_itself():
+def test_the_instances_of_a_union_are_checked_separately():
     made = {"cat": Cat, "dog": Dog}
     pets = list[Annotated[Cat | Dog, Field(discriminator="kind")]]
     hint = Annotated[
@@ -139,7 +139,7 @@ def test_a_closed_field_may_hold_an_open_instance():
     assert made.model_extra == {"zz": 2}
 
 
-def test_an_object_that_is_left_where_anything_may_be_is_not_lost():
+def test_an_object_stored_in_a_field_of_any_type_is_not_lost():
     def leave(value: Any) -> Any:
         return {
             "anything": [value["closed"], {**value["closed"]}, list(value["closed"]), (1, value)],
@@ -149,14 +149,14 @@ def test_an_object_that_is_left_where_anything_may_be_is_not_lost():
         Annotated[Both, BeforeValidator(leave)], '{"closed": {"age": 1, "zz": 2}}'
     ).anything
     assert value[:3] == [{"age": 1, "zz": 2}, {"age": 1, "zz": 2}, ["age", "zz"]]
-    # The tool gets plain dicts and texts, nothing of ours.
+    # The tool gets plain dicts and texts, and no type of ours.
     for each in (value[0], value[1], value[3][1]):
         assert type(each) is dict
         assert {type(key) for key in each} == {str}
     assert {type(each) for each in value[2]} == {str}
 
 
-def test_an_instance_that_contains_the_object_itself_has_lost_nothing():
+def test_an_instance_that_contains_the_sent_object_loses_no_key():
     hint = Annotated[
         list[Outer],
         BeforeValidator(lambda items: [Outer.model_construct(inner=items[1]["inner"])]),
@@ -182,7 +182,7 @@ def test_a_dataclass_checks_its_keys_itself():
 
 
 class Slotted:
-    """An instance that says nothing of its values."""
+    """An instance that does not show its values."""
 
     __slots__ = ("email",)
 
@@ -232,7 +232,7 @@ def test_many_instances_in_a_list_of_another_length_are_refused_in_time():
     assert len(found) == 40
 
 
-def test_instances_that_an_adapter_makes_of_everything_at_once_are_found():
+def test_instances_that_a_type_adapter_creates_in_one_call_are_found():
     adapter = TypeAdapter(dict[str, list[Plain]])
     hint = Annotated[dict[str, list[Plain]], BeforeValidator(adapter.validate_python)]
     assert outcome(hint, '{"a": [{"age": 1}]}') == {"a": [Plain(age=1)]}
@@ -254,7 +254,7 @@ def test_an_instance_may_contain_another_one_twice():
     ]
 
 
-def test_names_that_are_handed_on_as_texts_are_not_lost():
+def test_keys_that_are_passed_on_as_texts_are_not_lost():
     def named(value: Any) -> Any:
         return {"anything": list(value["closed"]), "closed": Plain(**value["closed"])}
 

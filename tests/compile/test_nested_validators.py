@@ -1,5 +1,5 @@
-"""Objects below the one that an author's validator gets, and validators in a row: the law is the same
-for each of them.
+"""Objects below the one that an author's validator gets, and consecutive validators: the law is the
+same for each of them.
 """
 
 import json
@@ -77,7 +77,7 @@ def test_nested_validator_knows_the_keys_read_by_the_outer_one():
     ]
 
 
-def test_a_key_of_the_authors_own_is_dropped_at_every_depth():
+def test_a_key_added_by_the_authors_code_may_be_dropped_at_every_depth():
     def total(lines: Any) -> Any:
         return [{**each, "total": 5} for each in lines if each.get("quantity", 1)]
 
@@ -139,12 +139,12 @@ class Name(StrEnum):
         pytest.param(lambda value: [each for each in value if each != Name.ZZ], id="excluded"),
     ],
 )
-def test_a_member_of_an_enumeration_is_a_name(look: Any):
+def test_a_comparison_with_an_enum_member_reads_the_key(look: Any):
     hint = Annotated[Plain, BeforeValidator(lambda value: (look(value), {**value})[1])]
     assert outcome(hint, '{"age": 1, "zz": 1}') == Plain(age=1)
 
 
-def test_keys_of_a_walk_compare_as_texts_do():
+def test_keys_in_an_iteration_compare_as_texts_do():
     def compared(value: Any) -> Any:
         first, second = value
         assert (first == second, first != second, first == first, first != 5) == (

@@ -33,7 +33,7 @@ def test_default_that_is_not_json_is_not_published_and_raises_no_warning():
 
 def test_value_made_by_a_pipeline_is_not_in_the_schema():
     class Place(BaseModel):
-        city: Annotated[str, Unpack()]  # would be a mistake where the wire brings it
+        city: Annotated[str, Unpack()]  # would be a mistake in a type that is sent over the wire
 
     def tool(
         place: Annotated[
@@ -53,7 +53,7 @@ def test_value_made_by_a_pipeline_is_not_in_the_schema():
 Nested = TypeAliasType("Nested", "list[Nested] | int")
 
 
-def test_lists_that_hold_themselves_stand_beside_an_unpacked_model():
+def test_lists_that_contain_themselves_work_beside_an_unpacked_model():
     class Owner(BaseModel):
         name: str
 
@@ -82,7 +82,7 @@ def test_lists_that_hold_themselves_stand_beside_an_unpacked_model():
     }
 
 
-def test_the_same_item_twice_makes_no_other_set():
+def test_sets_are_published_without_unique_items():
     def tool(many: set[int], fixed: frozenset[str] = frozenset()) -> int:
         return len(many)
 
@@ -138,7 +138,7 @@ def test_an_alias_path_is_published_as_it_is_sent():
     }
 
 
-def test_author_changes_to_a_model_schema_are_checked_at_once():
+def test_author_changes_to_a_model_schema_are_checked_at_registration():
     class Loose(BaseModel):
         model_config = ConfigDict(json_schema_extra={"properties": {"table": {"type": "object"}}})
         table: dict[str, int] = {}

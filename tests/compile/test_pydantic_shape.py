@@ -1,5 +1,5 @@
-"""Pydantic's types as shapes: what each kind of type takes on the wire, and what the tool then
-gets.
+"""Pydantic's types as shapes: the JSON that each kind of type accepts on the wire, and the value
+that the tool then gets.
 """
 
 import re
@@ -42,7 +42,9 @@ class Person(BaseModel):
 
 
 def outcome(function: Callable[..., Any], body: bytes) -> Any:
-    """What the tool received, with the repairs; or the problems, with the corrected call."""
+    """Return the value that the tool received, with the repairs; or the problems, with the
+    corrected call.
+    """
     received: list[Any] = []
     result = handle_bytes(
         compile_function(function), body, lambda **values: received.append(values)
@@ -55,7 +57,7 @@ def outcome(function: Callable[..., Any], body: bytes) -> Any:
     return received[0], [(each["code"], each["path"]) for each in meta.get("repairs", [])]
 
 
-def test_a_number_passes_where_the_author_reads_numbers_as_text():
+def test_a_number_is_accepted_if_the_author_reads_numbers_as_text():
     def tool(code: Annotated[str, Field(coerce_numbers_to_str=True)]): ...
 
     assert outcome(tool, b'{"code": 12}') == ({"code": "12"}, [])
@@ -81,7 +83,7 @@ class Point(NamedTuple):
     y: int = 0
 
 
-def test_a_named_tuple_is_taken_as_an_array_and_as_an_object():
+def test_a_named_tuple_is_accepted_as_an_array_and_as_an_object():
     def tool(at: Point): ...
 
     assert outcome(tool, b'{"at": [1, 2]}') == ({"at": Point(1, 2)}, [])
@@ -89,7 +91,7 @@ def test_a_named_tuple_is_taken_as_an_array_and_as_an_object():
     assert outcome(tool, b'{"at": ["1"]}') == ({"at": Point(1, 0)}, [("scalar-text", "$.at[0]")])
 
 
-def test_a_named_tuple_is_guarded_as_any_object():
+def test_a_named_tuple_is_guarded_like_any_object():
     def tool(at: Point): ...
 
     assert outcome(tool, b'{"at": {"x": 1, "z": 2}}') == (
@@ -164,7 +166,7 @@ def test_function_based_pydantic_types_accept_the_values_of_their_schema():
     )
 
 
-def test_a_model_with_an_init_of_its_own_takes_the_keywords_that_it_names():
+def test_a_model_with_its_own_init_accepts_the_keywords_of_that_init():
     class Scaled(BaseModel):
         size: int
 
@@ -292,7 +294,7 @@ def test_a_model_that_pydantic_cannot_use_is_the_authors_mistake(model, mistake)
         compile_model(model)
 
 
-def test_only_a_model_can_be_compiled_as_one_and_no_marker_is_blamed():
+def test_compiling_another_type_as_a_model_is_an_error_that_does_not_mention_unpack():
     with pytest.raises(ContractError, match="not a model with fields") as raised:
         compile_model(int)
     assert "Unpack" not in str(raised.value)

@@ -1,4 +1,4 @@
-"""What an author's code does not look at is never dropped, whatever stands around it."""
+"""A key that an author's code does not look at is never dropped, independent of the code around it."""
 
 from typing import Annotated, Any
 
@@ -126,7 +126,7 @@ def outcome(hint: Any, sent: bytes) -> Any:
         ),
     ],
 )
-def test_nothing_sent_is_lost_on_the_way_through_an_authors_code(hint, sent, expected):
+def test_no_key_is_lost_in_an_authors_code(hint, sent, expected):
     assert outcome(hint, sent) == expected
 
 
@@ -166,7 +166,7 @@ def test_nothing_sent_is_lost_on_the_way_through_an_authors_code(hint, sent, exp
         ),
     ],
 )
-def test_schemas_that_say_never_and_schemas_that_depend_are_understood(node, sent, passes):
+def test_schemas_with_never_and_with_dependencies_are_compiled(node, sent, passes):
     contract = compile_json_schema(
         {"type": "object", "properties": {"it": node}}, lambda arguments: "ok", name="tool"
     )

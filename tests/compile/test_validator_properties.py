@@ -1,6 +1,6 @@
-"""The law of undeclared keys for random validators: steps that copy, read, filter and make models,
-one after the other. A key is never lost without a refusal, and never refused after it was read by
-name or removed.
+"""The law of undeclared keys for random validators: steps that copy, read, filter and create
+models, one after the other. A key is never lost without a refusal, and never refused after it was
+read by name or removed.
 """
 
 import copy
@@ -94,7 +94,7 @@ def test_key_that_no_validator_reads_is_never_lost(
     before, untraced, after, end, place, mode, fields, name, value
 ):
     steps = [COPIES[each] for each in before]
-    # What a model drops after such a copy is only known if the model itself is handed on.
+    # After such a copy, the dropped keys are only known if the model itself is passed on.
     if "dumped" not in end:
         steps += [UNTRACED[each] for each in untraced]
     steps += [*(COPIES[each] for each in after), ENDS[end]]

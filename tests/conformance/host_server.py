@@ -1,9 +1,9 @@
-"""What the conformance suite asks of tools, on the hosts: `python host_server.py HOST
+"""The tools that the conformance suite requires, on the hosts: `python host_server.py HOST
 (bare|protected) PORT`.
 
-The same functions on both hosts, also those that log, ask the client for something, or need several
-rounds: a protected server must do all of it as the bare one does. Of prompts and resources there
-are none; `protect` is about tools.
+The same functions on both hosts, including those that log, ask the client for something, or need
+several rounds: a protected server must support all of it as the bare one does. There are no prompts
+or resources, because `protect` is about tools.
 """
 
 import sys
@@ -126,7 +126,7 @@ def capabilities(ctx: Any) -> types.ClientCapabilities:
 
 
 def conversing(context: type) -> list[Tool]:
-    """The tools that take the Context of a host; what they do with it, both have."""
+    """The tools that use the Context of a host, limited to the methods that both hosts have."""
     made: list[Tool] = []
 
     @made.append
@@ -217,7 +217,7 @@ def answered(ctx: Any, *keys: str) -> list[Any] | None:
 
 
 def rounds(context: type) -> list[Tool]:
-    """The tools that ask by their result, and are called again with the answers."""
+    """The tools that return a request for input, and are called again with the answers."""
     made: list[Tool] = []
 
     @made.append
@@ -314,7 +314,7 @@ class OwnSDKSchema(SDKTool):
 
 
 def named(tool: Tool) -> dict[str, str]:
-    """How the suite calls a tool; it wants a description, too."""
+    """Add the method by which the suite calls a tool; it requires a description, too."""
     return {"name": f"test_{tool.__name__}", "description": tool.__name__.replace("_", " ")}
 
 

@@ -1,5 +1,5 @@
-"""What the tools of the conformance servers give: a picture, a sound; and the schema that one of
-them has.
+"""Results of the tools of the conformance servers: a picture, a sound; and the schema of one of
+them.
 """
 
 from typing import Any

@@ -1,4 +1,4 @@
-"""What the official conformance suite asks a tool server to expose, on our server. Run: python
+"""The tools that the official conformance suite requires of a server, on our server. Run: python
 server.py PORT.
 """
 

@@ -49,7 +49,7 @@ def _database() -> Iterator[None]:
 
 @pytest.fixture
 def db(_database: None) -> Iterator[None]:
-    """An empty database, and no memory of earlier requests."""
+    """Empty the database, and forget earlier requests."""
     yield
     for model in reversed(apps.get_models()):
         if model._meta.label not in _KEPT:
@@ -75,7 +75,7 @@ def mcp(ann: User) -> Mcp:
 
 @pytest.fixture
 def mcp_as(db: None) -> Callable[[str | None], Mcp]:
-    """`mcp` for another user, by name (the password is `pw`), or for nobody in particular."""
+    """Return `mcp` for another user, by name (the password is `pw`), or for an anonymous caller."""
     return calling
 
 
@@ -105,7 +105,7 @@ def calling(name: str | None, **defaults: Any) -> Mcp:
 
 @pytest.fixture
 def settings_of(db: None) -> Iterator[Callable[..., None]]:
-    """Overrides settings until the test ends, and has the catalogue built by them."""
+    """Override settings until the test ends, and build the catalogue with them."""
     with ExitStack() as stack:
 
         def override(**changed: Any) -> None:
@@ -121,8 +121,8 @@ _kept: dict[str, Any] = {}
 
 @pytest.fixture
 def built_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The catalogue of one configuration is started once for all tests that use this: starting it
-    is not what they test.
+    """Start the catalogue of one configuration once for all tests that use this: the start itself
+    is not under test.
     """
     start = catalogues.start
 

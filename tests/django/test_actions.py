@@ -34,7 +34,7 @@ def serve(settings_of, ann):
     return served
 
 
-# --- what declares a body ---
+# --- declarations of a body ---
 
 
 @pytest.mark.parametrize("name", UNDECLARED)
@@ -64,7 +64,7 @@ def test_action_without_arguments_is_described_as_taking_no_fields(serve):
 
 
 @pytest.mark.parametrize("name", DECLARED)
-def test_an_action_takes_the_body_that_it_declares(serve, name):
+def test_an_action_accepts_the_body_that_it_declares(serve, name):
     agent = serve(rows=Rows)
     tool = f"rows__{name}"
     names, required = fields_of(agent, tool)
@@ -170,7 +170,7 @@ def test_a_serializer_that_is_chosen_for_one_action_is_its_declaration(serve, vi
 
 @extend_schema(request=RowSerializer)
 class DeclaredForAll(Rows):
-    """What is declared for a whole view set is no declaration for an action of its own."""
+    """A declaration for a whole view set is no declaration for an extra action."""
 
 
 class Schema(AutoSchema):
@@ -234,7 +234,7 @@ def test_action_without_a_serializer_is_published_without_a_body(serve):
     assert agent.call("bare__ping", {}).value == {"ran": True}
 
 
-# --- views that are no view sets ---
+# --- views that are not view sets ---
 
 
 class WithOwnPost(generics.RetrieveUpdateAPIView):

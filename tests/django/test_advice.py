@@ -1,5 +1,5 @@
-"""What a refusal of the gateway lists: the fields of the tool with their types, and the server's
-own arguments apart from them.
+"""A refusal of the gateway lists the fields of the tool with their types, and the server's own
+arguments apart from them.
 """
 
 from typing import Any
@@ -11,7 +11,7 @@ from sales.models import Company, Contact
 from toolbooth.server.controls import CONTROL_ARGUMENTS
 
 OWN = CONTROL_ARGUMENTS.keys() - {"page", "page_size"}
-"""Without those that are the paginator's in some views."""
+"""Without those that belong to the paginator in some views."""
 
 
 def declared(result: dict[str, Any]) -> dict[str, dict[str, str]]:
@@ -69,14 +69,14 @@ def test_a_wrapper_in_a_row_of_a_bulk_create_gets_the_same_advice(mcp):
     assert Contact.objects.count() == 0
 
 
-def test_no_list_of_fields_has_an_argument_of_the_server(mcp):
+def test_no_list_of_fields_contains_an_argument_of_the_server(mcp):
     for tool in ("contacts__create", "contacts__list", "contacts__update", "companies__list"):
         found = declared(mcp(tool, {"zz": {"q": 1}}))
         assert found["$"]
         assert not found["$"].keys() & OWN
 
 
-def test_a_field_that_the_view_misses_is_listed_with_its_type(mcp):
+def test_a_field_that_the_view_reports_missing_is_listed_with_its_type(mcp):
     result = mcp("companies__create", {"employees": 3})
     (problem,) = result["_meta"]["toolbooth"]["problems"]
     assert (problem["code"], problem["path"]) == ("missing", "$.name")

@@ -1,4 +1,4 @@
-"""Whatever a view answers is a result that is an object, or an error that the agent can read."""
+"""Every answer of a view becomes a result that is an object, or an error that the agent can read."""
 
 import json
 import logging
@@ -108,7 +108,7 @@ def test_plain_text_refusal_of_a_view_is_passed_on(mcp):
     assert mcp("answers__bad")["content"] == [{"type": "text", "text": text}]
 
 
-def test_problems_stand_where_they_were_sent(mcp):
+def test_problems_have_the_path_of_the_value_as_sent(mcp):
     line = {"product": "", "price": "1.234"}
     sent = {"title": "x" * 121, "company": 99, "lines": [{"product": "p", "price": 1}, line]}
     problems = mcp("deals__create", sent)["_meta"]["toolbooth"]["problems"]

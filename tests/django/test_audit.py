@@ -52,7 +52,7 @@ FACTS = (
 
 
 class Lines(logging.Handler):
-    """Keeps the facts of each line, and what was written."""
+    """Keeps the facts of each line, and the written line."""
 
     def __init__(self):
         super().__init__()
@@ -98,7 +98,7 @@ def crm(settings_of, lines):
     return lines
 
 
-# --- what was done ---
+# --- calls that succeeded ---
 
 
 def test_a_create_an_update_and_a_delete_are_one_line_each(crm, mcp, ann):
@@ -129,7 +129,7 @@ def test_audit_line_is_the_same_with_verify(crm, mcp, ann):
     assert crm.facts == [line(ann, "companies__create", "created", row=made, fields=["name"])]
 
 
-def test_an_action_is_done_to_the_row_of_its_url(crm, mcp, ann):
+def test_an_action_is_logged_with_the_row_of_its_url(crm, mcp, ann):
     deal = Deal.objects.create(title="Tea", company=Company.objects.create(name="Acme"))
     mcp("deals__close", {"id": deal.pk, "won": True})
     assert crm.facts == [line(ann, "deals__close", "done", row=deal.pk, fields=["won"])]
@@ -167,7 +167,7 @@ def test_refused_bulk_create_is_one_audit_line_without_rows(crm, mcp, ann):
     assert Company.objects.count() == 1
 
 
-def test_reading_is_not_written_down(crm, mcp):
+def test_reads_are_not_logged(crm, mcp):
     mcp("companies__create", {"name": "Acme"})
     for tool, sent in [
         ("companies__list", {}),
@@ -193,7 +193,7 @@ def test_a_call_through_a_dispatcher_is_a_line_of_the_tool_behind_it(crm, mcp, s
     ]
 
 
-# --- what was refused, or failed ---
+# --- calls that were refused, or failed ---
 
 
 @pytest.mark.parametrize(
@@ -221,7 +221,7 @@ def test_a_refused_write_is_a_line_with_the_codes(crm, mcp, ann, sent, codes, fi
     assert Company.objects.count() == 1
 
 
-def test_a_call_that_cannot_be_read_is_a_line_with_its_id(crm, ann):
+def test_an_unreadable_call_is_logged_with_its_id(crm, ann):
     body = b'{"jsonrpc": "2.0", "id": 5, "method": "tools/call", "params": {"name": '
     body += b'"companies__create", "arguments": {"name": "Bolt", "name": "Acme"}}}'
     Client(headers={"Authorization": "Basic YW5uOnB3"}).post(
@@ -231,7 +231,7 @@ def test_a_call_that_cannot_be_read_is_a_line_with_its_id(crm, ann):
     assert crm.facts == [found]
 
 
-def test_a_row_that_is_not_there_or_was_named_in_a_refused_call_is_in_the_line(crm, mcp, ann):
+def test_missing_rows_and_rows_of_refused_calls_are_logged(crm, mcp, ann):
     mcp("companies__destroy", {"id": 99})
     mcp("companies__partial_update", {"id": 98, "nam": "x"})
     assert crm.facts == [
@@ -240,7 +240,7 @@ def test_a_row_that_is_not_there_or_was_named_in_a_refused_call_is_in_the_line(c
     ]
 
 
-def test_callers_who_may_not_write_are_named(settings_of, lines, mcp, ann):
+def test_callers_without_permission_to_write_are_logged_by_name(settings_of, lines, mcp, ann):
     class Guarded(CompanyViewSet):
         permission_classes = [permissions.DjangoModelPermissions]
 
@@ -305,7 +305,9 @@ def test_audit_line_separates_failed_calls_from_unreadable_responses(
     assert "secret" not in lines.texts[0]
 
 
-def test_a_bulk_that_fails_in_the_middle_made_nothing(settings_of, lines, mcp, ann):
+def test_a_bulk_create_that_fails_in_the_middle_is_logged_without_rows(
+    settings_of, lines, mcp, ann
+):
     class FailsLate(CompanyViewSet):
         def perform_create(self, serializer):
             super().perform_create(serializer)
@@ -325,11 +327,11 @@ def test_the_line_is_written_after_the_commit(crm, mcp):
     assert crm.kept == [(1, False), (2, False)]
 
 
-def test_a_commit_that_fails_is_a_failure(settings_of, lines, mcp, ann):
+def test_a_commit_that_fails_is_logged_as_a_failure(settings_of, lines, mcp, ann):
     class FailsOnCommit(CompanyViewSet):
         def perform_create(self, serializer):
             super().perform_create(serializer)
-            # The database looks at this only when the transaction ends.
+            # The database checks this only when the transaction ends.
             Deal.objects.create(title="x", company_id=999_999)
 
     settings_of(ROOT_URLCONF=urls(companies=FailsOnCommit))
@@ -338,10 +340,12 @@ def test_a_commit_that_fails_is_a_failure(settings_of, lines, mcp, ann):
     assert (Company.objects.count(), Deal.objects.count()) == (0, 0)
 
 
-# --- who, and no values ---
+# --- callers, and no values ---
 
 
-def test_the_kind_of_credentials_is_the_authenticator_that_knew_the_caller(settings_of, lines, ann):
+def test_the_logged_kind_of_credentials_is_the_authenticator_that_accepted_the_caller(
+    settings_of, lines, ann
+):
     class Companies(CompanyViewSet):
         authentication_classes = [SessionAuthentication, TokenAuthentication]
 
@@ -390,7 +394,7 @@ class BySlug(viewsets.ModelViewSet):
     )
 
 
-def test_rows_of_urls_that_hold_an_address_are_not_named(settings_of, lines, mcp, ann):
+def test_rows_are_not_logged_if_the_url_contains_an_email_address(settings_of, lines, mcp, ann):
     settings_of(ROOT_URLCONF=urls(users=Users, sites=BySlug))
     bob = User.objects.create_user("bob@example.org")
     site = Site.objects.create(slug="hq", name="HQ")
@@ -454,7 +458,7 @@ def test_function_is_audited_as_a_write_unless_marked_read_only(
     ]
 
 
-def test_without_a_log_that_takes_them_no_line_is_made(settings_of, mcp, lines):
+def test_no_line_is_built_if_the_logger_is_disabled(settings_of, mcp, lines):
     settings_of(ROOT_URLCONF=urls(companies=CompanyViewSet))
     logging.getLogger("toolbooth.audit").setLevel(logging.WARNING)
     mcp("companies__create", {"name": "Acme"})
@@ -483,7 +487,7 @@ SENT = VALUES | st.dictionaries(
 )
 
 
-def test_any_call_is_one_audit_line_without_values(crm, mcp):
+def test_random_calls_are_one_audit_line_each_without_values(crm, mcp):
     @settings(deadline=None)
     @given(tool=st.sampled_from(["companies__create", "companies__partial_update"]), sent=SENT)
     def holds(tool, sent):
@@ -497,7 +501,7 @@ def test_any_call_is_one_audit_line_without_values(crm, mcp):
     holds()
 
 
-def test_tags_by_slug_are_written_by_their_key(crm, mcp, ann):
+def test_tags_named_by_slug_are_logged_by_their_key(crm, mcp, ann):
     Tag.objects.create(slug="vip", title="V")
     mcp("tags__destroy", {"slug": "vip"})
     assert crm.facts == [line(ann, "tags__destroy", "deleted", row="vip")]

@@ -94,7 +94,7 @@ def area(name):
 
 
 class StrictPathAuth(ScopedAuth):
-    """Cannot say anything without the URL kwargs."""
+    """Fails without the URL kwargs."""
 
     def authenticate(self, request):
         tenant = request.parser_context["kwargs"]["tenant"]
@@ -140,7 +140,7 @@ METHODS = ["tools/call", "tools\\/call", "\\u0074ools/call", "tools/\\u0063all"]
 
 @pytest.fixture(params=METHODS)
 def call(request, project):
-    """Calls a tool with a token, with the method written in this way; the HTTP response."""
+    """Call a tool with a token, with the method written in this way. Returns the HTTP response."""
 
     def send(token, tool, arguments):
         message = {
@@ -241,7 +241,7 @@ def listed(**headers):
     return {tool["name"] for tool in reply.json()["result"]["tools"]}
 
 
-def test_the_key_of_one_area_is_shown_no_tool_of_another(project):
+def test_the_key_of_one_area_lists_no_tool_of_another(project):
     for key, own, other in [
         ("key-a", "areaa__create", "areab__create"),
         ("key-b", "areab__create", "areaa__create"),
@@ -250,7 +250,7 @@ def test_the_key_of_one_area_is_shown_no_tool_of_another(project):
         assert other not in listed(**{"X-Tok": key})
 
 
-def test_a_token_without_the_delete_scope_is_shown_no_tool_that_deletes(project):
+def test_a_token_without_the_delete_scope_lists_no_tool_that_deletes(project):
     assert "scoped__destroy" not in listed(**{"X-Tok": "t-ann"})
     assert "scoped__destroy" in listed(**{"X-Tok": "t-delete"})
 
@@ -284,7 +284,7 @@ class OnlyBySession(OnlyByToken):
     authentication_classes = [SessionAuthentication]
 
 
-def test_the_user_of_a_token_is_not_taken_for_the_user_of_a_session(users, settings_of):
+def test_the_user_of_a_token_is_not_confused_with_the_user_of_a_session(users, settings_of):
     patterns = [
         path("mcp/", include("toolbooth.django.urls")),
         path("a/", OnlyByToken.as_view(), name="token"),
@@ -327,11 +327,11 @@ def test_own_tool_is_authenticated_by_the_endpoint(users, settings_of, monkeypat
     assert set(NotHere.seen) == {("POST", "/mcp/")}
 
 
-# --- what is found out beforehand is not handed to the view that runs ---
+# --- identities found beforehand are not passed to the view that runs ---
 
 
 class Traced(BasicAuthentication):
-    """Writes down which request it was asked about."""
+    """Records which request it was asked about."""
 
     asked: list[str] = []
 
@@ -351,7 +351,7 @@ class TracedView(generics.RetrieveAPIView):
 
 
 @pytest.mark.parametrize("login", [None, True, False])
-def test_the_request_of_a_view_that_runs_holds_no_identity_beforehand(
+def test_the_request_of_a_view_has_no_identity_before_it_authenticates(
     users, settings_of, monkeypatch, login
 ):
     row = Log.objects.create(line="x")

@@ -1,5 +1,5 @@
-"""Generated authenticators: REST and MCP let the same callers in, and come to the same rows,
-however a call is written.
+"""Generated authenticators: REST and MCP admit the same callers, and leave the same rows, in every
+spelling of a call.
 """
 
 import base64
@@ -112,7 +112,7 @@ def headers(draw: st.DrawFn) -> dict[str, str]:
     return {name: each for name, each in found.items() if each is not None}
 
 
-# --- both ways ---
+# --- REST and MCP ---
 
 
 class Undo(Exception):
@@ -120,7 +120,7 @@ class Undo(Exception):
 
 
 def undone(act):
-    """What became of it, and the rows that were then there; all is put back."""
+    """Return the outcome, and the rows after it; then restore all rows."""
     found = None
     try:
         with transaction.atomic():
@@ -182,7 +182,7 @@ class Sent(NamedTuple):
 
 
 def _as_object(written: Any) -> dict[str, Any]:
-    """Arguments beside the action of a dispatcher: what is text goes into `params`."""
+    """Return arguments beside the action of a dispatcher: text goes into `params`."""
     return written if isinstance(written, dict) else {"params": written}
 
 
@@ -214,7 +214,7 @@ def project(db, built_once):
 
 
 class Serving:
-    """The project with these settings, and authenticators that are generated anew."""
+    """The project with these settings, and newly generated authenticators."""
 
     def __init__(self, found: Chosen, login: bool | None, dispatch: str | None) -> None:
         self._found = found
@@ -236,8 +236,8 @@ class Serving:
 
 
 def refused_alike(found: Verdict) -> Verdict:
-    """With 401 for 403: the endpoint with LOGIN_REQUIRED, and a dispatcher of which the caller is
-    shown nothing, do not answer for one view.
+    """Return the outcome with 401 for 403: the endpoint with LOGIN_REQUIRED, and a dispatcher
+    without visible actions, do not answer for one view.
     """
     return found._replace(status=401) if found.status == 403 else found
 
@@ -255,7 +255,7 @@ many = settings(
     sent=messages,
     login=st.sampled_from([None, True]),
 )
-def test_a_call_is_let_in_as_over_rest(project, found, call, headers, sent, login):
+def test_a_call_is_admitted_exactly_as_over_rest(project, found, call, headers, sent, login):
     if found.is_open:
         login = None  # else the endpoint asks for more than the view
     with Serving(found, login, sent.dispatch):
@@ -280,9 +280,9 @@ def test_a_call_is_let_in_as_over_rest(project, found, call, headers, sent, logi
 
 @many
 @given(found=chosen, call=calls(), headers=headers(), dispatch=st.sampled_from([None, "resource"]))
-def test_help_is_given_to_those_whom_rest_lets_in(project, found, call, headers, dispatch):
+def test_help_is_given_exactly_to_callers_that_rest_admits(project, found, call, headers, dispatch):
     if call.in_path:
-        dispatch = None  # help through a dispatcher is about no address in particular
+        dispatch = None  # help through a dispatcher has no URL
     with Serving(found, None, dispatch):
         rest, _ = undone(lambda: over_rest(Client(headers=headers), call))
         sent = Sent("exact", "tools/call", dispatch)
@@ -302,7 +302,7 @@ def test_help_is_given_to_those_whom_rest_lets_in(project, found, call, headers,
     sent=messages,
     key=st.sampled_from(["objects", "items"]),
 )
-def test_many_rows_are_made_for_those_whom_rest_lets_in(
+def test_bulk_creates_are_made_exactly_for_callers_that_rest_admits(
     project, found, call, bodies, headers, sent, key
 ):
     def one_by_one():
@@ -325,7 +325,9 @@ def test_many_rows_are_made_for_those_whom_rest_lets_in(
 
 @many
 @given(found=chosen, call=calls(), first=headers(), second=headers())
-def test_a_result_is_continued_only_by_those_whom_rest_lets_in(project, found, call, first, second):
+def test_a_result_is_continued_only_by_callers_that_rest_admits(
+    project, found, call, first, second
+):
     call = call._replace(action="list", body={})
     sent = Sent("exact", "tools/call", None)
     with Serving(found, None, None), transaction.atomic():
@@ -354,7 +356,7 @@ def test_a_result_is_continued_only_by_those_whom_rest_lets_in(project, found, c
 
 
 def _who(found: Chosen, client: Client, call: Call) -> str:
-    """Whom the view takes the caller for."""
+    """Return the user that the view recognises."""
     seen = client.generic(call.method, call.path).wsgi_request
     return str(seen.user.pk)
 
@@ -392,7 +394,7 @@ def client_of(caller: str, users: dict[str, User]) -> Client:
     sent=messages,
     is_open=st.booleans(),
 )
-def test_sessions_and_passwords_are_let_in_as_over_rest(project, call, caller, sent, is_open):
+def test_sessions_and_passwords_are_accepted_as_over_rest(project, call, caller, sent, is_open):
     with Serving(Chosen(is_open=is_open), None, sent.dispatch):
         client = client_of(caller, project)
         rest, kept = undone(lambda: over_rest(client, call))

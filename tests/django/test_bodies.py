@@ -9,7 +9,7 @@ from toolbooth.django.call.bodies import MULTIPART, body_of
 
 
 def read_back(value):
-    """The fields that Django finds in a multipart body, and the names of its files."""
+    """Return the fields that Django finds in a multipart body, and the names of its files."""
     body, content_type = body_of(value, MULTIPART)
     meta = {"CONTENT_TYPE": content_type, "CONTENT_LENGTH": str(len(body))}
     fields, files = MultiPartParser(meta, io.BytesIO(body), [], "utf-8").parse()
@@ -29,7 +29,7 @@ def test_no_name_can_add_a_field_or_a_file(name, quoted):
     assert read_back({name: "v", "other": "w"}) == ({quoted: ["v"], "other": ["w"]}, [])
 
 
-def test_values_are_read_as_they_were_sent():
+def test_values_are_read_exactly_as_sent():
     hostile = '\r\n--boundary\r\nContent-Disposition: form-data; name="admin"\r\n\r\ntrue\r\n'
     sent = {"text": hostile, "words": ["ä", "", "b"], "flag": True, "none": None, "number": 1.5}
     assert read_back(sent) == (

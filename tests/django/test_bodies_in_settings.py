@@ -70,7 +70,7 @@ def test_the_settings_declare_a_body(serve, kind, tool):
     names, required = fields_of(agent, tool)
     assert (names[:2], names[-1], required) == (["id", "reason"], "help", ["id", "reason"])
     wrong = [({"reason": 5}, "wrong-type"), ({"reason": "r", "line": "x"}, "unknown-key")]
-    if kind in PLAIN_BODIES:  # what a serializer says of values, the view asks it
+    if kind in PLAIN_BODIES:  # the view enforces the serializer's rules for values
         wrong += [({"reason": "x" * 11}, "invalid"), ({}, "missing")]
     for sent, code in wrong:
         refused = agent.call(tool, {"id": 1, **sent})
@@ -133,7 +133,7 @@ def test_every_keyword_of_a_json_schema_body_is_enforced(serve):
     assert lines() == [f"dict {json.dumps(right)}"]
 
 
-def test_an_open_schema_takes_only_the_fields_that_it_names(serve):
+def test_an_open_schema_accepts_only_the_fields_that_it_names(serve):
     schema = {"type": "object", "properties": {"a": {}}, "additionalProperties": True}
     agent = serve(rows=Rows, toolbooth={"BODIES": {"rows__cancel": schema}})
     assert [each.where for each in agent.call("rows__cancel", id=1, b=2).problems] == ["$.b"]
@@ -149,7 +149,7 @@ def test_a_field_of_a_plain_body_by_the_name_of_the_key_keeps_its_name(serve):
     assert lines() == ['dict {"id": 2}']
 
 
-def test_a_create_with_a_plain_body_takes_one_row(serve):
+def test_a_create_with_a_plain_body_creates_one_row(serve):
     schema = {"type": "object", "properties": {"line": {"type": "string"}}}
     agent = serve(rows=Rows, toolbooth={"BODIES": {"rows__create": schema}})
     assert "Many" not in agent.tools()["rows__create"]["description"]
@@ -236,7 +236,7 @@ def test_a_wrong_entry_is_an_error_of_manage_check(serve, bodies, what):
     agent = serve(rows=Rows, toolbooth={"BODIES": bodies})
     assert told(check_entries()) == [("toolbooth.E004", f"TOOLBOOTH['BODIES'][{what}")]
     (tool,) = bodies
-    assert tool not in agent.tools()  # never with a body that nobody meant
+    assert tool not in agent.tools()  # never with a body that was not meant for it
     levels = {each.level for each in EXAMINATIONS["Configuration"]()}
     assert levels == {"error"}
 

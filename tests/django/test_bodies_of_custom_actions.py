@@ -1,5 +1,5 @@
-"""Actions that declare no body work once `TOOLBOOTH["BODIES"]` names them: their views get what REST
-sends them.
+"""Actions that declare no body work once `TOOLBOOTH["BODIES"]` names them: their views receive the
+same data as over REST.
 """
 
 import json
@@ -148,7 +148,7 @@ def lines():
 
 
 @pytest.mark.parametrize(("name", "body"), BODIES.values(), ids=BODIES)
-def test_a_declared_action_makes_the_rows_that_rest_makes(serve, mcp, rest, name, body):
+def test_a_declared_action_creates_the_same_rows_as_over_rest(serve, mcp, rest, name, body):
     serve(**{f"orders__{name}": body})
     assert check_entries() == []
     assert f"orders__{name}" not in catalogue().undeclared_bodies
@@ -175,7 +175,7 @@ def test_undeclared_keys_and_wrappers_are_refused_in_a_declared_body(serve, mcp,
         assert lines() == []
 
 
-def test_an_action_that_is_not_declared_takes_no_body(serve, mcp):
+def test_an_undeclared_action_accepts_no_body(serve, mcp):
     serve()
     assert {"orders__confirm", "orders__batch", "orders__refund"} == {
         *catalogue().undeclared_bodies

@@ -29,7 +29,7 @@ def page(at="/mcp", client=None, **headers):
 
 
 class Tags(HTMLParser):
-    """The tags of a page, with their attributes."""
+    """Collects the tags of a page, with their attributes."""
 
     def __init__(self, text):
         super().__init__()
@@ -103,7 +103,7 @@ def test_the_page_loads_nothing_runs_nothing_and_sets_no_cookie(db, settings_of)
     ]
 
 
-def test_the_address_is_the_one_that_was_opened_and_is_escaped(db, settings_of):
+def test_the_page_shows_the_opened_url_escaped(db, settings_of):
     patterns = [re_path("^a[^/]*/mcp", include("toolbooth.django.urls"))]
     settings_of(ROOT_URLCONF=type("Urls", (), {"urlpatterns": patterns}))
     text = page('/a"<b>&x=/mcp').content.decode()
@@ -135,7 +135,7 @@ def test_a_host_that_is_not_served_gets_no_page(db):
     }.items(),
 )
 @pytest.mark.parametrize("at", ["/mcp", "/mcp/"])
-def test_only_who_prefers_html_gets_the_page(db, at, accept, is_page):
+def test_only_clients_that_prefer_html_get_the_page(db, at, accept, is_page):
     reply = Client().get(at, headers={"Accept": accept})
     assert reply.status_code == (200 if is_page else 405)
     if not is_page:
@@ -149,7 +149,7 @@ def test_other_methods_get_no_page(db, method):
 
 
 @given(st.text(st.sampled_from("text/html,;q=0.19 application/json*"), max_size=60) | st.text())
-def test_any_header_is_read_and_html_must_be_in_it(accept):
+def test_random_accept_headers_are_parsed_and_must_contain_html(accept):
     assert prefers_page(accept) in ((True, False) if "text/html" in accept.lower() else (False,))
 
 

@@ -1,6 +1,7 @@
-"""Many rows in one call: which lists are rows, what the answer has, and views that take lists.
+"""Many rows in one call: which lists are rows, the contents of the answer, and views that accept
+lists.
 
-That all rows are made or none is in `test_bulk_all_or_none.py`.
+`test_bulk_all_or_none.py` tests that all rows are created or none.
 """
 
 import json
@@ -148,7 +149,7 @@ class Words(serializers.Serializer):
 
 
 class WordView(generics.CreateAPIView):
-    """A field of its own is called `data`; what it makes is no row."""
+    """Has a field called `data`, and creates no row."""
 
     serializer_class = Words
 
@@ -236,12 +237,12 @@ def contacts():
     return sorted(Contact.objects.values_list("email", "first_name", "notes"))
 
 
-# --- what a list of rows is ---
+# --- lists that are rows ---
 
 
 @pytest.mark.parametrize("key", ["objects", "data", "items", "_items", "body"])
 @pytest.mark.parametrize("form", ["list", "list as text", "all as text", "all as text, twice"])
-def test_a_list_under_one_of_five_keys_is_that_many_rows(call_few, key, form):
+def test_a_list_under_one_of_five_keys_creates_a_row_per_item(call_few, key, form):
     sent = {
         "list": {key: TWO},
         "list as text": {key: json.dumps(TWO)},
@@ -289,7 +290,7 @@ def test_url_kwarg_is_sent_beside_the_rows(call):
     assert [(each.code, each.where) for each in missing.problems] == [("missing", "$.area")]
 
 
-def test_a_declared_field_of_that_name_wins(call):
+def test_a_declared_field_named_like_a_bulk_key_stays_a_field(call):
     assert call("words__create", {"word": "a", "data": ["b"]}).value == {
         "said": {"word": "a", "data": ["b"]}
     }
@@ -370,7 +371,7 @@ def test_bulk_create_is_described_in_one_sentence(call, ann):
     assert "objects" not in tools["contacts__update"]["description"]
 
 
-# --- who may create ---
+# --- permission to create ---
 
 
 def test_permissions_hold_before_the_first_row(mcp, settings_of):
@@ -379,14 +380,14 @@ def test_permissions_hold_before_the_first_row(mcp, settings_of):
     result = mcp("guarded__create", {"objects": [{"name": f"c{n}"} for n in range(5)]})
     assert result["isError"] is True
     assert "permission" in result["content"][0]["text"]
-    # The first row's view refuses; to say so in the boundary's form, it is asked once more.
+    # The first row's view refuses; it runs once more to give the refusal the boundary's form.
     assert (Slow.asked, Company.objects.count()) == (2, 0)
 
 
-# --- hosts that take lists themselves ---
+# --- hosts that accept lists themselves ---
 
 
-def test_a_host_that_takes_lists_gets_the_list_unchanged(call):
+def test_a_host_that_accepts_lists_gets_the_list_unchanged(call):
     rows = [{"name": "a"}, {"name": "b", "employees": 3}]
     result = call("bycreate__create", objects=rows)
     assert [each.line for each in Log.objects.all()] == [f"list: {json.dumps(rows)}"]
@@ -404,7 +405,7 @@ def test_a_host_that_takes_lists_gets_the_list_unchanged(call):
 
 
 @pytest.mark.parametrize("tool", ["bygetserializer__create", "byrequest__create"])
-def test_a_host_whose_serializer_takes_lists_gets_them_with_relations_by_key(call, tool):
+def test_a_host_whose_serializer_accepts_lists_gets_relations_by_key(call, tool):
     Company.objects.create(name="Acme")
     rows = [{"email": "a@x.io", "company": {"name": "Acme"}}, {"email": "b@x.io"}]
     assert call(tool, data=rows).value["created"] == 2
@@ -427,8 +428,8 @@ def test_a_host_answers_a_list_in_its_own_way(call):
         ("declares__create", ["list"]),
     ],
 )
-def test_a_list_is_handed_over_only_if_the_view_is_marked_or_declares_one(call, tool, kinds):
-    """What the code of the view looks like does not count."""
+def test_a_list_is_passed_on_only_if_the_view_is_marked_or_declares_one(call, tool, kinds):
+    """The code of the view is not analysed."""
     result = call(tool, objects=[{"name": "a"}, {"name": "b", "employees": 3}])
     rows = Company.objects.order_by("name")
     order = {"order": "as sent"} if kinds == ["dict", "dict"] else {}
@@ -453,13 +454,13 @@ def test_bulk_refusal_of_a_marked_view_without_many_comes_from_the_view(call):
     assert Company.objects.count() == 0
 
 
-def test_a_marked_view_that_takes_only_forms_gets_its_rows_one_by_one(call):
+def test_a_marked_view_that_accepts_only_forms_gets_its_rows_one_by_one(call):
     assert call("forms__create", objects=[{"name": "a"}, {"name": "b"}]).value["created"] == 2
     assert sorted(each.name for each in Company.objects.all()) == ["a", "b"]
 
 
 @pytest.mark.parametrize("key", ["objects", "data"])
-def test_a_host_that_takes_nothing_but_lists_has_the_same_receipt(call, key):
+def test_a_host_that_accepts_only_lists_has_the_same_receipt(call, key):
     result = call("onlylists__create", {key: [{"name": "a"}, {"name": "b"}]})
     assert result.value == {
         "created": 2,
@@ -473,7 +474,7 @@ def test_a_host_that_takes_nothing_but_lists_has_the_same_receipt(call, key):
 # --- separate tools ---
 
 
-def test_bulk_tools_are_published_where_they_are_asked_for(settings_of, call, ann):
+def test_bulk_tools_are_published_if_configured(settings_of, call, ann):
     settings_of(TOOLBOOTH={"BULK_TOOLS": True, "MAX_BULK": 3})
     tools = acting_as(ann).tools()
     assert "objects" not in tools["companies__create"]["description"]
@@ -512,7 +513,7 @@ def test_a_hosts_own_bulk_create_keeps_its_name(settings_of, ann):
     assert acting_as(ann).call("companies__bulk_create", word="w").value == {"mine": "w"}
 
 
-def test_who_may_not_create_is_not_shown_the_bulk_tool(settings_of, ann):
+def test_callers_without_permission_to_create_are_not_listed_the_bulk_tool(settings_of, ann):
     settings_of(ROOT_URLCONF=Urls, TOOLBOOTH={"BULK_TOOLS": True})
     tools = acting_as(ann).tools()
     assert "guarded__create" not in tools

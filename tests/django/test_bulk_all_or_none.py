@@ -1,4 +1,6 @@
-"""Many rows in one call: all are made or none, and a row in a list means what it means alone."""
+"""Many rows in one call: all are created or none, and a row in a list has the same meaning as
+alone.
+"""
 
 import pytest
 from django.db import connection, connections, transaction
@@ -123,7 +125,7 @@ def test_relations_are_named_by_object_in_rows_and_nested_rows(call):
         "breaks": "Tool 'words__create' failed unexpectedly.",
     }.items(),
 )
-def test_a_row_that_fails_in_any_way_undoes_the_others(call, atomic, last, told):
+def test_a_row_that_fails_in_any_way_rolls_back_the_others(call, atomic, last, told):
     result = call("words__create", objects=[{"word": "first"}, {"word": last}])
     assert result.is_error
     assert told in result.text
@@ -176,7 +178,7 @@ def test_the_owner_is_set_row_by_row_as_over_rest(call, ann):
     assert {(note.title, note.owner) for note in ann.note_set.all()} == {("a", ann), ("b", ann)}
 
 
-def test_every_row_counts_for_a_throttle(call):
+def test_every_row_counts_towards_a_throttle(call):
     assert call("throttled__create", objects=[{"name": "a"}, {"name": "b"}]).value["created"] == 2
     assert "throttled" in call("throttled__create", objects=[{"name": "c"}, {"name": "d"}]).text
     assert Company.objects.count() == 2
@@ -218,7 +220,7 @@ def test_row_in_a_list_is_handled_as_the_same_row_alone(settings_of, call, error
     for row in ALONE:
         alone = outcome(row, "$")
         listed = outcome({"objects": [row]}, "$.objects[0]")
-        # A correction is said in words that name its place.
+        # A correction is given as text that names its place.
         shown = [(code, path) for code, path, _ in listed[1]]
         assert (listed[0], shown, *listed[2:]) == (
             alone[0],

@@ -1,5 +1,5 @@
-"""Which clients that hold a model to the listed schema can send many rows, by the way in which the
-list says that they are taken.
+"""Which clients that hold a model to the listed schema can send many rows, by the form in which the
+schema lists them.
 """
 
 import importlib.util
@@ -49,7 +49,7 @@ def all_required(schema):
 
 
 def validating(schema, arguments):
-    """A client that validates the arguments against the schema as it is listed."""
+    """A client that validates the arguments against the listed schema."""
     return schema, arguments
 
 
@@ -59,8 +59,8 @@ def anthropic_strict(schema, arguments):
 
 
 def openai_strict(schema, arguments):
-    """Objects are closed, and the model writes every key. The API refuses alternatives at the
-    root. Null for `preview` would be refused, and the model told to write true or false.
+    """Objects are closed, and the model writes every key. The API refuses alternatives at the root.
+    Null for `preview` would be refused, and the refusal would ask the model for true or false.
     """
     if "anyOf" in schema:
         return None, arguments
@@ -75,7 +75,7 @@ CLIENTS = {
 
 
 def sent(agent, tools, client):
-    """Whether the client can send the rows by one of the tools, and they are made."""
+    """Return whether the client can send the rows by one of the tools, and they are created."""
     for name in ("companies__bulk_create", "companies__create"):
         for objects in (ROWS, json.dumps(ROWS)):
             if name not in tools:
@@ -90,7 +90,7 @@ def sent(agent, tools, client):
 
 @pytest.fixture
 def lists(settings_of, ann):
-    """The list with sentences, and the one with tools for many rows."""
+    """The list with sentences, and the one with bulk tools."""
     settings_of(TOOLBOOTH={"BULK_TOOLS": True})
     separate = acting_as(ann).tools()
     settings_of(TOOLBOOTH={})
@@ -112,9 +112,7 @@ EXPECTED = {
 
 @pytest.mark.parametrize("client", CLIENTS)
 @pytest.mark.parametrize("form", bulk_forms.FORMS)
-def test_many_rows_are_sent_by_a_client_that_holds_to_the_schema(
-    lists, settings_of, ann, form, client
-):
+def test_strict_clients_can_send_many_rows_as_documented(lists, settings_of, ann, form, client):
     tools = bulk_forms.FORMS[form](*lists)
     settings_of(TOOLBOOTH={"BULK_TOOLS": "BULK_TOOLS" in form})
     made = sent(acting_as(ann), tools, CLIENTS[client])

@@ -1,5 +1,5 @@
-"""The catalogue is started once, by whoever asks first, and an action is described when it is first
-called or listed; mistakes in the settings are told by `check`.
+"""The catalogue is started once, by the first request, and an action is described when it is first
+called or listed; `check` reports mistakes in the settings.
 """
 
 import json
@@ -44,7 +44,7 @@ def thousand(settings_of):
     )
 
 
-def test_eight_first_calls_at_once_see_the_same_whole_catalogue(ann, thousand, monkeypatch):
+def test_eight_simultaneous_first_calls_see_the_same_whole_catalogue(ann, thousand, monkeypatch):
     built = []
     monkeypatch.setattr(
         catalogues, "start", lambda chosen, start=catalogues.start: built.append(1) or start(chosen)
@@ -67,7 +67,7 @@ def test_eight_first_calls_at_once_see_the_same_whole_catalogue(ann, thousand, m
     assert built == [1]
 
 
-def test_names_are_short_and_the_same_every_time(thousand):
+def test_names_are_short_and_stable(thousand):
     names = list(catalogue().actions)
     assert all(len(name) <= 64 for name in names)
     catalogues.forget()
@@ -193,7 +193,7 @@ class ManyMethods(viewsets.GenericViewSet):
         return Response({})
 
 
-def test_an_action_of_several_methods_is_a_tool_for_each(settings_of):
+def test_an_action_with_several_methods_has_a_tool_for_each(settings_of):
     router = SimpleRouter()
     router.register("rows", ManyMethods, "rows")
     settings_of(ROOT_URLCONF=type("Urls", (), {"urlpatterns": router.urls}))
@@ -217,7 +217,7 @@ def described(found) -> list[str]:
     return [name for name in found.actions if name not in set(found.registry.promised)]
 
 
-def test_a_call_describes_the_action_that_it_names_and_no_other(ann, mcp, thousand):
+def test_a_call_describes_only_the_action_that_it_names(ann, mcp, thousand):
     assert mcp("tags7__list")["structuredContent"]["results"] == []
     assert described(catalogues.started_catalogue()) == ["tags7__list"]
 
@@ -232,7 +232,7 @@ def test_initialize_and_ping_do_not_describe_any_view(ann, thousand):
     assert described(catalogues.started_catalogue()) == []
 
 
-def test_the_pages_of_one_caller_hold_every_tool_once(ann, thousand):
+def test_the_pages_of_one_caller_contain_every_tool_once(ann, thousand):
     client = Client(headers={"Authorization": "Basic YW5uOnB3"})
     names, params = [], {}
     while params is not None:

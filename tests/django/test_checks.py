@@ -125,7 +125,7 @@ class Project:
         )
 
     def run(self, program):
-        """What a program prints that has loaded the project as a server does."""
+        """Return the output of a program that has loaded the project as a server does."""
         done = subprocess.run(
             [sys.executable, "-c", f"{LOADED}\n{program}"],
             cwd=self.folder,
@@ -243,7 +243,7 @@ def test_a_broken_module_takes_only_its_own_tools_down(project, ending, error):
     assert "Traceback" not in done.stdout + done.stderr
 
 
-def test_check_with_deploy_shows_the_line_too(project):
+def test_check_with_deploy_also_shows_the_failing_line(project):
     project.add_app("broken", "import nowhere_at_all\n")
     project.install(*APPS, "broken")
     done = project.manage("check", "--deploy")
@@ -262,7 +262,7 @@ def test_check_with_deploy_shows_the_line_too(project):
     ],
     ids=["a name that is taken", "no name of a tool"],
 )
-def test_a_tool_with_a_name_that_cannot_be_used_is_left_out_alone(project, tools, mistake):
+def test_only_the_tool_with_an_unusable_name_is_left_out(project, tools, mistake):
     project.add_app("first", TOOLS.format(name="same"))
     project.add_app("second", tools + TOOLS.format(name="other"))
     project.install(*APPS, "first", "second")
@@ -275,7 +275,7 @@ def test_a_tool_with_a_name_that_cannot_be_used_is_left_out_alone(project, tools
     assert "(second/mcp_tools.py:4)" in words
 
 
-# --- what a server process does ---
+# --- a server process ---
 
 
 def test_no_thread_is_started_before_the_first_request(project):

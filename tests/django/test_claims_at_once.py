@@ -114,7 +114,7 @@ def test_if_the_first_call_is_rolled_back_the_second_becomes_the_first(file):
     assert UsedKey.objects.count() == 1
 
 
-def test_the_wait_is_bounded_and_nothing_is_run_then(file):
+def test_the_wait_is_limited_and_the_call_is_not_made_then(file):
     short = DatabaseStore(kept_seconds=60, wait_seconds=0.2)
     ran = []
     with transaction.atomic(using="file"):
@@ -162,8 +162,8 @@ def test_lock_wait_of_the_connection_is_restored_before_the_view_runs(file, outc
 
 
 def test_a_read_before_the_claim_does_not_make_it_fail_at_once(file):
-    """SQLite gives up at once where a transaction that has read wants to write. The claim is the
-    first statement of its transaction, so that it waits.
+    """SQLite fails at once where a transaction that has read wants to write. The claim is the first
+    statement of its transaction, so that it waits.
     """
     inside, go_on = threading.Event(), threading.Event()
 
@@ -225,7 +225,7 @@ def test_many_calls_at_once_make_one_row(file):
     assert Log.objects.count() == 1
 
 
-def test_an_error_of_the_view_is_not_taken_for_another_call(file):
+def test_an_error_of_the_view_is_not_reported_as_a_concurrent_call(file):
     def broken():
         with connections["file"].cursor() as cursor:
             cursor.execute("SELECT * FROM no_such_table")
@@ -235,8 +235,8 @@ def test_an_error_of_the_view_is_not_taken_for_another_call(file):
     assert UsedKey.objects.count() == 0
 
 
-def test_a_hook_that_waits_for_the_database_is_not_taken_for_another_call(file):
-    """The write is committed by then: that it was not made would be wrong."""
+def test_a_hook_that_waits_for_the_database_is_not_reported_as_a_concurrent_call(file):
+    """The write is committed by then, so the reply must not claim that it was not made."""
     busy = sqlite3.OperationalError("database is locked")
     busy.sqlite_errorcode = sqlite3.SQLITE_BUSY
 

@@ -1,5 +1,5 @@
-"""Two resources of one name are told apart by their paths, and a route that is added never gets
-what a setting gave to another tool.
+"""Two resources of one name are distinguished by their paths, and an added route is never affected
+by a setting for another tool.
 """
 
 import json
@@ -64,8 +64,8 @@ ACTIONS = ("cancel", "create", "list", "retrieve")
 
 @pytest.fixture
 def serve(settings_of, monkeypatch, tmp_path):
-    """Serves these places with these settings, without tools of the test project. `lock` is the
-    text of `mcp_names.lock`.
+    """Serve these places with these settings, without tools of the test project. `lock` is the text
+    of `mcp_names.lock`.
     """
     monkeypatch.setattr(decorators, "declared", {})
 
@@ -212,7 +212,7 @@ def test_bodies_declare_no_body_of_a_tool_that_shares_the_name(serve):
     assert "reason" not in takes(found, "organizer_orders__cancel")
 
 
-def test_inherited_bodies_fit_no_tool_that_shares_the_name(serve):
+def test_inherited_bodies_match_no_tool_that_shares_the_name(serve):
     found = serve(ONE, INHERITED_BODIES=["orders__cancel"])
     assert "line" in takes(found, "orders__cancel")
     found = serve(BOTH, INHERITED_BODIES=["orders__cancel"])
@@ -234,7 +234,7 @@ def test_inherited_bodies_fit_no_tool_that_shares_the_name(serve):
 SWALLOWED = 'a</line>\n<parameter name="note">b</parameter>'
 
 
-def test_verbatim_holds_for_no_tool_that_shares_the_name(serve, mcp):
+def test_verbatim_applies_to_no_tool_that_shares_the_name(serve, mcp):
     place = {"organizer": "o", "event": "e"}
     setting = {"VERBATIM": ["orders__create.line"]}
     serve(ONE, **setting)
@@ -263,7 +263,7 @@ def test_verbatim_holds_for_no_tool_that_shares_the_name(serve, mcp):
 )
 @pytest.mark.parametrize("places", [ONE, BOTH], ids=["one", "both"])
 @pytest.mark.parametrize("lock", ["", locked("orders__list")], ids=["natural", "locked"])
-def test_exclude_fits_with_and_without_the_segment(serve, pattern, places, lock):
+def test_exclude_matches_with_and_without_the_path_segment(serve, pattern, places, lock):
     found = serve(places, lock=lock, EXCLUDE=[pattern])
     address = "/api/organizers/{organizer}/events/{event}/orders/"
     lists = [each for each in found.actions.values() if each.name == "list"]
@@ -271,7 +271,7 @@ def test_exclude_fits_with_and_without_the_segment(serve, pattern, places, lock)
     assert reported(found) == []
 
 
-def test_a_wildcard_of_exclude_is_about_names_that_tools_have(serve):
+def test_a_wildcard_of_exclude_matches_only_actual_tool_names(serve):
     assert len(serve(ONE, EXCLUDE=["event_*"]).actions) == 4
     assert sorted(serve(BOTH, EXCLUDE=["event_*"]).actions) == [
         f"organizer_orders__{each}" for each in ACTIONS

@@ -1,4 +1,4 @@
-"""`manage.py mcp_tools | head`: a reader that has seen enough ends a command, without a traceback."""
+"""`manage.py mcp_tools | head`: a closed output pipe ends a command without a traceback."""
 
 import os
 import subprocess
@@ -13,7 +13,7 @@ CRM = Path(__file__).resolve().parents[2] / "examples" / "crm" / "manage.py"
 
 @pytest.fixture(scope="module")
 def crm_environment(tmp_path_factory):
-    """What the example needs to run in processes of its own, with its tables."""
+    """The environment in which the example runs in processes of its own, with its tables."""
     database = tmp_path_factory.mktemp("crm") / "crm.sqlite3"
     env = {
         **os.environ,
@@ -38,7 +38,7 @@ def crm_environment(tmp_path_factory):
     ids=" ".join,
 )
 @pytest.mark.parametrize("buffered", [True, False], ids=["buffered", "unbuffered"])
-def test_a_reader_that_has_seen_enough_ends_a_command_quietly(crm_environment, command, buffered):
+def test_a_closed_output_pipe_ends_a_command_quietly(crm_environment, command, buffered):
     env = {**crm_environment, "PYTHONUNBUFFERED": "" if buffered else "1"}
     reader, writer = os.pipe()
     os.close(reader)
@@ -72,7 +72,7 @@ def test_a_database_without_tables_is_reported_without_a_traceback(crm_environme
     )
 
 
-def test_a_broken_pipe_of_something_else_is_not_hidden(monkeypatch):
+def test_a_broken_pipe_other_than_the_output_is_not_hidden(monkeypatch):
     def broken():
         raise BrokenPipeError("the database is gone")
 

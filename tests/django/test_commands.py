@@ -37,7 +37,7 @@ class LogSerializer(serializers.ModelSerializer):
 
 
 def urls(*patterns, mcp=True, **views):
-    """A URLconf with these view sets, by name."""
+    """Return a URLconf with these view sets, by name."""
     router = SimpleRouter()
     for name, view in views.items():
         router.register(name, view, name)
@@ -57,7 +57,7 @@ def crm(settings_of, ann):
 
 
 def run(command, *arguments, **options):
-    """What a command printed, and its exit code."""
+    """Return the output of a command, and its exit code."""
     out = io.StringIO()
     try:
         call_command(command, *arguments, stdout=out, stderr=out, no_color=True, **options)
@@ -109,7 +109,7 @@ def test_columns_set_by_the_project_do_not_make_a_row_non_blank(crm, ann):
     )
 
 
-def test_a_row_that_others_refer_to_is_in_use(crm):
+def test_a_row_that_others_refer_to_is_reported_as_in_use(crm):
     blank = Company.objects.create(name="")
     assert run("blank_rows", "company")[0].startswith("sales.Company: 1 row with")
     Contact.objects.create(company=blank)
@@ -119,7 +119,7 @@ def test_a_row_that_others_refer_to_is_in_use(crm):
     assert "0 rows" in run("blank_rows", "deal")[0]
 
 
-def test_a_model_without_tools_is_judged_by_its_own_fields(crm):
+def test_a_model_without_tools_is_checked_by_its_own_fields(crm):
     site = Site.objects.create(slug="", name="")
     Site.objects.create(slug="hq", name="")
     assert run("blank_rows", "site")[0].splitlines()[:2] == [
@@ -163,7 +163,7 @@ def test_database_defaults_count_as_defaults(crm):
         Row._meta.apps.clear_cache()
 
 
-def test_a_model_that_is_not_there_is_a_mistake(crm):
+def test_an_unknown_model_is_a_mistake(crm):
     assert run("blank_rows", "nope") == ("there is no model 'nope'", 2)
     assert run("blank_rows", "sales.Nope") == ("App 'sales' doesn't have a 'Nope' model.", 2)
     assert run("blank_rows", "a.b.c")[1] == 2
@@ -192,7 +192,7 @@ def test_mcp_tools_prints_a_tree_with_the_token_cost(crm):
     assert lines[-1] == f"{cost:>8,}  tokens for 25 tools (bytes / 4)"
 
 
-def test_tools_of_one_user_and_one_tool_whole(settings_of, ann):
+def test_mcp_tools_lists_the_tools_of_a_user_and_one_tool_in_full(settings_of, ann):
     class Guarded(CompanyViewSet):
         permission_classes = [permissions.DjangoModelPermissions]
 
@@ -259,7 +259,7 @@ def test_dispatchers_are_listed_with_the_tools_behind_them(settings_of, ann):
 # --- mcp_call ---
 
 
-def test_a_dispatcher_is_called_as_any_tool(crm, settings_of):
+def test_a_dispatcher_is_called_like_any_tool(crm, settings_of):
     settings_of(TOOLBOOTH={"DISPATCH": "app"})
     sent = '{"resource": "contacts", "action": "create", "email": "a@x.io"}'
     assert run("mcp_call", "sales", sent, "--as", "ann")[1] == 0
@@ -381,7 +381,7 @@ def test_every_client_gets_its_own_configuration_format(crm):
     assert configured("--client", "cursor", "--token", "s3")[0] == ["# for .cursor/mcp.json"]
 
 
-def test_url_name_and_credentials_are_those_that_were_given(crm, settings_of):
+def test_mcp_config_uses_the_given_url_name_and_credentials(crm, settings_of):
     settings_of(TOOLBOOTH={"NAME": "sales"})
     assert configured("--client", "cursor", "--url", "https://crm.example/")[1] == {
         "mcpServers": {"sales": {"url": "https://crm.example/mcp"}}
@@ -407,7 +407,7 @@ def test_url_name_and_credentials_are_those_that_were_given(crm, settings_of):
     )
 
 
-def test_a_token_gets_the_word_that_the_views_want(settings_of, ann):
+def test_a_token_gets_the_keyword_that_the_views_expect(settings_of, ann):
     class ByToken(CompanyViewSet):
         authentication_classes = [SessionAuthentication, TokenAuthentication]
 

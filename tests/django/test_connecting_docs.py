@@ -1,4 +1,4 @@
-"""What the pages on credentials and on the audit log show is what happens."""
+"""The examples on the pages about credentials and the audit log have the results that are shown."""
 
 import io
 import json
@@ -61,7 +61,7 @@ def agent_of_the_page():
     return found["agent"]
 
 
-def test_the_user_of_the_page_can_do_its_work_and_not_log_in(db, guarded):
+def test_the_user_of_the_page_can_call_its_tools_and_not_log_in(db, guarded):
     agent = agent_of_the_page()
     assert User.objects.get() == agent
     assert not agent.has_usable_password()
@@ -133,6 +133,6 @@ def test_the_logging_of_the_page_writes_its_lines(ann, guarded, tmp_path, monkey
 
 
 def with_keys(line, user, row):
-    """A line with the keys of the page: those of tests go on from one test to the next."""
+    """Return a line with the keys of the page: in tests, keys continue from one test to the next."""
     line = line.replace(f"user {user} ", "user 7 ").replace(f"; row {row};", "; row 4;")
     return line.replace(f" rows {row + 1}, {row + 2};", " rows 5, 6;")

@@ -1,4 +1,4 @@
-"""`manage.py mcp_config`: credentials in what it prints, or how to add them."""
+"""`manage.py mcp_config`: credentials in its output, or how to add them."""
 
 import io
 import json
@@ -29,7 +29,7 @@ TOKEN_APPS = ["rest_framework.authtoken", "knox"]
 
 @pytest.fixture
 def taking(settings_of, ann):
-    """Serves companies with views that take these credentials."""
+    """Serve companies with views that accept these credentials."""
 
     def serve(*authenticators, permission=IsAuthenticated):
         view = type(
@@ -65,7 +65,7 @@ def refused(*arguments):
 
 
 def creates(header, name):
-    """Creates a company over MCP with this header."""
+    """Create a company over MCP with this header."""
     params = {"name": "companies__create", "arguments": {"name": name}}
     message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
     client = Client(headers={"Authorization": header})
@@ -105,7 +105,7 @@ def test_a_superusers_token_is_printed_with_a_warning(taking):
     ]
 
 
-def test_tokens_of_a_projects_own_model_are_not_made_up(taking):
+def test_tokens_of_a_projects_own_model_are_not_created(taking):
     class OwnToken(TokenAuthentication):
         model = AuthToken
 
@@ -144,7 +144,7 @@ def test_token_app_of_the_accepted_authenticator_is_used(taking):
     assert (Token.objects.count(), AuthToken.objects.count()) == (1, 1)
 
 
-# --- what is refused ---
+# --- refusals ---
 
 
 def test_token_user_must_exist_and_be_active(taking, ann):
@@ -185,7 +185,7 @@ def test_without_a_token_app_the_other_credentials_are_named(taking):
     [(TokenAuthentication, "rest_framework.authtoken"), (KnoxAuthentication, "knox")],
     ids=["authtoken", "knox"],
 )
-def test_an_app_whose_tokens_are_taken_is_named_if_it_is_missing(taking, authenticator, app):
+def test_a_missing_app_whose_tokens_are_accepted_is_named(taking, authenticator, app):
     taking(authenticator)
     with modify_settings(INSTALLED_APPS={"remove": TOKEN_APPS}):
         assert refused("--as", "ann") == (
@@ -193,7 +193,7 @@ def test_an_app_whose_tokens_are_taken_is_named_if_it_is_missing(taking, authent
         )
 
 
-def test_tokens_that_no_view_takes_are_not_created(taking):
+def test_tokens_that_no_view_accepts_are_not_created(taking):
     taking(SessionAuthentication)
     assert refused("--as", "ann") == (
         "rest_framework.authtoken is installed, but no view takes its tokens; "
@@ -244,7 +244,7 @@ def test_an_open_api_needs_no_credentials(taking):
 
 
 def at(dotted):
-    """A class that stands where a package has its own."""
+    """A class that replaces the one of a package."""
     module, _, name = dotted.rpartition(".")
     attributes = {
         "__module__": module,
@@ -266,7 +266,7 @@ def test_jwt_and_oauth_are_named_also_for_derived_classes(taking):
     assert printed("--token", "s3") == ([], {"headers": {"Authorization": "Bearer s3"}})
 
 
-def test_a_jwt_gets_the_word_that_its_authenticator_wants(taking):
+def test_a_jwt_gets_the_keyword_that_its_authenticator_expects(taking):
     taking(TokenAuthentication, at("rest_framework_simplejwt.authentication.JWTAuthentication"))
     assert printed("--token", "eyJh.e.s") == ([], {"headers": {"Authorization": "JWT eyJh.e.s"}})
     assert printed("--token", "s3") == ([], {"headers": {"Authorization": "Token s3"}})

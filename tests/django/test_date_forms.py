@@ -1,4 +1,4 @@
-"""Dates and times are published, and shown in receipts, in a form in which the API takes them."""
+"""Dates and times are published, and shown in receipts, in a format that the API accepts."""
 
 import pytest
 from django.urls import include, path
@@ -51,7 +51,7 @@ def hour(**options):
     ],
     ids=["day", "date and time", "time", "day taken otherwise", "time otherwise", "day both ways"],
 )
-def test_receipts_have_the_form_that_is_taken(serve, fields, name, before, after):
+def test_receipts_show_dates_in_the_accepted_format(serve, fields, name, before, after):
     client = serve(**fields)
     made = client.call("moments__create", {name: before}).value
     assert (made["set"], "stored_as" in made) == ([name], False)
@@ -70,7 +70,7 @@ def test_date_changed_by_the_view_is_reported_in_the_input_format(serve):
     assert value["stored_as"] == {"day": "2026-03-28"}
 
 
-def test_the_form_is_published_if_it_is_not_iso_8601(serve):
+def test_a_date_format_other_than_iso_8601_is_published(serve):
     client = serve(**day(input_formats=["%d.%m.%Y"]), **at(input_formats=["%d.%m.%Y", "iso-8601"]))
     listed = client.tools()["moments__create"]["inputSchema"]["properties"]
     assert listed["day"]["description"] == "DD.MM.YYYY, or null"

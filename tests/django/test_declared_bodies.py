@@ -1,5 +1,5 @@
-"""A DELETE takes the body that it declares, and no other; `mcp_doctor` names the views that earlier
-versions guessed otherwise.
+"""A DELETE accepts the body that it declares, and no other; `mcp_doctor` names the views for which
+earlier versions guessed a body.
 """
 
 import pytest
@@ -27,7 +27,7 @@ class PasswordSerializer(Serializer):
 
 
 class ReadsPassword:
-    """As in djoser: whoever leaves says their password once more."""
+    """As in djoser: users repeat their password to delete their account."""
 
     queryset = Log.objects.all()
     serializer_class = PasswordSerializer
@@ -141,7 +141,7 @@ class DeclaredEmpty(ReadsPassword, DestroyAPIView):
 
 
 class ReadsNothing(DestroyAPIView):
-    """It answers with what it deletes."""
+    """It returns the row that it deletes."""
 
     queryset = Log.objects.all()
     serializer_class = PasswordSerializer
@@ -194,7 +194,7 @@ def serve(settings_of):
         ReadsInItsOwnWay,
     ],
 )
-def test_a_delete_takes_the_body_that_it_declares(serve, ann, view):
+def test_a_delete_accepts_the_body_that_it_declares(serve, ann, view):
     serve(row=view)
     agent = acting_as(ann)
     assert agent.tools()["row__destroy"]["inputSchema"]["required"] == ["id", "current_password"]
@@ -292,7 +292,7 @@ class TakesForms(TakesLists):
 
 
 class Unknown(TakesLists):
-    """No body is known, so there is no tool."""
+    """Its body is unknown, so it has no tool."""
 
     serializer_class = None
 
@@ -309,7 +309,7 @@ def findings():
     ]
 
 
-def test_the_doctor_names_each_view_that_earlier_versions_guessed_otherwise(serve, ann):
+def test_the_doctor_names_each_view_for_which_earlier_versions_guessed_a_body(serve, ann):
     serve(
         bykeyword=TakesListsByKeyword,
         declared=Declared,
@@ -364,12 +364,12 @@ def test_the_doctor_names_each_view_that_earlier_versions_guessed_otherwise(serv
     ]
 
 
-def test_the_doctor_is_content_with_declared_bodies(serve, ann, monkeypatch):
+def test_the_doctor_has_no_finding_about_declared_bodies(serve, ann, monkeypatch):
     monkeypatch.setattr("toolbooth.django.decorators.declared", {})
 
     @mcp_tool
     def create(many: int) -> int:
-        """A function of this name is no view."""
+        """A function of this name that is not a view."""
         return many
 
     serve(declared=Declared, marked=MarkedSet)

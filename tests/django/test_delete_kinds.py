@@ -1,5 +1,5 @@
 """Deletes beyond the usual: derived models, chains of rows, unusual views and statements, several
-databases, and what prevents a delete there.
+databases, and the rows that block a delete there.
 """
 
 import pytest
@@ -49,7 +49,7 @@ def view_for(model, base=Rows, **attributes):
 
 @pytest.fixture
 def serve(settings_of, db):
-    """Serves these views, and calls their tools as a user of the staff."""
+    """Serve these views, and call their tools as a user of the staff."""
     staff = User.objects.create_user("staff", is_staff=True)
 
     def serving(*views):
@@ -115,7 +115,7 @@ def test_rows_that_refer_to_rows_of_their_own_model_are_named(serve):
     assert client.call("rooms__destroy", id=first.pk).value == {"deleted": {"rooms": 3}}
 
 
-def test_a_proxy_is_called_by_its_own_name(serve):
+def test_a_proxy_model_is_named_by_its_own_name(serve):
     client = serve(view_for(Manor), view_for(House))
     assert description(client, "grand_manors__destroy") == (
         "Delete a grand manor. Also deletes its houses."
@@ -208,7 +208,7 @@ def second(tmp_path, monkeypatch):
     del connections["second"]
 
 
-def test_a_rollback_in_one_database_leaves_the_counts_of_another(serve, second):
+def test_a_rollback_in_one_database_keeps_the_counts_of_another(serve, second):
     """Savepoints have the same names in each."""
 
     def perform_destroy(self, instance):
@@ -235,7 +235,7 @@ def test_a_rollback_in_one_database_leaves_the_counts_of_another(serve, second):
 # --- blocked ------------------------------------------------------------------------------------
 
 
-def test_rows_that_block_a_row_further_down_are_named(serve):
+def test_rows_that_block_a_cascaded_row_are_named(serve):
     client = serve(*map(view_for, (Estate, House, Deed)))
     estate = Estate.objects.create()
     deed = Deed.objects.create(name="D", house=House.objects.create(estate=estate))
@@ -246,7 +246,7 @@ def test_rows_that_block_a_row_further_down_are_named(serve):
     )
 
 
-def test_more_rows_than_are_named_are_counted(serve):
+def test_further_blocking_rows_are_counted(serve):
     estate = Estate.objects.create()
     Lease.objects.bulk_create(Lease(estate=estate, name=f"L{number}") for number in range(13))
     client = serve(view_for(Estate), view_for(Lease))
@@ -300,7 +300,7 @@ def _lists_nothing(self, request):
     ],
     ids=["slice", "union", "list", "raises", "filter raises", "own list"],
 )
-def test_a_view_whose_rows_cannot_be_asked_for_names_none(serve, attributes):
+def test_a_view_whose_rows_cannot_be_queried_names_none(serve, attributes):
     estate = Estate.objects.create()
     Lease.objects.create(estate=estate, name="Mill")
     client = serve(view_for(Estate), view_for(Lease, **attributes))

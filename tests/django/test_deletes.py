@@ -1,4 +1,4 @@
-"""Deletes: what a tool says before, what its receipt says after, and that both are true."""
+"""Deletes: the description of a tool, its receipt, and that both are true."""
 
 import pytest
 from django.contrib.auth.models import User
@@ -106,7 +106,7 @@ def test_delete_description_names_only_published_resources(settings_of, staff):
     assert "stay" not in description(staff, "estates__destroy")
 
 
-def test_nothing_is_promised_where_the_project_deletes_in_its_own_way(settings_of, staff):
+def test_a_custom_perform_destroy_is_described_without_consequences(settings_of, staff):
     def perform_destroy(self, instance):
         instance.save()
 
@@ -213,7 +213,7 @@ def in_database():
     way=st.sampled_from(WAYS),
 )
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_reported_counts_are_the_rows_that_are_gone(
+def test_reported_counts_equal_the_deleted_rows(
     every_way,
     staff,
     houses,
@@ -364,7 +364,7 @@ def test_delete_that_removes_no_row_has_a_note(settings_of, staff):
     }
 
 
-def test_fast_deletes_stay_fast(settings_of, staff):
+def test_counting_does_not_prevent_fast_deletes(settings_of, staff):
     """A receiver of `post_delete` would make Django read each row first."""
     settings_of(ROOT_URLCONF=urls(ESTATES, view_for(Shadow)))
     shadow = Shadow.objects.create(estate_id=1)
@@ -376,7 +376,7 @@ def test_fast_deletes_stay_fast(settings_of, staff):
     assert len(deletes) == 1
 
 
-# --- what a caller must not learn -----------------------------------------------------------------
+# --- information withheld from a caller ----------------------------------------------------------
 
 
 def test_rows_that_a_caller_cannot_list_are_not_counted(settings_of, staff, ann):

@@ -1,4 +1,4 @@
-"""`TOOLBOOTH["DESCRIBE"]` gives serializers what they need to be described."""
+"""`TOOLBOOTH["DESCRIBE"]` gives serializers the context that they need to be described."""
 
 import pytest
 from django.core.checks import run_checks
@@ -162,7 +162,7 @@ def test_repeated_describe_mistake_is_reported_once(serve):
 
 
 @pytest.mark.parametrize("name", ["NOT_A_FUNCTION", "no_such_name"])
-def test_a_path_that_leads_to_no_function_is_an_error(serve, name):
+def test_a_path_without_a_function_is_an_error(serve, name):
     serve(name)
     [told] = [
         each for each in run_checks(include_deployment_checks=True) if each.id == "toolbooth.E002"

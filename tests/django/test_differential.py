@@ -1,6 +1,4 @@
-"""The same user sends the same input over REST and over MCP: the same comes of it, and the same
-rows are there.
-"""
+"""The same user sends the same input over REST and over MCP: the outcome and the rows are the same."""
 
 import json
 import re
@@ -46,7 +44,7 @@ def stock() -> None:
 
 
 def rows() -> list[Any]:
-    """Every row of every table; what is new and made up is told by its place."""
+    """Return every row of every table; new generated values are replaced by their place."""
     text = serializers.serialize(
         "json", [row for model in MODELS for row in model.objects.order_by("pk")]
     )
@@ -58,7 +56,7 @@ def rows() -> list[Any]:
 
 
 def undone(act: Callable[[], int]) -> tuple[int, list[Any]]:
-    """What became of it, and the rows that were then there; all is put back."""
+    """Return the outcome, and the rows after it; then restore all rows."""
     found: tuple[int, list[Any]] = (0, [])
     try:
         with transaction.atomic():
@@ -99,7 +97,8 @@ def over_mcp(client: Client, name: str, key: Any, sent: dict[str, Any]) -> int:
     return details.get("status", 400) if result["isError"] else 200
 
 
-# --- what is sent: right, and wrong in every value; never in the names, for there REST drops what MCP refuses ---
+# --- inputs: right, and wrong in every value; never in the names, because REST drops unknown names
+# and MCP refuses them ---
 
 text = st.one_of(st.text("aé<'\" 0", max_size=8), st.just("x" * 200), st.just(""))
 keys = {
@@ -203,7 +202,7 @@ def test_rest_and_mcp_have_the_same_outcome(clients, call, who):
     status, kept = undone(lambda: over_rest(clients[who], name, key, sent))
     told, there = undone(lambda: over_mcp(clients[who], name, key, sent))
     if "page" in sent and status == 404:
-        # REST framework says "Invalid page."; over MCP it is refused with the number of pages.
+        # REST framework replies "Invalid page."; over MCP it is refused with the number of pages.
         assert told == 400
         told = 404
     assert (told // 100 if told < 300 else told, there) == (

@@ -1,4 +1,4 @@
-"""Which tools stand behind which dispatcher, and what the dispatchers are called."""
+"""Which tools are behind which dispatcher, and the names of the dispatchers."""
 
 import pytest
 from django.apps import apps
@@ -33,7 +33,7 @@ def urls(*routes):
 
 @pytest.fixture
 def project(settings_of, monkeypatch):
-    """Builds a project of these view sets, and gives what its dispatchers hold."""
+    """Build a project of these view sets, and return the contents of its dispatchers."""
     monkeypatch.setattr(decorators, "declared", {})
 
     def build(*routes, **chosen):
@@ -44,7 +44,9 @@ def project(settings_of, monkeypatch):
 
 
 def held():
-    """Each dispatcher, with its actions or with those of its resources; None for a tool by itself."""
+    """Return each dispatcher, with its actions or with those of its resources; None for a tool by
+    itself.
+    """
     found = {}
     for name, tool in catalogue().registry.tools.items():
         below = tool.table and {key: list(actions) for key, actions in tool.table.resources.items()}
@@ -105,7 +107,7 @@ def test_bulk_tools_are_actions_of_their_resource(project):
     assert found == {"tags": [*CRUD, "bulk_create"]}
 
 
-def test_a_resource_is_called_as_its_tools_are(project):
+def test_a_resource_has_the_same_name_as_in_its_tools(project):
     """Resources of one name have a segment of their path in front."""
     found = project(
         ("rows", TagViewSet), ("rows", SiteViewSet), ("rows", CompanyViewSet), DISPATCH="resource"
@@ -119,7 +121,7 @@ def test_a_resource_is_called_as_its_tools_are(project):
 LONG = "a-router-of-a-very-long-name-that-nobody-would-ever-want-to-type-by-hand"
 
 
-def test_of_a_name_that_is_too_long_the_action_stays_readable(project):
+def test_a_long_name_is_cut_before_its_action(project):
     found = project((LONG, TagViewSet), (f"{LONG}-2", TagViewSet), DISPATCH="resource")
     assert [(len(name), actions) for name, actions in found.items()] == [(32, CRUD), (32, CRUD)]
     assert project((LONG[:32], TagViewSet), DISPATCH="resource") == {
@@ -127,7 +129,7 @@ def test_of_a_name_that_is_too_long_the_action_stays_readable(project):
     }
 
 
-def test_a_name_that_is_taken_gets_a_number(project):
+def test_a_duplicate_name_gets_a_number(project):
     @mcp_tool
     def contacts() -> str:
         """By hand."""
@@ -161,7 +163,7 @@ class Helpful(viewsets.GenericViewSet):
         return Response({"said": "by the view"})
 
 
-def test_an_action_of_the_hosts_own_that_is_called_help_is_not_lost(project, mcp):
+def test_a_hosts_own_action_named_help_can_still_be_called(project, mcp):
     assert project(("tags", Helpful), DISPATCH="resource") == {"tags": ["help"]}
     assert mcp("tags", {"action": "help"})["structuredContent"] == {"said": "by the view"}
     assert "help" in mcp("tags", {"action": "tool_help"})["content"][0]["text"]

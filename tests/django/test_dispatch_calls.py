@@ -40,7 +40,7 @@ def bob(db):
 
 
 def leads(tool):
-    """The dispatcher of a tool, and what leads to it there."""
+    """The dispatcher of a tool, and the resource and action there."""
     for name, each in catalogue().registry.tools.items():
         for way, sub in each.table.subs() if each.table else ():
             if sub.name == tool:
@@ -49,7 +49,7 @@ def leads(tool):
 
 
 def shown(name, way):
-    """How texts name a tool behind a dispatcher."""
+    """Return how texts name a tool behind a dispatcher."""
     return f"'{name}' ({', '.join(way.values())})"
 
 
@@ -68,7 +68,7 @@ def values(tool, argument):
 
 
 def tried(mcp, name, arguments):
-    """What comes back, with nothing left behind."""
+    """Return the reply, and remove all that the call left behind."""
     with transaction.atomic():
         reply = mcp(name, arguments, raw=True)
         transaction.set_rollback(True)
@@ -83,7 +83,7 @@ def tried(mcp, name, arguments):
 
 
 def without_correction(found):
-    """The result with its text up to what to send instead, or to the form of a call, which is
+    """Return the result with its text up to the corrected call, or to the form of a call, which is
     another call here; keys and times differ.
     """
     for part in found.get("result", {}).get("content", ()):
@@ -116,9 +116,9 @@ SENT = {
     ("way", "sent"),
     [*(("app", sent) for sent in SENT), ("resource", "fields"), ("groups", "a wrapper")],
 )
-def test_every_tool_answers_as_when_it_is_called_itself(mcp, ann, settings_of, way, sent):
-    """All 120 tools of the test project, whatever they say to it; but in the names that the client
-    sees.
+def test_every_tool_gives_the_same_answer_as_in_a_direct_call(mcp, ann, settings_of, way, sent):
+    """All 120 tools of the test project, for every kind of answer, except for the names that the
+    client sees.
     """
     settings_of(TOOLBOOTH={"DISPATCH": DISPATCH[way]})
     Company.objects.create(pk=1, name="Acme")
@@ -218,7 +218,7 @@ def test_a_result_is_continued_through_the_dispatcher_and_by_the_tool_itself(
     assert mcp(other, {**elsewhere, **token})["isError"] is True
 
 
-def test_a_tool_behind_a_dispatcher_is_called_by_its_own_name_as_ever(mcp, dispatched):
+def test_a_tool_behind_a_dispatcher_can_still_be_called_by_its_own_name(mcp, dispatched):
     assert "contacts__create" not in listed("ann")
     assert mcp("contacts__create", {"email": "a@example.org"})["isError"] is False
     assert Contact.objects.get().email == "a@example.org"
@@ -245,7 +245,7 @@ def test_observers_see_the_tool_behind_the_dispatcher(mcp, dispatched, monkeypat
 OWN = {"params": {"a": "1"}, "help": True, "data": [1], "name": "n", "page": 3}
 
 
-def test_fields_that_are_called_as_the_dispatchers_own_go_into_params(mcp, dispatched):
+def test_fields_named_like_dispatcher_arguments_go_into_params(mcp, dispatched):
     name, way = leads("protocol__post")
     assert mcp(name, {**way, "params": OWN})["structuredContent"] == {"read": OWN}
     told = mcp(name, {**way, "params": {**OWN, "page": "x"}})["_meta"]["toolbooth"]
@@ -261,7 +261,7 @@ def test_fields_that_are_called_as_the_dispatchers_own_go_into_params(mcp, dispa
 WRITING = ["create", "update", "partial_update", "destroy"]
 
 
-def test_who_may_not_call_an_action_does_not_see_it(mcp_as, bob, dispatched):
+def test_callers_do_not_see_actions_that_they_may_not_call(mcp_as, bob, dispatched):
     """DjangoModelPermissions lets every known user read, and only those with the permission write."""
     name, way = leads("permitted__create")
     resource = {key: each for key, each in way.items() if key != "action"}
@@ -313,7 +313,7 @@ def test_help_on_a_hidden_action_reveals_no_field(mcp_as, bob, dispatched):
     assert (told["isError"], "line" in json.dumps(told)) == (True, False)
 
 
-def test_a_dispatcher_with_nothing_for_the_caller_is_not_listed(mcp_as, bob, settings_of):
+def test_a_dispatcher_without_permitted_actions_is_not_listed(mcp_as, bob, settings_of):
     settings_of(
         TOOLBOOTH={
             "DISPATCH": {"staff": ["staff"], "open": ["open"], "people": ["contacts"]},
@@ -338,7 +338,8 @@ KEPT = ["staff__*", "open__*", "contacts__*"]
 def test_dispatcher_lists_each_caller_only_their_resources(bob, settings_of):
     settings_of(TOOLBOOTH={"DISPATCH": {"all": ["*"]}, "INCLUDE": KEPT})
     assert values(listed("bob")["all"], "resource") == ["contacts", "open"]
-    # Nobody in particular sees one resource; the argument stays, since calls of it say which.
+    # An anonymous caller sees one resource; the argument stays, because calls name their resource
+    # in it.
     assert values(listed(None)["all"], "resource") == ["open"]
     User.objects.filter(pk=bob.pk).update(is_staff=True)
     assert values(listed("bob")["all"], "resource") == ["contacts", "open", "staff"]
@@ -378,7 +379,7 @@ def test_caller_without_any_permitted_action_is_denied_by_the_dispatcher(mcp, se
     assert called == told.replace("'staff'", "'staff' (get)")
 
 
-def test_a_password_is_checked_once(mcp, settings_of, monkeypatch):
+def test_a_password_is_checked_once_in_a_dispatched_call(mcp, settings_of, monkeypatch):
     settings_of(
         TOOLBOOTH={"DISPATCH": "resource", "INCLUDE": ["counted__*"]},
         AUTHENTICATION_BACKENDS=["odd.views.CountingBackend"],

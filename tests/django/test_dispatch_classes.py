@@ -22,15 +22,15 @@ from toolbooth.django.describe.catalogue import catalogue
 
 @pytest.fixture(autouse=True)
 def declared(settings_of, monkeypatch):
-    """No tools but those of the test."""
+    """Remove all hand-written tools except those of the test."""
     monkeypatch.setattr(decorators, "declared", {})
     settings_of(ROOT_URLCONF="crm.urls", TOOLBOOTH={})
 
 
 @pytest.fixture
 def leads():
-    """The dispatcher of `docs/project/evidence/gateways.md`: its action makes a row of whatever it
-    is given.
+    """The dispatcher of `docs/project/evidence/gateways.md`: its action creates a row from any
+    arguments.
     """
 
     @mcp_dispatcher
@@ -161,7 +161,7 @@ def test_a_single_function_has_the_same_guard(mcp, sent):
 # --- as a view ---
 
 
-def test_an_action_knows_its_caller_may_wait_and_is_rolled_back(mcp):
+def test_an_action_has_its_caller_may_be_async_and_is_rolled_back(mcp):
     @mcp_dispatcher(name="journal", title="Journal", description="Lines.")
     class Lines:
         @mcp_action
@@ -309,6 +309,6 @@ def test_all_mistakes_in_a_dispatcher_class_are_reported_at_once():
 
 
 @pytest.mark.parametrize("decorator", [mcp_tool, mcp_action, mcp_dispatcher])
-def test_an_option_that_is_misspelt_is_not_dropped(decorator):
+def test_a_misspelt_option_is_a_mistake(decorator):
     with pytest.raises(TypeError, match="permision_classes"):
         decorator(permision_classes=[IsAdminUser])

@@ -1,4 +1,6 @@
-"""The section "Dispatchers" of docs/guides/django.md shows what its calls print, and a class that works."""
+"""The section "Dispatchers" of docs/guides/django.md shows the output of its calls, and a class
+that works.
+"""
 
 import contextlib
 import io

@@ -1,5 +1,5 @@
 """Help behind dispatchers of the gateway: signatures, one meaning of `help`, placeholders for keys,
-and no name of a tool that the client does not have.
+and only names of tools that the client has.
 """
 
 import json
@@ -235,7 +235,7 @@ WRONG = {
 
 @pytest.mark.parametrize("sent", WRONG.values(), ids=WRONG)
 @pytest.mark.parametrize("way", ["app", "resource"])
-def test_no_text_names_a_tool_that_the_client_does_not_have(settings_of, ann, way, sent):
+def test_no_text_names_a_tool_that_is_not_listed(settings_of, ann, way, sent):
     settings_of(TOOLBOOTH={"DISPATCH": way})
     known = catalogue().registry
     calls = [

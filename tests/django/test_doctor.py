@@ -1,4 +1,4 @@
-"""`manage.py mcp_doctor`: what is wrong, how often, and the one thing to do about it."""
+"""`manage.py mcp_doctor`: each problem, how often it occurs, and the one remedy."""
 
 import json
 import re
@@ -43,7 +43,7 @@ class LogSerializer(serializers.ModelSerializer):
 
 
 def urls(*patterns, mcp=True, **views):
-    """A URLconf with these view sets, by name."""
+    """Return a URLconf with these view sets, by name."""
     router = SimpleRouter()
     for name, view in views.items():
         router.register(name, view, name)
@@ -65,7 +65,7 @@ def crm(settings_of, ann):
 # --- the report ---
 
 
-def test_the_report_of_a_sound_project(crm):
+def test_the_report_of_a_sound_project_has_only_expected_lines(crm):
     printed, code = doctor()
     versions, answer, _, *rest = printed.splitlines()
     assert versions.startswith("toolbooth ")
@@ -89,7 +89,7 @@ def test_the_report_of_a_sound_project(crm):
     ]
 
 
-def test_findings_of_one_cause_are_one_group_with_three_examples_and_one_cure(settings_of, ann):
+def test_findings_of_one_cause_are_one_group_with_three_examples_and_one_remedy(settings_of, ann):
     views = {
         f"open{number}": type(f"Open{number}", (Open,), {"__module__": __name__})
         for number in range(300)
@@ -145,7 +145,7 @@ def test_any_report_fits_on_a_screen_with_the_worst_first(found, steps):
     assert {each.place for group in groups for each in group.findings} <= places
 
 
-def test_every_cause_and_its_cure_fit_on_a_line_each():
+def test_every_cause_and_its_remedy_fit_on_a_line_each():
     modules = (examinations, callers, causes, deployment, described, keyless, uncovered)
     named = [each for module in modules for each in vars(module).values()]
     every = {each for each in named if isinstance(each, Cause)}
@@ -162,7 +162,7 @@ def test_every_cause_and_its_cure_fit_on_a_line_each():
 def test_the_report_as_one_json_document(settings_of, ann):
     settings_of(ROOT_URLCONF=urls(open=Open, chatty=Chatty))
     printed, code = doctor("--json")
-    report = json.loads(printed)  # and nothing that the project prints is in it
+    report = json.loads(printed)  # and no output of the project is in it
     assert (code, report["exit_code"], report["counts"]["error"]) == (0, 0, 0)
     (group,) = [each for each in report["findings"] if each["code"] == "open-writes"]
     names = ["open__create", "open__update", "open__partial_update", "open__destroy"]
@@ -199,7 +199,7 @@ def test_without_a_database_no_user_is_found(crm):
     assert (printed, code) == ("users could not be read: no such table: auth_user", 2)
 
 
-# --- who gets what ---
+# --- tools by user ---
 
 
 def test_doctor_lists_the_tools_once_as_the_given_user(crm):
@@ -323,7 +323,7 @@ def test_html_pages_and_plain_views_are_notes_with_a_remedy(settings_of, ann):
         assert line in words, words
 
 
-def test_views_of_django_ninja_are_named_by_their_addresses(settings_of, ann):
+def test_views_of_django_ninja_are_named_by_their_urls(settings_of, ann):
     """Django Ninja's patterns call functions of its own module."""
 
     def view(request):
@@ -362,7 +362,7 @@ def test_doctor_reports_dispatch_patterns_that_add_nothing(crm, settings_of):
         assert line in words, words
 
 
-def test_many_tools_are_better_behind_dispatchers(crm, monkeypatch):
+def test_doctor_suggests_dispatchers_for_many_tools(crm, monkeypatch):
     monkeypatch.setattr(examinations, "MANY_TOKENS", 100)
     words, _ = words_of_doctor()
     assert re.search(r"warning \d+ tools cost every agent ", words)
@@ -428,7 +428,7 @@ KEEPS_OUT = {
 
 
 @pytest.mark.parametrize(("changes", "told"), KEEPS_OUT.values(), ids=KEEPS_OUT)
-def test_settings_that_keep_agents_out_are_errors(settings_of, ann, changes, told):
+def test_settings_that_prevent_calls_by_agents_are_errors(settings_of, ann, changes, told):
     settings_of(**changes)
     words, code = words_of_doctor()
     assert (code, told in words) == (1, True), words
@@ -509,7 +509,7 @@ def test_doctor_deploy_checks_production_settings(crm, settings_of, monkeypatch)
         "note a call has no time limit of its own in Django",
     ):
         assert line in words, words
-    assert "ATOMIC_REQUESTS is off" not in words  # it is said once
+    assert "ATOMIC_REQUESTS is off" not in words  # it is reported once
 
 
 def test_a_project_that_is_ready_has_nothing_to_correct(crm, settings_of, tmp_path):
@@ -536,7 +536,7 @@ def test_a_project_that_is_ready_has_nothing_to_correct(crm, settings_of, tmp_pa
     )
 
 
-def test_throttles_behind_a_proxy_need_to_know_of_it(crm, settings_of):
+def test_doctor_notes_that_throttles_trust_x_forwarded_for_without_num_proxies(crm, settings_of):
     throttled = ["rest_framework.throttling.AnonRateThrottle"]
     settings_of(REST_FRAMEWORK={"DEFAULT_THROTTLE_CLASSES": throttled})
     told = "note throttles count anonymous callers by X-Forwarded-For"
@@ -545,7 +545,7 @@ def test_throttles_behind_a_proxy_need_to_know_of_it(crm, settings_of):
     assert told not in words_of_doctor("--deploy")[0]
 
 
-def test_migrations_that_are_not_applied_are_an_error(crm):
+def test_unapplied_migrations_are_an_error(crm):
     with connection.cursor() as cursor:
         cursor.execute("DELETE FROM django_migrations WHERE app = 'sessions'")
     try:

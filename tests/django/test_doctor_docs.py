@@ -1,4 +1,4 @@
-"""docs/guides/doctor.md says what the doctor prints, and which checks there are."""
+"""docs/guides/doctor.md shows the doctor's real output, and lists its checks."""
 
 import re
 from pathlib import Path
@@ -37,7 +37,7 @@ def page_of_shop(name):
     return path(f"{name}/", view)
 
 
-def test_the_page_shows_a_report_as_it_is_printed(settings_of, ann):
+def test_the_page_shows_a_real_report(settings_of, ann):
     router = SimpleRouter()
     router.register("tickets", Tickets, "tickets")
     names = ("basket", "checkout", "invoice", "returns", "search")

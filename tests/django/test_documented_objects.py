@@ -1,4 +1,4 @@
-"""Relations and documented objects take what REST takes: the same verdict, and the same value."""
+"""Relations and documented objects accept the same values as REST, with the same result."""
 
 import json
 import uuid
@@ -332,7 +332,7 @@ def test_a_documented_object_without_a_serializer_is_open(served, mcp, rest, sen
 
 
 @pytest.mark.parametrize("value", [1, "text", True, [1], {"a": 1}], ids=json.dumps)
-def test_an_inner_value_that_is_documented_as_any_object_has_any_type(served, mcp, rest, value):
+def test_an_inner_value_documented_as_any_object_may_have_any_type(served, mcp, rest, value):
     """As in label-studio's filters: `"value": 1`."""
     for sent in ({"choice": {"value": value}}, {"choice": [value]}):
         answer = over_rest(rest, sent, "/documented/")
@@ -350,7 +350,7 @@ def test_json_text_of_a_documented_object_is_read(served, mcp):
     assert result["structuredContent"] == {"read": {"data": {"title": "t", "more": 1}}}
 
 
-def test_describing_leaves_the_documentation_of_an_author_as_it_is(served):
+def test_describing_does_not_change_the_authors_documentation(served):
     declared = Everything().fields
     names = [name for name, each in declared.items() if has_override(each, "field")]
     before = {name: deepcopy(get_override(declared[name], "field")) for name in names}

@@ -1,5 +1,5 @@
-"""The endpoint itself: what HTTP asks of it, who is asked for credentials, and nothing else
-touched.
+"""The endpoint itself: the rules of HTTP, who must send credentials, and that other views are not
+affected.
 """
 
 import json
@@ -47,16 +47,16 @@ def post(message, headers=None, at="/mcp/", client=None, content_type="applicati
     return client.post(at, body, content_type=content_type, headers=headers, **extra)
 
 
-# --- what only HTTP has ---
+# --- rules of HTTP only ---
 
 
 @pytest.mark.parametrize("method", ["get", "put", "delete", "options", "head"])
-def test_only_post_is_taken(db, method):
+def test_other_methods_than_post_are_refused(db, method):
     reply = getattr(Client(), method)("/mcp/")
     assert (reply.status_code, reply["Allow"]) == (405, "POST")
 
 
-def test_only_json_is_taken(ann):
+def test_other_content_types_than_json_are_refused(ann):
     assert post("a=b", RIGHT, content_type="application/x-www-form-urlencoded").status_code == 415
     assert post(LIST, RIGHT, content_type="application/json; charset=utf-8").status_code == 200
 
@@ -81,18 +81,18 @@ def test_a_host_that_is_not_served_is_refused_by_django(ann):
         ("http://[", 403),
     ],
 )
-def test_a_browsers_page_must_be_one_of_ours(ann, settings_of, origin, status):
+def test_requests_from_pages_of_another_origin_are_refused(ann, settings_of, origin, status):
     settings_of(TOOLBOOTH={"ORIGINS": ["https://app.example"]})
     assert post(LIST, {**RIGHT, **({"Origin": origin} if origin else {})}).status_code == status
 
 
-def test_where_every_host_is_allowed_an_origin_must_be_named(ann, settings_of):
+def test_if_every_host_is_allowed_origins_must_be_configured(ann, settings_of):
     settings_of(ALLOWED_HOSTS=["*"], TOOLBOOTH={"ORIGINS": ["https://app.example"]})
     assert post(LIST, {**RIGHT, "Origin": "http://testserver"}).status_code == 403
     assert post(LIST, {**RIGHT, "Origin": "https://app.example"}).status_code == 200
 
 
-def test_a_body_has_a_limit(ann, settings_of):
+def test_a_body_over_the_limit_is_refused(ann, settings_of):
     settings_of(TOOLBOOTH={"MAX_BODY": 500})
     reply = post(call("open__create", line="x" * 600), RIGHT)
     assert (reply.status_code, reply.content) == (413, b"a request may have at most 500 bytes")
@@ -101,8 +101,8 @@ def test_a_body_has_a_limit(ann, settings_of):
 
 
 def chunked(message, *, is_terminated):
-    """What a WSGI server hands over for a chunked request; tests/django/test_servers.py has real
-    ones.
+    """The input that a WSGI server passes on for a chunked request; tests/django/test_servers.py
+    has real ones.
     """
     body = BytesIO(json.dumps(message).encode())
     return {
@@ -113,7 +113,7 @@ def chunked(message, *, is_terminated):
     }
 
 
-def test_a_chunked_body_is_refused_if_the_server_does_not_say_where_it_ends(ann):
+def test_a_chunked_body_is_refused_if_the_server_does_not_mark_its_end(ann):
     reply = post(b" ", RIGHT, **chunked(LIST, is_terminated=False))
     told = b"send Content-Length; this server cannot read a chunked request"
     assert (reply.status_code, reply.content) == (411, told)
@@ -143,7 +143,7 @@ def reading_the_body(get_response):
     return middleware
 
 
-def test_a_chunked_body_is_read_although_a_middleware_has_asked_for_it(ann, settings_of):
+def test_a_chunked_body_is_read_even_if_middleware_has_read_it(ann, settings_of):
     settings_of(MIDDLEWARE=[*settings.MIDDLEWARE, f"{__name__}.reading_the_body"])
     sent = call("open__create", line="in chunks")
     reply = post(b" ", RIGHT, **chunked(sent, is_terminated=True))
@@ -204,7 +204,7 @@ def test_the_instructions_explain_the_protocol_arguments_once(ann, settings_of):
     assert "mode:" not in told
 
 
-# --- who is asked for credentials ---
+# --- who must send credentials ---
 
 
 class ClosedViewSet(viewsets.ModelViewSet):
@@ -373,7 +373,7 @@ def test_include_and_exclude_limit_the_published_tools(ann, settings_of):
     assert post(call("contacts__destroy", id="x"), RIGHT).json()["error"]["code"] == -32602
 
 
-def test_requests_of_two_users_on_one_connection_are_never_mixed_up(ann):
+def test_requests_of_two_users_on_one_connection_keep_their_users(ann):
     User.objects.create_user("bob", password="pw")
     client = Client()
     for header, name in [

@@ -22,7 +22,7 @@ class Label(Serializer):
 
 
 class Refusing(APIView):
-    """Answers with what the test has put here."""
+    """Answers with the data that the test has set."""
 
     permission_classes = (AllowAny,)
     answer = (400, {})
@@ -35,7 +35,7 @@ class Refusing(APIView):
 
 @pytest.fixture
 def told(settings_of, mcp):
-    """What the agent is told of an answer: paths with messages, or the text."""
+    """Return the agent's view of an answer: paths with messages, or the text."""
 
     def call(data, status=400, **toolbooth):
         Refusing.answer = (status, data)
@@ -82,7 +82,7 @@ def test_error_about_the_whole_call_has_the_root_path(told):
     assert told({"message": "no credit", "timestamp": "2026"}) == [("$", "no credit")]
 
 
-def test_nothing_is_lost_of_an_answer_in_an_unknown_form(told):
+def test_an_answer_in_an_unknown_form_is_sent_whole(told):
     assert told({"oops": "no credit"}) == [("$.oops", "no credit")]
     assert told({"other": ["no credit"], "took": 5}) == [("$.other", "no credit")]
 
@@ -99,7 +99,7 @@ def test_a_function_of_the_project_finds_the_errors(told):
 
 
 @pytest.mark.parametrize("value", ["no.such.thing", 5, f"{__name__}.ABOUT"])
-def test_a_wrong_path_of_a_function_is_a_mistake(settings_of, value):
+def test_a_function_path_that_cannot_be_imported_is_a_mistake(settings_of, value):
     settings_of(TOOLBOOTH={"ERROR_ENVELOPE": value})
     assert [key for key, _ in mistakes()] == ["ERROR_ENVELOPE"]
 
@@ -112,7 +112,7 @@ def fields_in_attr(data):
     return {each["attr"]: [f"{each['code']}!"] for each in data["errors"]}
 
 
-def test_a_function_of_the_project_is_asked_first_and_about_any_answer(told):
+def test_a_function_of_the_project_is_called_first_and_for_every_answer(told):
     data = [{"field": "config", "says": "unclosed"}]
     assert told(data, ERROR_ENVELOPE=f"{__name__}.fields_in_a_list") == [("$.config", "unclosed")]
     data = {"errors": [{"attr": "config", "detail": "unclosed", "code": "bad"}]}
@@ -128,7 +128,7 @@ def a_list(data):
 
 
 @pytest.mark.parametrize("name", ["failing", "a_list"])
-def test_a_function_that_fails_hides_no_answer(told, caplog, name):
+def test_a_failing_function_does_not_hide_the_answer(told, caplog, name):
     data = {"config": ["unclosed"]}
     assert told(data, ERROR_ENVELOPE=f"{__name__}.{name}") == [("$.config", "unclosed")]
     assert caplog.messages[0].startswith("TOOLBOOTH['ERROR_ENVELOPE'] ")
@@ -220,7 +220,7 @@ def test_errors_of_rows_are_found_in_every_form(settings_of, mcp, monkeypatch, f
 
 
 @pytest.mark.parametrize("view", [Wrapped, WrappedLists])
-def test_a_sentence_about_all_rows_names_none_of_their_fields(settings_of, mcp, monkeypatch, view):
+def test_a_message_about_all_rows_names_none_of_their_fields(settings_of, mcp, monkeypatch, view):
     def form(errors):
         return {**ABOUT, "detail": "No credit"}
 

@@ -1,4 +1,4 @@
-"""What the gateway lists of the example is taken by every client that lint knows of."""
+"""The gateway's listing of the example is accepted by every client that lint knows."""
 
 import json
 from collections import Counter
@@ -32,7 +32,7 @@ SETTINGS = {
 
 @pytest.fixture
 def listed(settings_of, rest: Client):
-    """The tools of the example, as its server lists them with these settings."""
+    """Return the tools of the example, as its server lists them with these settings."""
 
     def listing(**chosen):
         settings_of(ROOT_URLCONF="crm.urls", TOOLBOOTH={"NAME": "crm", **chosen})
@@ -54,7 +54,7 @@ def test_lint_finds_no_error_and_no_warning_for_any_client(listed, chosen):
     assert hurt == set()
 
 
-def test_the_exact_profile_is_for_programs_and_for_clients_that_take_any_schema(listed):
+def test_the_exact_profile_has_no_findings_for_clients_without_limits(listed):
     tools = listed(PROFILE="exact")
     unhurt = {client for client in CLIENTS if not complaints(tools, client)}
     # Their claims are about the schema's form. Others need the portable profile.
@@ -71,7 +71,7 @@ def test_the_exact_profile_is_for_programs_and_for_clients_that_take_any_schema(
     }
 
 
-def test_a_date_an_address_and_an_id_say_their_form_in_words(listed):
+def test_dates_email_addresses_and_ids_describe_their_format_in_words(listed):
     tools = {tool["name"]: tool["inputSchema"]["properties"] for tool in listed()}
     assert tools["deals__create"]["closes_on"] == {
         "type": "string",

@@ -19,7 +19,7 @@ UNREAD = "its value could not be read"
 
 @pytest.fixture(autouse=True)
 def declared(settings_of, monkeypatch):
-    """No tools but those of the test, and the views that fail."""
+    """Leave only the tools of the test and the views that fail."""
     monkeypatch.setattr(decorators, "declared", {})
     settings_of(ROOT_URLCONF="failing_api")
 
@@ -91,7 +91,7 @@ def test_a_tool_behind_a_dispatcher_names_its_field(mcp):
     assert problems(mcp("notes", sent)) == [("invalid", "$.params.line", UNREAD)]
 
 
-def test_a_tool_error_in_a_validator_keeps_its_words(mcp):
+def test_a_tool_error_in_a_validator_keeps_its_message(mcp):
     def says(value: Any) -> Any:
         raise ToolError("write", "not today")
 

@@ -1,5 +1,5 @@
 """A serializer may have other fields for staff than for others. The tool lists the fields that all
-have, takes the fields of either, and the caller's own serializer decides.
+callers have, accepts the fields of either, and the caller's own serializer decides.
 """
 
 import json
@@ -174,7 +174,7 @@ def credentials(user):
 
 
 def over_rest(user, sent):
-    """The rows that REST makes, which are deleted again."""
+    """Return the rows that REST creates, which are deleted again."""
     client = Client(headers={"Authorization": credentials(user)} if user else None)
     reply = client.post("/things/", json.dumps(sent), content_type="application/json")
     assert reply.status_code == 201, reply.content
@@ -184,7 +184,7 @@ def over_rest(user, sent):
 
 
 @pytest.mark.parametrize("view", WAYS.values(), ids=WAYS)
-def test_the_fields_that_all_have_are_listed_and_those_of_staff_are_taken(
+def test_fields_of_all_callers_are_listed_and_those_of_staff_are_accepted(
     serve, view, ann, boss, mcp_as
 ):
     found = serve(view)
@@ -277,7 +277,7 @@ def test_updates_are_limited_to_the_fields_of_the_caller(serve, ann, boss, mcp_a
     assert shown["required"] == (["id", "title"] if tool == "things__update" else ["id"])
 
 
-def test_a_dispatcher_takes_and_shows_the_same(serve, ann, boss, mcp_as):
+def test_a_dispatcher_accepts_and_shows_the_same_fields(serve, ann, boss, mcp_as):
     serve(ByInit, DISPATCH="resource")
     call = {"action": "create", "title": "a", "size": 5}
     assert paths(mcp_as("ann")("things", call)) == ["$.size"]
@@ -317,7 +317,9 @@ def test_a_serializer_that_only_known_users_have_is_described_for_a_superuser(
     assert rows() == [("a", "small", 7)]
 
 
-def test_a_model_that_makes_no_user_costs_only_the_fields_of_staff(serve, monkeypatch):
+def test_a_user_model_that_cannot_be_instantiated_loses_only_the_fields_of_staff(
+    serve, monkeypatch
+):
     def awkward():
         raise LookupError("no tenant")
 
@@ -328,13 +330,13 @@ def test_a_model_that_makes_no_user_costs_only_the_fields_of_staff(serve, monkey
 
 
 class Rights:
-    """Of a user that works out its rights itself."""
+    """A user class that computes its rights itself."""
 
     is_superuser = property(lambda self: True)
     is_staff = property(lambda self: True)
 
 
-def test_a_superuser_is_made_of_models_with_rights_of_their_own(monkeypatch):
+def test_a_superuser_is_created_from_models_with_custom_rights(monkeypatch):
     monkeypatch.setattr(two_users, "get_user_model", lambda: Rights)
     user = two_users.superuser()
     assert user.is_superuser is user.is_staff is user.is_active is True
@@ -454,7 +456,7 @@ class ByKind(Things):
     ],
     ids=json.dumps,
 )
-def test_fields_of_another_kind_for_staff_are_read_as_rest_reads_them(
+def test_fields_of_another_type_for_staff_are_read_as_over_rest(
     serve, ann, boss, mcp_as, user, sent
 ):
     Zone.objects.create(pk=1, code="z")
@@ -468,7 +470,7 @@ def test_fields_of_another_kind_for_staff_are_read_as_rest_reads_them(
         assert {each.split(".")[1] for each in paths(result)} == answer.json().keys()
 
 
-# --- what it costs ---
+# --- costs ---
 
 
 class Own(Things):

@@ -1,4 +1,4 @@
-"""Habits of large projects that the gateway once stumbled over: see docs/measured/further_hosts.md."""
+"""Patterns of large projects that the gateway once failed on: see docs/measured/further_hosts.md."""
 
 import threading
 from contextlib import contextmanager
@@ -22,7 +22,7 @@ from toolbooth.django.describe.catalogue import catalogue
 
 @pytest.fixture
 def serve(settings_of):
-    """Serves these view sets, each under its name, and nothing else."""
+    """Serve these view sets, each under its name, and no others."""
 
     def published(*patterns, **view_sets):
         router = SimpleRouter()
@@ -99,7 +99,7 @@ def test_no_connection_is_opened_while_views_are_described(serve, db):
     assert opened[1] is not None
 
 
-def test_filters_keep_their_types_if_only_a_call_knows_the_rows(serve):
+def test_filters_keep_their_types_if_the_rows_are_known_only_in_a_call(serve):
     class ByRow(Sites):
         queryset = None
         filter_backends = (DjangoFilterBackend,)
@@ -138,7 +138,7 @@ class SiteFilters(FilterSet):
     ],
     ids=["names", "lookups", "class", "all", "none"],
 )
-def test_filters_that_only_a_call_can_make_are_taken_by_name(serve, mcp, filters, names):
+def test_filters_that_exist_only_in_a_call_are_accepted_by_name(serve, mcp, filters, names):
     backends = {"filter_backends": (ScopedBackend, SearchFilter), "search_fields": ("name",)}
     found = serve(sites=type("Scoped", (InScope, Sites), {**backends, **filters}))
     published = properties(found, "sites__list")
@@ -157,7 +157,7 @@ class DepotSerializer(serializers.ModelSerializer):
         fields = ("name", "doors")
 
 
-def test_the_key_of_a_child_model_is_called_as_its_parents(serve, mcp):
+def test_the_key_of_a_child_model_has_the_name_of_its_parents_key(serve, mcp):
     class Depots(Sites):
         queryset = Depot.objects.all()
         serializer_class = DepotSerializer
@@ -170,7 +170,7 @@ def test_the_key_of_a_child_model_is_called_as_its_parents(serve, mcp):
     assert Depot.objects.get().doors == 4
 
 
-# --- asking a view before it runs ---
+# --- questions to a view before it runs ---
 
 
 @contextmanager
@@ -183,7 +183,7 @@ def scope(value):
 
 
 class InScope:
-    """As with django-scopes: `dispatch` opens what all the rest needs."""
+    """As with django-scopes: `dispatch` opens the scope that the rest needs."""
 
     def dispatch(self, request, *args, **kwargs):
         with scope("open"):
@@ -225,7 +225,7 @@ class RowThings(Things):
     serializer_class = RowSerializer
 
 
-def test_a_view_is_asked_inside_its_own_dispatch(serve, mcp):
+def test_a_view_is_inspected_inside_its_own_dispatch(serve, mcp):
     serve(things=ScopedThings)
     assert mcp("things__create", {"title": "a"})["isError"] is False
     assert paths(mcp("things__create", {"title": "b", "size": 7})) == ["$.size"]
@@ -258,7 +258,7 @@ def test_a_dispatch_that_answers_itself_answers_the_call(serve, mcp):
 # --- bodies ---
 
 
-def test_the_only_action_of_a_view_set_takes_its_serializer(serve, mcp):
+def test_the_only_action_of_a_view_set_uses_its_serializer(serve, mcp):
     class Cleanup(viewsets.ViewSet):
         serializer_class = SiteSerializer
         permission_classes = (AllowAny,)

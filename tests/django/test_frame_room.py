@@ -1,4 +1,4 @@
-"""However deep a view is in the stack, its loops do not allocate memory for the frames of their
+"""At every depth of a view in the stack, its loops do not allocate memory for the frames of their
 calls.
 """
 
@@ -13,7 +13,7 @@ from toolbooth.django.call.frame_room import with_frame_room
 
 CALLS = 2_000
 DEPTHS = 200
-"""More frames than a chunk of CPython has room for, so that some depth is at the end of one."""
+"""More frames than fit in a chunk of CPython's stack, so that some depth is at the end of one."""
 
 
 def nothing():
@@ -30,14 +30,14 @@ def run_deeper(depth, work):
 
 
 def page_faults(work):
-    """How often the process touched memory that it had just been given."""
+    """Return how often the process touched newly allocated memory."""
     before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
     work()
     return resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before
 
 
 def most_page_faults():
-    """Of the same loop at every depth."""
+    """Return the counts of the same loop at every depth."""
     return max(page_faults(lambda at=at: run_deeper(at, call_often)) for at in range(DEPTHS))
 
 

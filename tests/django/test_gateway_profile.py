@@ -71,7 +71,7 @@ def test_a_profile_is_chosen_by_name(settings_of, rest: Client):
 
 
 @pytest.mark.parametrize("given", ["gemini", None, True, ["exact"], dict], ids=repr)
-def test_a_profile_that_does_not_exist_is_reported_and_counts_as_not_set(settings_of, given):
+def test_an_unknown_profile_is_reported_and_ignored(settings_of, given):
     settings_of(TOOLBOOTH={"PROFILE": given})
     found = [each for each in checks.run_checks() if each.id == "toolbooth.E002"]
     assert [each.msg for each in found] == [

@@ -27,7 +27,7 @@ SHOP = {
 
 
 def shop_module(name):
-    """A module of the project that the page imagines, with the names that it imports."""
+    """A module of the page's imaginary project, with the names that it imports."""
     module = ModuleType(f"shop.{name}")
     for each in SHOP[name]:
         setattr(module, each, type(each, (Serializer,), {}))

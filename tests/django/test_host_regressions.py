@@ -1,4 +1,4 @@
-"""What `make hosts` found in projects that nobody here wrote, each shown small."""
+"""Faults that `make hosts` found in third-party projects, each reduced to a small case."""
 
 from base64 import b64decode
 from contextlib import contextmanager
@@ -90,7 +90,7 @@ def test_html_page_is_left_out_and_reported(settings_of):
 
 
 def only_known(endpoints):
-    """A hook that drops what is internal, and shortens the rest."""
+    """A hook that drops internal paths, and shortens the rest."""
     kept = [each for each in endpoints if "internal" not in each[0]]
     return [(address.removeprefix("/api"), *rest) for address, *rest in kept]
 
@@ -146,7 +146,7 @@ def test_typed_path_argument_has_its_type_and_an_untyped_one_takes_numbers(setti
     assert mcp("text__retrieve", {"id": True})["isError"]
 
 
-def test_two_parts_of_an_address_never_share_a_name(settings_of, mcp):
+def test_two_parts_of_a_url_never_share_a_name(settings_of, mcp):
     settings_of(
         ROOT_URLCONF=urls(path("at/<int:id>/under/<int:pk>/", Echo.as_view(), name="under"))
     )
@@ -227,7 +227,7 @@ class Filing(CreateAPIView):
         raise ValidationError(serializer.validated_data["text"].read().decode())
 
 
-def test_a_file_that_a_field_reads_from_text_is_sent_as_text(settings_of, mcp, ann):
+def test_a_file_field_that_reads_text_is_sent_as_text(settings_of, mcp, ann):
     settings_of(ROOT_URLCONF=urls(path("filing/", Filing.as_view(), name="filing")))
     schema = acting_as(ann).tools()["filing__create"]["inputSchema"]
     assert (schema["properties"]["text"], schema["required"]) == ({"type": "string"}, ["text"])
@@ -252,14 +252,14 @@ class ApiView(CreateAPIView):
     parser_classes = [ApiParser]
 
 
-def test_a_body_that_is_json_by_name_only_is_left_out_and_reported(settings_of):
+def test_a_view_with_another_format_named_json_is_left_out_and_reported(settings_of):
     settings_of(ROOT_URLCONF=urls(path("api/", ApiView.as_view(), name="api")))
     assert [each.what for each in catalogue().left_out] == ["api__create"]
 
 
 class Verifying(CreateAPIView):
-    """As in djangorestframework-simplejwt and django-oscar-api: 401 and 406 are about what was
-    sent.
+    """As in djangorestframework-simplejwt and django-oscar-api: 401 and 406 are about the
+    arguments.
     """
 
     serializer_class = PasswordSerializer
@@ -272,9 +272,7 @@ class Verifying(CreateAPIView):
         return Response(serializer.errors, 406)
 
 
-def test_a_401_of_a_view_that_let_the_caller_in_is_an_answer_like_any_other(
-    settings_of, mcp, mcp_as
-):
+def test_a_401_after_authentication_is_an_answer_like_any_other(settings_of, mcp, mcp_as):
     settings_of(ROOT_URLCONF=urls(path("verifying/", Verifying.as_view(), name="verifying")))
     refused = mcp("verifying__create", {"current_password": "old"})
     assert refused["content"][0]["text"] == "Tool 'verifying__create' failed: that one has expired"

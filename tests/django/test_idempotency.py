@@ -1,4 +1,4 @@
-"""Writes with an idempotency key: made once, however often they are sent."""
+"""Writes with an idempotency key are made once, even if they are sent several times."""
 
 import base64
 import json
@@ -51,7 +51,7 @@ def problems(result):
 
 
 def with_meta(meta, arguments, tool="lines__create"):
-    """A call with `_meta`."""
+    """Make a call with `_meta`."""
     params = {"name": tool, "arguments": arguments, "_meta": meta}
     message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
     client = Client(headers={"Authorization": f"Basic {ANN}"})
@@ -63,7 +63,7 @@ def with_meta(meta, arguments, tool="lines__create"):
 # --- the same call again ---
 
 
-def test_the_same_call_is_made_once_and_answered_with_the_first_receipt(call, atomic):
+def test_a_repeated_call_is_made_once_and_answered_with_the_first_receipt(call, atomic):
     before = datetime.now(UTC)
     first = value(call("lines__create", {"line": "a", "idempotency_key": "k"}))
     row = Log.objects.get()
@@ -125,7 +125,7 @@ def test_idempotency_keys_are_compared_exactly(call):
     assert len(lines()) == 8
 
 
-def test_a_key_counts_for_one_caller_and_one_tool(call, mcp_as):
+def test_a_key_is_valid_for_one_caller_and_one_tool(call, mcp_as):
     User.objects.create_user("bob", password="pw")
     for who in ("ann", "bob"):
         for tool in ("lines__create", "guarded__create"):
@@ -165,7 +165,7 @@ def test_idempotency_key_is_found_with_other_credentials_of_the_user(call, ann):
     assert reply["result"]["structuredContent"]["repeated"] is True
 
 
-def test_updates_deletes_and_many_rows_take_keys(call):
+def test_updates_deletes_and_bulk_creates_accept_keys(call):
     row = Log.objects.create(line="a")
     changed = {"id": row.pk, "line": "b", "idempotency_key": "u"}
     first = value(call("lines__partial_update", changed))
@@ -185,7 +185,7 @@ def test_updates_deletes_and_many_rows_take_keys(call):
     assert lines() == ["x", "y"]
 
 
-def test_a_bulk_tool_of_its_own_takes_keys(settings_of, ann, mcp_as):
+def test_a_separate_bulk_tool_accepts_keys(settings_of, ann, mcp_as):
     settings_of(ROOT_URLCONF=Urls, TOOLBOOTH={"BULK_TOOLS": True})
     many = {"objects": [{"line": "x"}, {"line": "y"}], "idempotency_key": "m"}
     made = value(mcp_as("ann")("lines__bulk_create", many))
@@ -205,7 +205,7 @@ def test_a_key_is_the_same_through_a_dispatcher(settings_of, ann, mcp_as):
     assert lines() == ["a"]
 
 
-def test_the_view_is_asked_again_whether_it_lets_the_caller_in(call):
+def test_a_repeated_call_is_authorised_again_by_the_view(call):
     sent = {"line": "a", "idempotency_key": "k"}
     value(call("guarded__create", sent))
     let_in["may"] = False
@@ -220,7 +220,7 @@ def test_the_view_is_asked_again_whether_it_lets_the_caller_in(call):
 
 
 @pytest.mark.parametrize("times", [1, 2, 3])
-def test_arguments_sent_as_json_text_take_a_key_too(call, times):
+def test_a_key_also_works_with_arguments_sent_as_json_text(call, times):
     text = {"line": "a", "idempotency_key": "k"}
     for _ in range(times):
         text = json.dumps(text)
@@ -379,7 +379,7 @@ def test_anonymous_callers_cannot_use_keys(call, mcp_as):
 
 
 class UnnamedCaller(authentication.BaseAuthentication):
-    """Knows callers by a header of its own, and does not say which one it is."""
+    """Recognises callers by a header of its own, and does not name it."""
 
     def authenticate(self, request):
         return (AnonymousUser(), None) if request.headers.get("X-Api-Key") else None
@@ -420,7 +420,7 @@ def test_keys_of_callers_without_a_user_depend_on_their_credentials(call, monkey
         ("durablebelow", "the view commits by itself (transaction.atomic(durable=True))"),
     ],
 )
-def test_a_view_that_cannot_be_in_one_transaction_with_its_key_takes_none(
+def test_a_view_that_cannot_share_a_transaction_with_its_key_accepts_no_key(
     call, monkeypatch, tool, reason
 ):
     monkeypatch.setitem(connection.settings_dict, "ATOMIC_REQUESTS", False)
@@ -444,7 +444,7 @@ def other(monkeypatch, tmp_path):
 
 
 @pytest.mark.parametrize("tool", ["elsewhere", "elsewherequietly"])
-def test_a_view_that_writes_to_another_database_takes_no_key(call, other, tool):
+def test_a_view_that_writes_to_another_database_accepts_no_key(call, other, tool):
     words = 'cannot be used here: the view writes to the database "other", and keys are kept in "default"'
     refused = problems(call(f"{tool}__create", {"line": "a", "idempotency_key": "k"}))
     assert refused == [("invalid", "$.idempotency_key", words)]
@@ -460,7 +460,7 @@ class LinesElsewhere:
         return "other" if model is Log else None
 
 
-def test_a_view_whose_model_is_in_another_database_takes_no_key(call, other):
+def test_a_view_whose_model_is_in_another_database_accepts_no_key(call, other):
     with override_settings(DATABASE_ROUTERS=[LinesElsewhere()]):
         refused = problems(call("lines__create", {"line": "a", "idempotency_key": "k"}))
         assert 'writes to the database "other"' in refused[0][2]
@@ -483,7 +483,7 @@ def test_without_the_table_only_calls_with_a_key_fail(call):
     assert lines() == ["b"]
 
 
-# --- how long a key is known ---
+# --- the lifetime of a key ---
 
 
 def test_a_key_that_has_expired_is_free_again(call):
@@ -502,7 +502,7 @@ def test_key_age_setting_limits_the_retry_period(settings_of, ann, mcp_as):
     assert timedelta(seconds=50) < left <= timedelta(seconds=60)
 
 
-def test_a_change_of_the_secret_key_loses_no_key(call):
+def test_keys_remain_valid_after_a_change_of_the_secret_key(call):
     sent = {"line": "a", "idempotency_key": "k"}
     value(call("lines__create", sent))
     with override_settings(SECRET_KEY="new", SECRET_KEY_FALLBACKS=["only for tests"]):

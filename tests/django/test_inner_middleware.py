@@ -64,7 +64,7 @@ class Broken(Plain):
 
 @pytest.fixture
 def serve(settings_of):
-    """Serves the views behind this middleware."""
+    """Serve the views behind this middleware."""
     middleware.seen.clear()
 
     def served(*names, **toolbooth):
@@ -87,7 +87,7 @@ def serve(settings_of):
 ROW = {"name": "hq", "slug": "hq"}
 
 
-def test_a_call_is_seen_by_the_middleware_as_rest_is_seen(serve, mcp, rest):
+def test_middleware_sees_a_call_as_it_sees_a_rest_request(serve, mcp, rest):
     serve("Counting")
     assert mcp("plain__create", ROW)["isError"] is False
     at_the_endpoint = [("in", "POST", "/mcp/"), ("view", "mcp", {})]
@@ -166,7 +166,7 @@ def test_inner_middleware_can_be_switched_off(serve, mcp, chosen):
     assert Site.objects.get().name == "hq"
 
 
-def test_only_those_run_that_the_setting_names(serve, mcp):
+def test_only_middleware_named_in_the_setting_runs(serve, mcp):
     serve("Counting", "Scoped", INNER_MIDDLEWARE=["middleware.Scoped"])
     assert mcp("sites__list", {"site_pk": "5"})["structuredContent"] == {"site": "5", "rows": []}
     assert [each[2] for each in middleware.seen if each[0] == "in"] == ["/mcp/"]
@@ -194,7 +194,7 @@ def test_middleware_that_keeps_the_request_keeps_the_one_of_the_call(serve, mcp)
     assert middleware.seen[-1] == ("common", "DELETE", f"/plain/{site.pk}/")
 
 
-def test_many_rows_pass_the_middleware_once(serve, mcp):
+def test_a_bulk_create_passes_through_the_middleware_once(serve, mcp):
     serve("Counting")
     rows = [{"name": each, "slug": each} for each in "abc"]
     mcp("plain__create", {"objects": rows})
@@ -210,7 +210,7 @@ def test_async_middleware_runs_too(serve, mcp):
     assert Site.objects.get().name == "hq"
 
 
-def test_the_language_the_time_zone_and_the_urlconf_stay_as_they_were(serve, mcp):
+def test_language_time_zone_and_urlconf_are_restored(serve, mcp):
     serve("noting_place", INNER_MIDDLEWARE=["middleware.Foreign"])
     mcp("plain__create", ROW)
     assert Site.objects.get().name == "hq"
@@ -220,7 +220,7 @@ def test_the_language_the_time_zone_and_the_urlconf_stay_as_they_were(serve, mcp
     assert inside[0] != before[0]
 
 
-def test_a_call_begins_and_ends_no_request_of_its_own(serve, mcp):
+def test_a_call_sends_no_request_signals_of_its_own(serve, mcp):
     """Django closes connections to databases when a request begins or ends."""
     serve("Counting")
     told = []
@@ -241,7 +241,7 @@ def test_a_call_begins_and_ends_no_request_of_its_own(serve, mcp):
     assert ("in", "GET", "/plain/") in middleware.seen
 
 
-def test_the_chain_is_made_once(serve, mcp):
+def test_the_middleware_chain_is_built_once(serve, mcp):
     serve(INNER_MIDDLEWARE=["middleware.Made"])
     chain_of.cache_clear()
     made = middleware.Made.times
@@ -269,14 +269,14 @@ def test_template_response_hook_changes_the_result(serve, mcp):
     assert row == {"id": 7, **ROW, "added": True}
 
 
-def test_an_answer_of_a_view_hook_comes_before_the_view(serve, mcp):
+def test_a_view_hook_can_answer_instead_of_the_view(serve, mcp):
     serve("AnswersForView")
     problems = mcp("plain__create", ROW)["_meta"]["toolbooth"]["problems"]
     assert [(each["path"], each["message"]) for each in problems] == [("$.name", "is closed")]
     assert not Site.objects.exists()
 
 
-def test_an_answer_to_an_exception_is_the_answer_of_the_call(serve, mcp):
+def test_an_exception_hook_can_answer_the_call(serve, mcp):
     serve("AnswersExceptions")
     result = mcp("broken__list")
     assert result["isError"] is True
@@ -284,7 +284,7 @@ def test_an_answer_to_an_exception_is_the_answer_of_the_call(serve, mcp):
 
 
 @pytest.mark.parametrize("name", ["redirecting", "page", "forbidding", "denying", "breaking"])
-def test_an_answer_of_the_middleware_is_a_failure_without_its_page(serve, mcp, name):
+def test_an_error_page_of_middleware_is_a_failure_without_the_page(serve, mcp, name):
     serve(name)
     result = mcp("plain__create", ROW)
     assert result["isError"] is True
@@ -299,7 +299,7 @@ def test_a_refusal_of_the_middleware_names_the_fields(serve, mcp):
     assert [(each["path"], each["message"]) for each in problems] == [("$.name", "is taken")]
 
 
-def test_an_error_after_the_view_has_run_does_not_say_that_nothing_was_done(serve, mcp):
+def test_an_error_after_the_view_has_run_does_not_claim_that_nothing_was_done(serve, mcp):
     serve("replacing")
     result = mcp("plain__create", ROW)
     assert result["isError"] is True
@@ -340,10 +340,10 @@ OUTER = (
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "middleware.OwnSessions",  # derived from Django's
 )
-"""What is about the message as a whole."""
+"""Middleware about the message as a whole."""
 
 
-def test_django_and_packages_about_the_message_do_not_run_twice(settings_of):
+def test_middleware_about_the_whole_message_does_not_run_twice(settings_of):
     left = ("middleware.Old", "middleware.Counting", "middleware.page", "middleware.Common")
     settings_of(MIDDLEWARE=[*OUTER, *left])
     assert inner_middleware("auto") == left
@@ -353,7 +353,7 @@ def test_django_and_packages_about_the_message_do_not_run_twice(settings_of):
 
 
 @pytest.mark.parametrize("value", ["all", True, [5], {"a": "b"}])
-def test_a_wrong_setting_is_named(settings_of, value):
+def test_a_wrong_setting_is_reported_by_name(settings_of, value):
     settings_of(TOOLBOOTH={"INNER_MIDDLEWARE": value})
     assert [key for key, _ in mistakes()] == ["INNER_MIDDLEWARE"]
 

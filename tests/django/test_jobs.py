@@ -1,5 +1,5 @@
-"""Eleven jobs that real agents did on the example, done by a client without a model: how many calls
-they take, and which rows are there afterwards.
+"""Eleven jobs that real agents did on the example, done by a client without a model: the number of
+calls, and the rows afterwards.
 
 The client is in `project/scripted_agent.py`, the jobs are in `project/agent_jobs.py`.
 """
@@ -35,7 +35,7 @@ STEPS: dict[Kind, dict[str, int]] = {
         "correct the values": 1,
     },
 }
-"""What the replies to refused calls say to do."""
+"""The next steps in the replies to refused calls."""
 MOST_CALLS: dict[Kind, int] = {"flat": 26, "dispatched": 32}
 KINDS = list(MOST_CALLS)
 PEOPLE = {"Jan": "Molen", "Piet": "Wiek", "Klaas": "As", "Els": "Steen", "Mia": "Kap"}
@@ -61,7 +61,7 @@ def connect(settings_of: Callable[..., None]) -> Callable[[Kind], tuple[Connecti
 
 
 def work(connection: Connection, agent: ScriptedAgent, kind: Kind, before: str = "") -> Work:
-    """Do the jobs; only those before this one, if it is named."""
+    """Do the jobs; only those before this one, if one is named."""
     done: Work = {}
     for job, goals in jobs(kind).items():
         if job == before:
@@ -73,7 +73,7 @@ def work(connection: Connection, agent: ScriptedAgent, kind: Kind, before: str =
 
 
 def figures(calls: list[Sent], kind: Kind) -> list[str]:
-    """The counts of one row on the page."""
+    """Return the counts of one row on the page."""
     counts = [len(calls), sum(call.is_refused for call in calls)]
     if kind == "dispatched":
         counts.append(sum(call.is_help for call in calls))
@@ -96,7 +96,9 @@ def rows(model: Any, *names: str) -> list[tuple[Any, ...]]:
 
 
 def tables() -> dict[str, list[tuple[Any, ...]]]:
-    """All rows of the example, without keys that the database assigns and the time of a note."""
+    """Return all rows of the example, without keys that the database assigns and the time of a
+    note.
+    """
     names = ("email", "first_name", "last_name", "company__name")
     others = ("tags", "notes", "profile", "subscribed")
     return {

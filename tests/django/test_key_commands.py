@@ -1,4 +1,4 @@
-"""`mcp_clean`, what `mcp_doctor` says of idempotency keys, and keys of hand-written tools."""
+"""`mcp_clean`, the lines of `mcp_doctor` about idempotency keys, and keys of hand-written tools."""
 
 import base64
 import inspect
@@ -86,7 +86,7 @@ def test_mcp_clean_without_its_table_asks_to_migrate(no_table):
         call_command("mcp_clean")
 
 
-def test_mcp_clean_needs_a_batch(db):
+def test_mcp_clean_requires_a_positive_batch_size(db):
     with pytest.raises(CommandError, match="from 1 on"):
         call_command("mcp_clean", batch=0)
 
@@ -98,7 +98,7 @@ def test_there_is_a_migration_for_every_field():
 # --- mcp_doctor ---
 
 
-def test_the_doctor_lists_the_tools_that_take_no_key(settings_of, ann):
+def test_the_doctor_lists_the_tools_that_accept_no_key(settings_of, ann):
     settings_of(ROOT_URLCONF=Urls)
     groups = groups_of_keys()
     assert [(each["code"], each["level"], each["what"], each["cure"]) for each in groups] == [
@@ -399,7 +399,7 @@ def test_a_function_that_refuses_a_call_with_a_key_counts_it_for_throttles(
     assert Log.objects.count() == 0
 
 
-def test_a_function_that_takes_no_key_refuses_one_in_meta(hand_written):
+def test_a_function_that_accepts_no_key_refuses_one_in_meta(hand_written):
     meta = {"toolbooth": {"idempotency_key": "k"}}
     refused = call("ensure_line", {"line": "a"}, meta)
     assert refused["_meta"]["toolbooth"]["problems"] == [

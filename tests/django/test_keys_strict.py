@@ -13,7 +13,7 @@ from toolbooth.testing.client.strict import fill_keys
 
 
 def listed():
-    """The schema of a create, without `preview`, which such a client sends as null too."""
+    """Return the schema of a create, without `preview`, for which such a client sends null too."""
     schema = catalogue().registry.tools["companies__create"].listing()["inputSchema"]
     properties = {name: each for name, each in schema["properties"].items() if name != "preview"}
     return {**schema, "properties": properties, "additionalProperties": False}
@@ -23,7 +23,7 @@ def with_key(schema):
     return {**schema, "properties": {**schema["properties"], "idempotency_key": {"type": "string"}}}
 
 
-def test_a_key_is_not_listed(mcp):
+def test_the_idempotency_key_is_not_listed(mcp):
     schema = listed()
     assert "idempotency_key" not in schema["properties"]
     sent = {"name": "Acme", "idempotency_key": "k"}

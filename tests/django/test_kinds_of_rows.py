@@ -110,7 +110,7 @@ class Sites(viewsets.ModelViewSet):
 
 
 class LockedSites(Sites):
-    """Nobody can read a row before the handler runs, so its kind is not known."""
+    """A row is only readable in the handler, so its kind is not known before."""
 
     is_running = False
 
@@ -219,7 +219,7 @@ def test_a_row_that_does_not_exist_is_reported_by_the_view(serve, mcp, plain):
     assert "No Site matches" in result["content"][0]["text"]
 
 
-def test_rows_of_several_kinds_are_made_and_replaced(serve, mcp, plain):
+def test_rows_of_several_kinds_are_created_and_replaced(serve, mcp, plain):
     serve(Sites)
     sent = {"kind": "owned", "slug": "owned-2", "label": "a"}
     assert mcp("sites__create", sent)["isError"] is False

@@ -1,5 +1,5 @@
-"""Views whose serializers need what only `initial`, or the handler itself, finds out. Their tools
-work as REST does.
+"""Views whose serializers need values that only `initial`, or the handler itself, finds. Their
+tools behave like REST.
 """
 
 import pytest
@@ -53,7 +53,7 @@ class Things(viewsets.ModelViewSet):
 
 
 class ByInitial(Things):
-    """As many projects do: what the path names is found before the handler runs."""
+    """As many projects do: the row in the path is found before the handler runs."""
 
     def initial(self, request, *args, **kwargs):
         super().initial(request, *args, **kwargs)
@@ -108,7 +108,7 @@ def paths(result):
 
 
 @pytest.mark.parametrize("view", [ByInitial, Throttled, ByHandler])
-def test_a_write_makes_the_rows_that_rest_makes(serve, mcp, rest, view):
+def test_a_write_creates_the_same_rows_as_over_rest(serve, mcp, rest, view):
     serve(view)
     sent = {"title": "a", "size": 7}
     assert mcp("things__create", sent)["isError"] is False
@@ -195,7 +195,7 @@ class GetQuerysetRaises(ListSerializerAsserts):
 
 
 class Scoped(models.Manager):
-    """Rows of a model that nobody may ask for outside a scope, as pretix has them."""
+    """Rows of a model that can only be queried inside a scope, as pretix has them."""
 
     def get_queryset(self):
         raise LookupError("no scope")
@@ -266,7 +266,7 @@ def test_a_list_keeps_its_pages_filters_and_ordering(serve, ann, mcp_as, rest, v
     assert paths(call("things__list", {"titel": "c"})) == ["$.titel"]
 
 
-def test_filters_of_rows_that_are_not_known_are_kept(serve, ann, mcp_as, monkeypatch):
+def test_filters_are_kept_if_the_rows_are_unknown(serve, ann, mcp_as, monkeypatch):
     for kind in ("small", "large"):
         Thing.objects.create(title=kind, kind=kind)
     scoped = Scoped()

@@ -1,4 +1,6 @@
-"""A list asks an authenticator once for all views only if its class is on the list in the code."""
+"""For a listing, an authenticator is asked once for all views only if its class is on the list in
+the code.
+"""
 
 import json
 import sys
@@ -39,14 +41,14 @@ class ByHeader(BaseAuthentication):
 
 
 def at(dotted, **attributes):
-    """A class that stands where a package has its own, and is imported from there."""
+    """Return a class that replaces the one of a package, and can be imported from there."""
     module, _, name = dotted.rpartition(".")
     return type(name, (ByHeader,), {"__module__": module, "__qualname__": name, **attributes})
 
 
 @pytest.fixture
 def installed(monkeypatch):
-    """Installs a class where its name says."""
+    """Install a class under its name."""
 
     def install(dotted, **attributes):
         made = at(dotted, **attributes)
@@ -61,7 +63,7 @@ def installed(monkeypatch):
 
 @pytest.fixture
 def listed(settings_of, db):
-    """The tools that a caller is shown, of two view sets with these authenticators."""
+    """Return the tools that a caller is shown, of two view sets with these authenticators."""
     asked.clear()
     User.objects.create_user("ann", password="pw")
 
@@ -97,13 +99,13 @@ EACH = {
     )
     for method in methods
 }
-"""What is asked if every view is asked itself."""
+"""The questions if every view is asked itself."""
 
 
 @pytest.mark.parametrize("dotted", sorted(LISTED))
 def test_a_listed_class_is_asked_once(installed, listed, dotted):
     assert listed(installed(dotted)) == ALL
-    # Two of them may want a CSRF token for writing.
+    # Two of them may require a CSRF token for writing.
     assert len(asked) == (2 if "jwt" in dotted or "Session" in dotted else 1)
 
 
@@ -123,7 +125,7 @@ def test_a_listed_class_with_a_parameter_is_asked_by_each_view(installed, listed
 
 
 @pytest.mark.parametrize("dotted", sorted(LISTED))
-def test_a_class_that_only_has_the_name_of_a_listed_one_is_asked_by_each_view(listed, dotted):
+def test_a_class_with_only_the_name_of_a_listed_one_is_asked_by_each_view(listed, dotted):
     assert listed(at(dotted)) == ALL
     assert set(asked) == EACH
 
@@ -176,7 +178,7 @@ def test_own_authenticator_beside_a_listed_one_is_called_for_each_view(listed):
     assert set(asked) == EACH
 
 
-def test_no_authenticators_answer_alike():
+def test_an_empty_list_of_authenticators_answers_alike():
     assert answer_alike([]) is True
 
 

@@ -65,7 +65,7 @@ def lock(tmp_path):
 
 
 def run(*arguments):
-    """What `mcp_tools` prints, and its exit code."""
+    """Return the output of `mcp_tools`, and its exit code."""
     printed = io.StringIO()
     try:
         call_command("mcp_tools", *arguments, stdout=printed)
@@ -127,7 +127,7 @@ def test_tools_that_are_not_published_are_in_the_file_too(serve, lock):
     assert lock.read_text() == HEADING + FIRST
 
 
-def test_a_route_that_is_gone_is_reported_and_its_name_stays_free(serve, lock):
+def test_a_removed_route_is_reported_and_its_name_is_not_reused(serve, lock):
     serve(events=Orders)
     run("--lock")
     serve(organizers=Orders)
@@ -146,7 +146,7 @@ def test_a_route_that_is_gone_is_reported_and_its_name_stays_free(serve, lock):
     assert "events" not in lock.read_text()
 
 
-def test_another_view_at_the_same_address_is_reported(serve, lock):
+def test_another_view_at_the_same_url_is_reported(serve, lock):
     serve(events=Orders)
     run("--lock")
     serve(events=NewOrders)
@@ -252,7 +252,9 @@ ENDING = "; correct it, or delete the file and run mcp_tools --lock"
         ),
     ],
 )
-def test_a_malformed_file_is_one_sentence_and_its_other_lines_count(serve, lock, text, mistake):
+def test_a_malformed_file_is_reported_in_one_sentence_and_its_valid_lines_apply(
+    serve, lock, text, mistake
+):
     lock.write_text(text)
     serve(events=Orders, organizers=Orders)
     assert run("--lock") == (f"{lock}: {mistake}\n", 2)
@@ -264,7 +266,7 @@ def test_a_malformed_file_is_one_sentence_and_its_other_lines_count(serve, lock,
 
 
 @pytest.mark.parametrize("content", [b"\xff\xfe", None], ids=["no text", "a folder"])
-def test_a_file_that_cannot_be_read_is_one_sentence(serve, lock, content):
+def test_an_unreadable_file_is_reported_in_one_sentence(serve, lock, content):
     if content is None:
         lock.mkdir()
     else:

@@ -1,4 +1,4 @@
-"""Views that log users in or give out tokens are no tools, unless the project wants them."""
+"""Views that log users in or issue tokens are not tools, unless the project enables them."""
 
 import json
 import sys
@@ -67,7 +67,7 @@ def test_token_view_is_left_out_and_the_doctor_gives_the_reason(serving, ann):
     assert Token.objects.count() == 0
 
 
-def test_with_the_setting_a_token_view_is_a_tool(serving, ann):
+def test_the_setting_publishes_token_views_as_tools(serving, ann):
     names = serving(path("own/", OwnLogin.as_view()), LOGIN_VIEWS=True)
     assert names == [*LOGS, "own_login__post"]
     made = acting_as(None).call("own_login__post", username="ann", password="pw")
@@ -103,14 +103,14 @@ def test_a_view_that_only_has_the_name_of_a_login_view_is_a_tool(serving):
     assert names == ["enter__post", *LOGS]
 
 
-def test_the_setting_is_true_or_false(serving):
+def test_the_setting_must_be_true_or_false(serving):
     serving(LOGIN_VIEWS="yes")
     printed, code = words_of_doctor()
     assert code == 1
     assert "TOOLBOOTH['LOGIN_VIEWS']: must be True or False, not 'yes'." in printed
 
 
-# --- a password elsewhere ---
+# --- passwords in other views ---
 
 
 class UserSerializer(serializers.Serializer):
@@ -129,7 +129,7 @@ class Users(APIView):
         return Response(reader.data)
 
 
-def test_a_password_of_another_view_stays_and_no_answer_repeats_it(serving, ann, caplog):
+def test_a_password_field_of_another_view_is_kept_and_never_repeated(serving, ann, caplog):
     caplog.set_level("INFO")
     assert "users__post" in serving(path("users/", Users.as_view(), name="users"))
     listed = acting_as(ann).tools()["users__post"]["inputSchema"]

@@ -1,5 +1,6 @@
-"""Middleware of every kind runs around calls on real servers, WSGI and ASGI, as it does around REST:
-it counts, opens a scope by the path, sets the URLconf, answers itself, raises; sync, async and both.
+"""Middleware of every kind runs around calls on real servers, WSGI and ASGI, as it does around
+REST: it counts, opens a scope by the path, sets the URLconf, answers itself, raises; sync, async
+and both.
 """
 
 import contextlib
@@ -21,7 +22,7 @@ def port(request, tmp_path_factory):
 
 
 def rest(port, method, path, body=None, headers=BASIC):
-    """The status, the headers and the JSON of a REST reply; None for a page."""
+    """Return the status, the headers and the JSON of a REST reply; None for a page."""
     sent = {"Content-Type": "application/json", **headers}
     with contextlib.closing(
         http.client.HTTPConnection("127.0.0.1", port, timeout=30)
@@ -34,7 +35,7 @@ def rest(port, method, path, body=None, headers=BASIC):
 
 
 def mcp(port, tool, headers=None, **arguments):
-    """The result of a call, or its error."""
+    """Return the result of a call, or its error."""
     status, _, text = post(port, call(tool, **arguments), {**BASIC, **(headers or {})})
     assert status == 200
     reply = json.loads(text)
@@ -46,7 +47,7 @@ def names(port):
 
 
 def seen_during(port, work):
-    """What middleware sees in the server while `work` is done."""
+    """Return the requests that middleware sees in the server while `work` is done."""
     rest(port, "GET", "/seen/")
     work()
     found = rest(port, "GET", "/seen/")[2]["seen"]
@@ -55,7 +56,7 @@ def seen_during(port, work):
     return found[2 : paths.index("/seen/")]
 
 
-def test_a_call_is_seen_as_rest_is_seen(port):
+def test_middleware_sees_a_call_as_it_sees_a_rest_request(port):
     by_mcp = seen_during(port, lambda: mcp(port, "companies__create", name="Counted"))
     by_rest = seen_during(port, lambda: rest(port, "POST", "/companies/", {"name": "Counted too"}))
     inside = [
@@ -78,7 +79,7 @@ def test_a_call_is_seen_as_rest_is_seen(port):
     ]
 
 
-def test_many_rows_pass_the_middleware_once(port):
+def test_a_bulk_create_passes_through_the_middleware_once(port):
     rows = [{"name": f"Row {number}"} for number in range(3)]
     found = seen_during(port, lambda: mcp(port, "companies__create", objects=rows))
     assert [each for each in found if each[0] == "in"] == [
@@ -87,7 +88,7 @@ def test_many_rows_pass_the_middleware_once(port):
     ]
 
 
-def test_calls_at_the_same_time_have_each_their_own_scope(port):
+def test_simultaneous_calls_have_separate_scopes(port):
     keys = [str(number) for number in range(12)]
     with ThreadPoolExecutor(4) as pool:
         found = list(pool.map(lambda key: mcp(port, "scopes__list", site_pk=key), keys))
@@ -151,7 +152,7 @@ def test_field_errors_of_middleware_are_problems_of_the_arguments(port):
 
 
 def session(port):
-    """The cookies of a session of ann, and its CSRF token."""
+    """Return the cookies of a session of ann, and its CSRF token."""
     _, headers, body = rest(port, "GET", "/enter/", headers={})
     cookies = SimpleCookie("; ".join(headers.get_all("Set-Cookie")))
     sent = "; ".join(f"{name}={cookies[name].value}" for name in ("csrftoken", "sessionid"))

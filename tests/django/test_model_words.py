@@ -1,4 +1,4 @@
-"""What rows are called in descriptions and receipts."""
+"""The words for rows in descriptions and receipts."""
 
 import pytest
 
@@ -27,7 +27,7 @@ def test_a_noun_gets_its_article(noun, words):
     assert with_article(noun) == words
 
 
-def test_a_model_without_a_plural_of_its_own_gets_an_english_one():
+def test_a_model_without_a_plural_name_gets_an_english_one():
     assert (singular(Company), plural(Company)) == ("company", "companies")
     assert plural(Annex) == "annexes"
     assert plural(Log) == "logs"

@@ -38,7 +38,7 @@ def mounted(settings_of, ann):
 
 
 def created(at, name):
-    """The status and the place of an answer; a company of this name is created if it is 200."""
+    """Return the status and the place of an answer; a company of this name is created if it is 200."""
     reply = Client(headers=BASIC).post(
         at, json.dumps(call("companies__create", name=name)), content_type="application/json"
     )
@@ -48,7 +48,7 @@ def created(at, name):
 
 
 def endpoint_findings():
-    """What the doctor says of the endpoint: each finding, and its remedy below it."""
+    """Return the doctor's findings about the endpoint, each with its remedy below it."""
     lines = []
     for found in EXAMINATIONS["Endpoint"]():
         lines.append(f"{found.level} {found.what}")
@@ -125,7 +125,7 @@ def test_doctor_notes_that_the_url_without_a_slash_does_not_answer(mounted):
     ]
 
 
-def test_the_doctor_has_nothing_to_say_where_both_answer(mounted):
+def test_the_doctor_has_no_finding_if_both_urls_answer(mounted):
     mounted(path("mcp", ENDPOINT))
     assert endpoint_findings() == ["ok an agent reaches /mcp"]
     mounted(path("mcp/", ENDPOINT), path("mcp", ENDPOINT))
@@ -152,7 +152,7 @@ def test_commands_reach_the_endpoint_below_a_script_name(mounted, ann):
 
 
 @pytest.mark.parametrize("server", ["gunicorn", "uvicorn"])
-def test_a_real_server_takes_calls_at_both(server, tmp_path):
+def test_a_real_server_accepts_calls_at_both_urls(server, tmp_path):
     with served(server, tmp_path) as port:
         for at in ("/mcp", "/mcp/"):
             status, headers, body = post(port, call("companies__create", name=at), path=at)

@@ -1,4 +1,4 @@
-"""What tools are called: a router's basename and the action, two underscores between them."""
+"""The names of tools: a router's basename and the action, with two underscores between them."""
 
 import pytest
 from django.urls import include, path
@@ -90,9 +90,9 @@ def test_dispatchers_find_a_resource_with_a_double_underscore(settings_of, ann, 
     assert [each.line for each in Log.objects.all()] == ["a"]
 
 
-def test_a_full_name_never_is_the_short_name_of_another_tool(settings_of):
-    """Two resources called `rows` get segments of their paths. A third one that is called like
-    that gets one too, so that no setting means it in place of the first.
+def test_a_full_name_is_never_the_short_name_of_another_tool(settings_of):
+    """Two resources called `rows` get segments of their paths. A third one of that name gets one
+    too, so that no setting applies to it in place of the first.
     """
     settings_of(ROOT_URLCONF=urls("rows", "rows", "rows0_rows"))
     found = {name: action.path for name, action in catalogue().actions.items()}

@@ -14,7 +14,7 @@ CALLS = {
     "half": ({**FLAT, "data": {"notes": "nested field"}}, {**FLAT, "notes": "nested field"}),
     "all": ({"data": FLAT}, FLAT),
 }
-"""The wrapped calls of the report, and the call that was meant."""
+"""The wrapped calls of the report, and the intended call."""
 
 
 def rows():
@@ -34,7 +34,7 @@ def test_flat_arguments_create_the_row(mcp):
 @pytest.mark.parametrize("dispatch", [None, "app"], ids=["direct", "dispatcher"])
 @pytest.mark.parametrize("errors", ["result", "protocol"])
 @pytest.mark.parametrize("call", CALLS)
-def test_a_wrapped_create_makes_no_row_and_its_correction_makes_the_right_one(
+def test_a_wrapped_create_creates_no_row_and_its_correction_the_right_one(
     mcp, settings_of, call, errors, dispatch
 ):
     settings_of(TOOLBOOTH={"ERRORS": errors, "DISPATCH": dispatch})
@@ -88,7 +88,7 @@ def test_a_bulk_create_under_objects_makes_every_row(mcp):
     assert rows() == [("agent@example.com", "Agent", ""), ("bo@example.com", "", "")]
 
 
-def test_declared_relations_pass_as_objects(mcp):
+def test_declared_relations_are_accepted_as_objects(mcp):
     hq = Site.objects.create(slug="hq-1", name="hq-1")
     assert mcp("devices__create", {"label": "switch", "site": {"name": "hq-1"}})["isError"] is False
     assert [(each.label, each.site) for each in Device.objects.all()] == [("switch", hq)]
@@ -108,7 +108,7 @@ PROTOCOL_ARGUMENTS = {
 
 
 @pytest.mark.parametrize("argument", PROTOCOL_ARGUMENTS)
-def test_a_protocol_argument_is_not_taken_for_a_field_or_a_wrapper(mcp, argument):
+def test_a_protocol_argument_is_neither_a_field_nor_a_wrapper(mcp, argument):
     for number in range(3):
         Contact.objects.create(email=f"c{number}@example.com")
     result = mcp("contacts__list", PROTOCOL_ARGUMENTS[argument])
@@ -122,7 +122,7 @@ def test_a_protocol_argument_is_not_taken_for_a_field_or_a_wrapper(mcp, argument
         assert answer["results"] == [{"email": each} for each in everyone]
 
 
-def test_a_continuation_token_brings_the_rows_that_are_left(mcp, settings_of):
+def test_a_continuation_token_returns_the_remaining_rows(mcp, settings_of):
     settings_of(TOOLBOOTH={"MAX_RESULT": 4000})
     for number in range(7):
         Contact.objects.create(email=f"c{number}@example.com", notes="n" * 1000)

@@ -1,4 +1,4 @@
-"""What an agent reads after the API has refused a call: the next sensible step."""
+"""The next step that a reply suggests to an agent after the API has refused a call."""
 
 import json
 
@@ -40,7 +40,7 @@ def test_missing_related_row_lists_the_existing_ones_and_the_create_tool(ann):
     assert Contact.objects.count() == 0
 
 
-def test_a_missing_key_of_one_row_is_answered_in_the_same_way(ann):
+def test_a_missing_row_of_a_single_relation_is_answered_in_the_same_way(ann):
     company = Company.objects.create(name="Acme")
     text = acting_as(ann).call("deals__create", title="A", company=77).text
     assert (
@@ -94,7 +94,7 @@ def test_rows_and_tools_that_a_caller_may_not_list_or_call_are_not_named(setting
     assert "Acme" in acting_as(admin).call("deals__create", title="A", company=77).text
 
 
-def test_the_rows_of_others_are_not_named(settings_of, ann):
+def test_rows_of_other_users_are_not_named(settings_of, ann):
     class LinkSerializer(serializers.Serializer):
         note = serializers.PrimaryKeyRelatedField(queryset=Note.objects.all())
 

@@ -32,7 +32,7 @@ def call(serve):
 
 
 def pages_after(call, tool: str, reply, most: int = 200) -> list[dict]:
-    """Every page of a list, by its tokens."""
+    """Return every page of a list, by its tokens."""
     pages = []
     while True:
         assert not reply.is_error, reply.text
@@ -50,7 +50,7 @@ def pages_after(call, tool: str, reply, most: int = 200) -> list[dict]:
 @pytest.mark.parametrize("tool", TOOLS)
 @given(count=st.integers(0, 23), rows=st.integers(1, 9), size=st.integers(1, 26))
 @FEW
-def test_the_tokens_lead_to_every_row_once(call, tool, count, rows, size):
+def test_continuation_tokens_return_every_row_once(call, tool, count, rows, size):
     rows_of_view["rows"] = rows
     names = companies(count)
     pages = pages_after(call, tool, call(tool, page_size=size))
@@ -63,7 +63,7 @@ def test_the_tokens_lead_to_every_row_once(call, tool, count, rows, size):
 @pytest.mark.parametrize("tool", [tool for tool in TOOLS if tool != "zero__list"])
 @given(count=st.integers(1, 23), rows=st.integers(1, 9), size=st.integers(1, 26))
 @FEW
-def test_the_numbers_lead_to_every_row_once(call, tool, count, rows, size):
+def test_page_numbers_return_every_row_once(call, tool, count, rows, size):
     rows_of_view["rows"] = rows
     names = companies(count)
     last = -(-count // size)
@@ -106,7 +106,7 @@ def test_views_may_leave_out_rows_of_their_pages(call, tool, rows, size):
     assert [name for page in pages for name in names_on(page)] == names
 
 
-def test_rows_that_are_left_out_are_not_counted_where_that_is_seen(call):
+def test_omitted_rows_are_not_counted_if_that_can_be_seen(call):
     names = [name for number, name in enumerate(companies(23)) if number % 3 != 1]
     for tool in ("leaving__list", "leaving_offsets__list"):
         for number in (1, 2, 3, 4):
@@ -129,12 +129,12 @@ def test_the_size_may_change_with_every_token(call, first, more):
     assert shown == names[: min(23, first + sum(more))]
 
 
-# --- how many pages of the view are read ---
+# --- the number of pages read from the view ---
 
 
 @pytest.fixture
 def read(monkeypatch):
-    """The queries that views were asked for."""
+    """Return the queries that the views received."""
     found = []
     finish = APIView.finalize_response
 
@@ -171,7 +171,7 @@ def read(monkeypatch):
     ],
     ids=str,
 )
-def test_as_few_pages_of_the_view_are_read_as_have_the_rows(
+def test_only_pages_of_the_view_with_requested_rows_are_read(
     settings_of, ann, monkeypatch, read, tool, sent, queries
 ):
     monkeypatch.setitem(rows_of_view, "rows", 5)
@@ -201,7 +201,7 @@ def test_a_list_without_page_size_makes_the_queries_of_rest(call, rest):
     assert of_rows == [each["sql"] for each in over_rest if "sales_company" in each["sql"]]
 
 
-def test_filters_hold_on_every_page_of_the_view(call):
+def test_filters_apply_to_every_page_of_the_view(call):
     names = companies(40)
     # The link of this view forgets the filters.
     for tool in ("numbers__list", "keyset__list", "cursors__list"):
@@ -210,7 +210,7 @@ def test_filters_hold_on_every_page_of_the_view(call):
         assert shown == [name for name in names if "001" in name]
 
 
-def test_permissions_hold_on_every_page_of_the_view(serve, monkeypatch):
+def test_permissions_apply_to_every_page_of_the_view(serve, monkeypatch):
     companies(12)
     asked = []
 
@@ -259,12 +259,12 @@ def test_page_note_of_an_unknown_paginator_mentions_other_pages(call, tool, said
     assert [name for page in pages for name in names_on(page)] == names[:5]
     refused = call(tool, page=3, page_size=3)
     assert "the list ends before page 3 of 3 rows" in refused.text
-    # What the paginator takes itself still works.
+    # The paginator's own parameters still work.
     if tool == "unknown__list":
         assert names_on(call(tool, sheet=2, page_size=3).value) == names[5:8]
 
 
-# --- what is refused ---
+# --- refusals ---
 
 
 @pytest.mark.parametrize(
@@ -351,7 +351,7 @@ def test_page_note_of_an_unknown_paginator_mentions_other_pages(call, tool, said
     ],
     ids=str,
 )
-def test_a_page_that_cannot_be_is_refused_with_the_limit(call, tool, sent, where, said):
+def test_an_impossible_page_is_refused_with_the_limit(call, tool, sent, where, said):
     companies(23)
     refused = call(f"{tool}__list", sent)
     is_type = "must be an integer, got" in said
@@ -359,7 +359,7 @@ def test_a_page_that_cannot_be_is_refused_with_the_limit(call, tool, sent, where
     assert [(each.where, each.message) for each in refused.problems] == [(where, told)]
 
 
-def test_a_page_of_more_rows_than_one_call_reads_is_refused(call):
+def test_a_page_beyond_the_rows_that_one_call_reads_is_refused(call):
     rows_of_view["rows"] = 1
     companies(60)
     assert len(names_on(call("numbers__list", page_size=50).value)) == 50
@@ -376,7 +376,7 @@ def test_a_page_of_more_rows_than_one_call_reads_is_refused(call):
     assert len(names_on(page)) == 1000
 
 
-def test_a_list_that_is_only_read_forward_is_not_read_for_ever(call):
+def test_reading_a_forward_only_list_is_limited(call):
     rows_of_view["rows"] = 1
     names = companies(80)
     assert names_on(call("cursors__list", page=40, page_size=1).value) == [names[39]]
@@ -464,7 +464,7 @@ def test_pages_note_that_the_list_has_changed(call):
     assert page["continuation"]["note"].startswith(changed)
 
 
-def test_a_list_that_has_become_too_short_ends(call):
+def test_a_list_that_has_become_shorter_ends_without_an_error(call):
     companies(23)
     for tool in ("numbers__list", "offsets__list", "cursors__list", "unpaged__list"):
         companies(23)
@@ -477,7 +477,7 @@ def test_a_list_that_has_become_too_short_ends(call):
         assert page["continuation"]["note"].endswith("The last page.")
 
 
-def test_a_row_that_is_too_large_comes_as_text(serve):
+def test_a_row_that_is_too_large_is_sent_as_text(serve):
     call = serve(MAX_RESULT=4_000)
     names = companies(12)
     Company.objects.filter(id=8).update(website="https://" + "x" * 10_000)
@@ -496,7 +496,7 @@ def test_a_row_that_is_too_large_comes_as_text(serve):
     assert "row 8 is too large for a page" in refused.text
 
 
-def test_long_arguments_are_kept_for_the_tokens(serve):
+def test_long_arguments_are_stored_for_the_tokens(serve):
     call = serve(MAX_RESULT=4_000)
     names = companies(23)
     words = " ".join(["company"] * 400)
@@ -505,10 +505,10 @@ def test_long_arguments_are_kept_for_the_tokens(serve):
     assert len(pages[0]["continuation"]["continuation_token"]) < 600
 
 
-# --- what is beside the rows ---
+# --- fields beside the rows ---
 
 
-def test_the_links_are_those_around_the_rows(call):
+def test_previous_and_next_links_match_the_returned_rows(call):
     companies(23)
     page = call("numbers__list", page=2, page_size=10).value
     assert (page["count"], page["next"], page["previous"]) == (
@@ -547,7 +547,7 @@ def test_rows_may_be_one_level_further_down(call):
     assert told["note"].startswith("Links in it use the API's own pages. 7 more in page.rows.")
 
 
-def test_the_answer_is_that_of_rest_where_it_is_one_page(call, rest):
+def test_a_single_page_equals_the_rest_response(call, rest):
     companies(23)
     page = call("numbers__list", page=2, page_size=5).value
     told = page.pop("continuation")
@@ -569,7 +569,7 @@ def test_each_paging_argument_works_under_every_alias(call):
         assert names_on(call("offsets__list", sent).value) == names[12:18]
 
 
-def test_a_page_without_a_size_has_that_of_the_view(call):
+def test_a_page_without_a_size_has_the_views_page_size(call):
     names = companies(23)
     for tool in ("offsets__list", "cursors__list", "hidden__list", "actions__undeclared"):
         assert names_on(call(tool, page=3).value) == names[10:15]
@@ -585,7 +585,7 @@ def test_page_arguments_work_behind_a_dispatcher(serve):
     assert names_on(call("numbers", action="list", continuation_token=token).value) == names[12:]
 
 
-def test_the_limit_is_a_setting(serve):
+def test_the_limit_of_rows_is_a_setting(serve):
     companies(23)
     call = serve(MAX_PAGE_SIZE=4)
     assert len(names_on(call("numbers__list", page_size=4).value)) == 4
@@ -594,7 +594,7 @@ def test_the_limit_is_a_setting(serve):
 
 
 @pytest.mark.parametrize("wrong", [0, -1, True, 2.5, "10", None], ids=repr)
-def test_a_limit_that_cannot_be_is_a_mistake_of_the_setting(settings_of, wrong):
+def test_an_invalid_limit_is_a_mistake_in_the_settings(settings_of, wrong):
     settings_of(TOOLBOOTH={"MAX_PAGE_SIZE": wrong})
     assert list(mistakes()) == [("MAX_PAGE_SIZE", f"must be a positive number, not {wrong!r}")]
     assert configuration().max_page_size == 1000

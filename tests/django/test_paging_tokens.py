@@ -1,4 +1,4 @@
-"""Tokens to go on from: when the result changes, under other names, and sent in other ways."""
+"""Continuation tokens: when the result changes, under other names, and sent in other ways."""
 
 import json
 
@@ -33,7 +33,7 @@ def test_continuation_notes_a_result_that_changed_between_pages(call):
     assert "changed" not in again["continuation"]["note"]
 
 
-def test_a_result_that_has_become_shorter_ends(call):
+def test_a_result_that_has_become_shorter_ends_without_an_error(call):
     companies(200)
     token = call("companies__list").value["continuation"]["continuation_token"]
     Company.objects.filter(employees__gte=10).delete()
@@ -79,7 +79,7 @@ def test_text_continuation_stays_text_after_the_large_row_is_gone(call):
 # --- other names, other ways ---
 
 
-def test_the_token_has_the_name_that_the_project_gives_it(serve):
+def test_the_token_argument_can_be_renamed(serve):
     companies(200)
     call = serve(ARGUMENTS={"continuation_token": "more", "mode": "how"})
     first = call("companies__list").value["continuation"]
@@ -90,7 +90,7 @@ def test_the_token_has_the_name_that_the_project_gives_it(serve):
     assert "$.more: is not a token" in call("companies__list", more="x").text
 
 
-def test_where_tokens_are_switched_off_results_are_whole(serve):
+def test_without_tokens_results_are_sent_whole(serve):
     companies(200)
     call = serve(ARGUMENTS={"continuation_token": None})
     assert len(call("companies__list").value["results"]) == 200
@@ -104,7 +104,7 @@ def test_where_tokens_are_switched_off_results_are_whole(serve):
     assert len(made["ids"]) == 150
 
 
-def test_an_argument_of_the_host_is_not_taken_for_a_token(call):
+def test_a_hosts_own_argument_is_not_treated_as_a_token(call):
     companies(200)
     assert (
         call("own__list", continuation_token="company 0007").value["results"][0]["employees"] == 7
@@ -124,7 +124,7 @@ def test_a_token_is_sent_through_a_dispatcher(serve):
     assert page["continuation"]["from"] == first["to"] + 1
 
 
-def test_a_token_in_arguments_that_came_as_text(call):
+def test_a_token_works_in_arguments_sent_as_text(call):
     companies(200)
     first = call("companies__list").value["continuation"]
     page = call(
@@ -133,6 +133,6 @@ def test_a_token_in_arguments_that_came_as_text(call):
     assert page["continuation"]["from"] == first["to"] + 1
 
 
-def test_no_token_is_an_ordinary_call(call):
+def test_a_null_token_makes_an_ordinary_call(call):
     companies(3)
     assert len(call("companies__list", continuation_token=None).value["results"]) == 3

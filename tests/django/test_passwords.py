@@ -1,4 +1,4 @@
-"""A password is hashed once per message, however often a call needs to know who sent it."""
+"""A password is hashed once per message, for any number of authentications in the call."""
 
 import base64
 import json
@@ -67,7 +67,7 @@ def with_routes(*routes):
 
 @pytest.fixture
 def hashed(settings_of, monkeypatch):
-    """Says how often a password was hashed since it was last asked."""
+    """Return how often a password was hashed since the last call of this."""
     settings_of(PASSWORD_HASHERS=[f"{__name__}.CountingHasher"], ROOT_URLCONF=__name__)
     monkeypatch.setattr(CountingHasher, "verified", 0)
     User.objects.create_user("ann", password="pw")
@@ -142,7 +142,7 @@ def test_a_call_hashes_its_password_once(settings_of, hashed, rows, login, tool,
     assert reply.status_code == 200, reply.content
     found = reply.json()
     assert found.get("result", {"isError": True})["isError"] is is_error, found
-    # Without a view nobody asks who calls, unless somebody must be known.
+    # Without a view the caller is not authenticated, unless a login is required.
     is_asked = tool != "logs__none" or login is True
     assert hashed() == (1 if is_asked else 0)
 
@@ -195,10 +195,10 @@ def test_a_tool_that_is_written_by_hand_hashes_the_password_once(settings_of, ha
         assert hashed() == 1
 
 
-# --- who runs is never taken for somebody else ---
+# --- the caller is never confused with another one ---
 
 
-def test_a_wrong_password_is_refused_everywhere(settings_of, rows, hashed):
+def test_a_wrong_password_is_refused_by_every_method_and_tool(settings_of, rows, hashed):
     for login in (None, True, False):
         settings_of(TOOLBOOTH={"LOGIN_REQUIRED": login})
         for tool, sent in [
@@ -270,7 +270,7 @@ class AtOnePath(ModelBackend):
         return super().authenticate(request, username, password, **kwargs)
 
 
-def test_a_password_that_is_good_for_one_path_is_not_good_for_another(settings_of, rows):
+def test_a_password_accepted_at_one_path_is_not_accepted_at_another(settings_of, rows):
     settings_of(AUTHENTICATION_BACKENDS=[f"{__name__}.AtOnePath"])
     assert call("logs__update", {"id": 1, "line": "new"})["isError"] is False
     for tool, sent in [
@@ -290,7 +290,7 @@ class Kept(Logs):
     authentication_classes = [OwnBasic]
 
 
-def test_an_authenticator_of_ones_own_is_asked_by_every_view_that_runs(settings_of, hashed, rows):
+def test_a_custom_authenticator_is_asked_by_every_view_that_runs(settings_of, hashed, rows):
     routes = SimpleRouter()
     routes.register("kept", Kept, basename="kept")
     settings_of(ROOT_URLCONF=with_routes(path("own/", include(routes.urls))))
@@ -301,7 +301,7 @@ def test_an_authenticator_of_ones_own_is_asked_by_every_view_that_runs(settings_
     assert hashed() == 2
 
 
-def test_the_users_of_two_rows_of_a_call_share_nothing_that_was_noted_on_them(settings_of, hashed):
+def test_attributes_set_on_the_user_are_not_shared_between_two_rows(settings_of, hashed):
     noted = []
 
     class Noting(Logs):

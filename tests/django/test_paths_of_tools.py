@@ -32,7 +32,7 @@ URLCONFS = {
 
 @pytest.fixture
 def described(settings_of, monkeypatch):
-    """The arguments of every tool of a URLconf, with its action."""
+    """Return the arguments of every tool of a URLconf, with its action."""
 
     def found(urlconf):
         made = []

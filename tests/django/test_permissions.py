@@ -1,4 +1,4 @@
-"""What REST refuses, MCP refuses; who may not call a tool does not see it
+"""Calls that REST refuses are refused over MCP, and tools that a caller may not call are not listed
 (`docs/project/evidence/gateways.md`).
 """
 
@@ -52,7 +52,7 @@ def test_rows_that_get_queryset_restricts_are_restricted(mcp, mcp_as, bob):
     assert status(mcp_as("bob")("notes__destroy", {"id": note})) == 404
 
 
-def test_object_permissions_hold(mcp_as, ann, bob):
+def test_object_permissions_apply(mcp_as, ann, bob):
     secret = Secret.objects.create(owner=ann, body="mine")
     for name, sent in [("retrieve", {}), ("partial_update", {"body": "bobs"}), ("destroy", {})]:
         result = mcp_as("bob")(f"owners__{name}", {"id": secret.pk, **sent})
@@ -71,7 +71,7 @@ def test_perform_create_sets_the_owner_and_may_refuse(mcp, ann):
     assert Secret.objects.count() == 1
 
 
-def test_model_permissions_hold_in_list_and_call(mcp_as, bob):
+def test_model_permissions_apply_to_list_and_call(mcp_as, bob):
     # DjangoModelPermissions lets every known user read, and only those with the permission write.
     writing = {f"permitted__{name}" for name in ("create", "update", "partial_update", "destroy")}
     assert listed(BASIC["bob"]) & writing == set()
@@ -91,7 +91,7 @@ def test_denied_caller_learns_no_field_of_the_tool(mcp_as, bob):
     )
 
 
-def test_throttles_count_calls_and_nothing_else(mcp):
+def test_throttles_count_only_calls(mcp):
     for _ in range(5):
         assert "throttled__list" in listed(BASIC["ann"])
     mcp("throttled__list", {"no_such_filter": 1})
@@ -108,7 +108,7 @@ def test_staff_tool_is_listed_and_callable_only_for_staff(mcp, ann):
     assert mcp("staff__get")["structuredContent"] == {"ok": True}
 
 
-def test_a_permission_that_looks_at_the_address_is_decided_by_the_call(mcp, ann):
+def test_a_permission_that_reads_the_url_is_decided_in_the_call(mcp, ann):
     mine = Site.objects.create(slug="mine", name="m", owner=ann)
     other = Site.objects.create(slug="other", name="o")
     assert "sitelogs__list" in listed(BASIC["ann"])
@@ -122,14 +122,14 @@ def test_anonymous_caller_sees_and_calls_the_open_tools(mcp_as):
     assert mcp_as(None)("open__create", {"line": "hello"})["isError"] is False
 
 
-def test_each_view_has_its_own_way_of_knowing_its_callers(ann):
+def test_each_view_uses_its_own_authenticators(ann):
     assert listed(None, **{"X-Key": "right"}) == {"open__list", "open__create", "key__list"}
     assert "key__list" not in listed(BASIC["ann"])
 
 
 @pytest.fixture
 def checked(settings_of, monkeypatch):
-    """How often a password has been checked so far."""
+    """Return how often a password has been checked so far."""
     settings_of(AUTHENTICATION_BACKENDS=["odd.views.CountingBackend"])
     monkeypatch.setattr(views.CountingBackend, "checked", 0)
     return lambda: views.CountingBackend.checked
@@ -143,7 +143,7 @@ def checked(settings_of, monkeypatch):
         # The rows that a relation may name depend on the caller: they are found before the view
         # runs.
         (None, {"label": "x", "site": {"slug": "s"}}, 1),
-        # Somebody must be known before the view runs.
+        # The caller must be known before the view runs.
         (True, {"label": "x"}, 1),
         (True, {"labl": "x"}, 1),
         (True, {"label": "x", "site": {"slug": "s"}}, 1),
@@ -162,7 +162,7 @@ def test_a_password_is_checked_once_in_a_list(ann, settings_of, checked):
     assert checked() == 1
 
 
-def test_a_view_knows_its_caller_as_over_rest(mcp, settings_of):
+def test_a_view_sees_the_same_caller_as_over_rest(mcp, settings_of):
     settings_of(TOOLBOOTH={"LOGIN_REQUIRED": True})
     assert mcp("who__get")["structuredContent"] == {
         "user": "ann",
@@ -175,7 +175,7 @@ def test_a_view_knows_its_caller_as_over_rest(mcp, settings_of):
     }
 
 
-def test_a_misspelt_name_names_no_tool_that_is_not_shown(mcp, mcp_as):
+def test_a_misspelt_name_suggests_no_hidden_tool(mcp, mcp_as):
     def error(call, name):
         return call(name)["error"]["message"]
 

@@ -1,5 +1,5 @@
-"""Creates without a key that may have been sent twice: made, and the receipt says so. And which
-tools say that they may be called twice.
+"""Creates without a key that may have been sent twice: they are made, and the receipt mentions the
+earlier one. And which tools are listed as safe to repeat.
 """
 
 import base64
@@ -68,7 +68,7 @@ def test_a_create_at_another_host_is_no_duplicate(call):
     assert Log.objects.count() == 2
 
 
-def test_a_row_that_is_gone_is_not_named(call):
+def test_a_deleted_row_is_not_named(call):
     first = created(call("lines__create", {"line": "a"}))
     Log.objects.get(pk=first["id"]).delete()
     assert "possible_duplicate_of" not in created(call("lines__create", {"line": "a"}))
@@ -95,7 +95,7 @@ def test_a_create_that_fails_or_is_previewed_is_not_remembered(call):
     assert "possible_duplicate_of" not in created(call("lines__create", {"line": "a"}))
 
 
-def test_a_create_costs_no_query_more(call):
+def test_remembering_a_create_needs_no_extra_query(call):
     with CaptureQueriesContext(connection) as queries:
         created(call("lines__create", {"line": "a"}))
     count = len(queries)
@@ -108,7 +108,7 @@ def test_a_create_costs_no_query_more(call):
 
 
 @pytest.mark.parametrize("backend", ["broken_cache.Broken", "broken_cache.Forgetful"])
-def test_a_cache_that_fails_prevents_no_write_and_is_left_alone_for_a_while(
+def test_a_failing_cache_prevents_no_write_and_is_skipped_for_a_while(
     settings_of, mcp, caplog, backend
 ):
     caches = {
@@ -142,5 +142,5 @@ def test_a_cache_that_fails_prevents_no_write_and_is_left_alone_for_a_while(
         ("marked__ensure", {"destructiveHint": False, "idempotentHint": True}),
     ],
 )
-def test_tools_say_whether_they_may_be_called_twice(call, tool, hints):
+def test_idempotent_hints_are_set_by_kind_of_tool(call, tool, hints):
     assert catalogue().registry.find(tool).listing().get("annotations") == hints

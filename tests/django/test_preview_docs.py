@@ -1,4 +1,4 @@
-"""The guide "Preview and retry": what it says of previews is what calls are answered with."""
+"""The guide "Preview and retry": its answers to previews are the real ones."""
 
 import re
 from pathlib import Path

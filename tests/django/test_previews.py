@@ -1,4 +1,4 @@
-"""`preview: true`: the receipt of a write that is rolled back, and nothing else."""
+"""`preview: true`: the receipt of a write that is rolled back, and no other effect."""
 
 import json
 import re
@@ -23,7 +23,7 @@ GENERATED = "a generated value"
 
 
 def every_row() -> dict[str, list[tuple[Any, ...]]]:
-    """All rows of all tables."""
+    """Return all rows of all tables."""
     every = apps.get_models(include_auto_created=True)
     return {
         each._meta.label: sorted(each._base_manager.values_list(), key=repr)
@@ -33,7 +33,7 @@ def every_row() -> dict[str, list[tuple[Any, ...]]]:
 
 
 def rows(ann: User) -> dict[str, Any]:
-    """Some rows of each kind, with links between them; the keys of some of them."""
+    """Create some rows of each kind, with links between them. Returns the keys of some of them."""
     acme, other = (Company.objects.create(name=name) for name in ("Acme", "Other"))
     vip = Tag.objects.create(slug="vip", title="VIP")
     bob = Contact.objects.create(email="bob@x.io", company=acme)
@@ -157,14 +157,14 @@ def a_hook_for_each_write() -> Iterator[tuple[list[str], list[str]]]:
 
 
 def receipt_in(value: dict[str, Any]) -> Any:
-    """What a preview would have answered, without keys, times and generated values."""
+    """Return the answer that a preview would have given, without keys, times and generated values."""
     assert value.pop("preview") is True
     assert value.pop("written") == "nothing"
     return without_generated(value.get("receipt", value))
 
 
 def without_generated(value: Any, key: str = "") -> Any:
-    """A receipt without what is another one for each row: keys and times."""
+    """Return a receipt without the values that differ for each row: keys and times."""
     if isinstance(value, dict):
         return {name: without_generated(each, name) for name, each in value.items()}
     if isinstance(value, list):
@@ -200,10 +200,10 @@ CONTACTS = st.fixed_dictionaries(
     max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(sent=CONTACTS, way=st.sampled_from(["create", "many", "update", "partial_update"]))
-def test_any_write_and_its_preview_agree(
+def test_random_writes_agree_with_their_previews(
     call: Any, ann: User, sent: dict[str, Any], way: str
 ) -> None:
-    """Also if the write is refused: then the preview is refused in the same words."""
+    """Also if the write is refused: then the preview is refused with the same message."""
     with transaction.atomic():
         known = rows(ann)
         before = every_row()
@@ -229,7 +229,7 @@ def test_preview_false_makes_the_write(call: Any) -> None:
     assert Company.objects.count() == 1
 
 
-def test_a_preview_leaves_the_connection_as_it_was(call: Any) -> None:
+def test_a_preview_restores_the_connection(call: Any) -> None:
     call("companies__create", name="New", preview=True)
     assert connection.get_autocommit()
     assert not connection.in_atomic_block
@@ -243,7 +243,7 @@ def test_refused_preview_states_that_nothing_was_done(call: Any) -> None:
     )
 
 
-def test_a_row_that_does_not_exist_is_refused_as_by_the_write(call: Any) -> None:
+def test_a_preview_of_a_missing_row_is_refused_like_the_write(call: Any) -> None:
     for tool in ("companies__destroy", "companies__partial_update"):
         assert call(tool, id=404, preview=True).text == call(tool, id=404).text
 

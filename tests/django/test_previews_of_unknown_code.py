@@ -1,5 +1,5 @@
-"""Code of a project's own that shows itself only in the call, or that hides behind Django's: it has
-no preview, and nothing of it runs.
+"""Code of a project's own that is only visible in the call, or that is hidden behind Django's: it
+has no preview, and none of it runs.
 """
 
 from collections.abc import Callable
@@ -43,7 +43,7 @@ Calling = Callable[..., Any]
 
 @pytest.fixture
 def serve(settings_of: Any, ann: User) -> Callable[[Any], Calling]:
-    """Serves a view set, or a view, as `things`; what it returns calls a tool."""
+    """Serve a view set, or a view, as `things`. Returns a function that calls a tool."""
     RAN.clear()
 
     def served(view: Any) -> Calling:
@@ -69,7 +69,7 @@ def takes_preview(tool: str) -> bool:
 
 
 def reason(result: Any) -> str:
-    """Why there is no preview."""
+    """Return the reason why there is no preview."""
     assert RAN == []
     [problem] = result.problems
     assert problem.where == "$.preview"
@@ -192,9 +192,7 @@ class Companies(viewsets.ModelViewSet):
     serializer_class = CompanySerializer
 
 
-def test_the_managers_of_rows_that_are_linked_are_looked_at(
-    serve: Any, loud_contacts: None
-) -> None:
+def test_the_managers_of_linked_rows_are_checked(serve: Any, loud_contacts: None) -> None:
     call = serve(Companies)
     own = "its manager has its own update()"
     contact = Contact.objects.create(email="a@x.io")
@@ -217,7 +215,7 @@ def test_links_that_are_not_written_do_not_matter(serve: Any, loud_contacts: Non
     assert call("things__create", name="Acme", preview=True).value["preview"] is True
 
 
-def test_the_model_of_links_is_looked_at_as_that_of_rows_that_are_deleted(serve: Any) -> None:
+def test_the_model_of_links_is_checked_like_that_of_deleted_rows(serve: Any) -> None:
     class ClubSerializer(serializers.ModelSerializer):
         members = serializers.PrimaryKeyRelatedField(many=True, queryset=House.objects.all())
 

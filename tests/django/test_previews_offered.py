@@ -1,4 +1,6 @@
-"""Which writes can be previewed. Where one cannot, `preview: true` is refused and nothing is done."""
+"""Which writes can be previewed. If one cannot, `preview: true` is refused and the call is not
+made.
+"""
 
 import json
 from base64 import b64encode
@@ -58,7 +60,7 @@ VENDOR = {"name": "new", "code": "1"}
         ("promised__drop", {"id": 1}, "it is a custom action"),
     ],
 )
-def test_code_of_the_projects_own_has_no_preview(
+def test_a_write_with_project_code_has_no_preview(
     call: Any, tool: str, sent: dict[str, Any], reason: str
 ) -> None:
     result = call(tool, **sent, preview=True)
@@ -78,7 +80,7 @@ def test_a_query_has_no_preview(call: Any) -> None:
     )
 
 
-def test_standard_actions_of_a_view_with_own_code_take_a_preview(call: Any) -> None:
+def test_standard_actions_of_a_view_with_own_code_accept_a_preview(call: Any) -> None:
     own = ("ownperform__partial_update", "owncreate__destroy", "ownserializer__destroy")
     assert all(map(takes_preview, own))
 
@@ -153,7 +155,7 @@ def test_own_signal_receiver_prevents_previews_even_when_connected_later(
     assert not call(tool, **sent, preview=True).is_error
 
 
-def test_a_receiver_that_is_there_from_the_start_keeps_the_argument_out(
+def test_a_receiver_connected_from_the_start_removes_the_argument(
     settings_of: Any, ann: User
 ) -> None:
     post_save.connect(noting, sender=Calm, dispatch_uid="test")
@@ -182,7 +184,7 @@ def test_receivers_of_other_models_and_of_other_signals_do_not_matter(call: Any)
 # --- middleware ---
 
 
-def test_middleware_must_be_named_as_harmless(settings_of: Any, ann: User) -> None:
+def test_middleware_prevents_previews_unless_named_as_harmless(settings_of: Any, ann: User) -> None:
     inner = {"INNER_MIDDLEWARE": ["django.middleware.locale.LocaleMiddleware"]}
     settings_of(ROOT_URLCONF=Others, TOOLBOOTH=inner)
     [problem] = acting_as(ann).call("companies__create", **COMPANY, preview=True).problems
@@ -200,7 +202,7 @@ def test_middleware_must_be_named_as_harmless(settings_of: Any, ann: User) -> No
 # --- promises ---
 
 
-def test_view_declared_as_database_only_takes_a_preview(call: Any) -> None:
+def test_view_declared_as_database_only_accepts_a_preview(call: Any) -> None:
     Company.objects.create(pk=1, name="Acme")
     sent = {"title": "Deal", "company": 1, "lines": [{"product": "p", "price": 1}]}
     value = call("promised__create", **sent, preview=True).value
@@ -235,7 +237,7 @@ def test_a_subclass_does_not_inherit_the_promise_of_a_class(settings_of: Any, an
 
 
 @pytest.mark.parametrize("value", [None, "", "true", "false", 1, 0, [True], {"preview": True}])
-def test_any_other_value_is_refused(call: Any, value: Any) -> None:
+def test_preview_values_other_than_true_and_false_are_refused(call: Any, value: Any) -> None:
     for sent in (COMPANY, {"objects": [COMPANY]}):
         result = call("companies__create", **sent, preview=value)
         assert result.is_error
@@ -244,7 +246,7 @@ def test_any_other_value_is_refused(call: Any, value: Any) -> None:
 
 
 @pytest.mark.parametrize("name", ["dry_run", "dryRun", "validate_only", "previw", "Preview"])
-def test_similar_names_are_refused(call: Any, name: str) -> None:
+def test_names_similar_to_preview_are_refused(call: Any, name: str) -> None:
     for sent in (COMPANY, {"objects": [COMPANY]}):
         [problem] = call("companies__create", **sent, **{name: True}).problems
         assert problem.message == f'there is no field "{name}"; did you mean "preview"?'

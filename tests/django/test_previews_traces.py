@@ -1,5 +1,5 @@
-"""What a preview leaves outside of the rows that it would write: nothing that a write would leave,
-and all that a call leaves. It counts for throttles, needs permissions, and is marked in logs.
+"""The effects of a preview beyond the rows: those of the write are undone, those of a call are
+kept. It counts towards throttles, needs permissions, and is marked in logs.
 """
 
 import base64
@@ -94,7 +94,7 @@ def test_session_changes_of_a_preview_are_discarded(
     assert Log.objects.count() == 1
 
 
-# --- what a commit refuses ---
+# --- constraints that a commit checks ---
 
 
 def test_constraint_that_fails_on_commit_is_reported_by_a_preview(call: Any) -> None:
@@ -160,7 +160,7 @@ def test_a_database_that_cannot_be_reached_has_no_preview(
 # --- throttles, permissions and logins ---
 
 
-def test_a_preview_counts_for_throttles(call: Any) -> None:
+def test_a_preview_counts_towards_throttles(call: Any) -> None:
     for _ in range(3):
         assert not call("throttled__create", **COMPANY, preview=True).is_error
     refused = call("throttled__create", **COMPANY, preview=True)
@@ -170,9 +170,7 @@ def test_a_preview_counts_for_throttles(call: Any) -> None:
     assert Company.objects.count() == 0
 
 
-def test_a_preview_counts_for_throttles_that_count_in_a_database(
-    settings_of: Any, ann: User
-) -> None:
+def test_a_preview_counts_towards_throttles_in_a_database(settings_of: Any, ann: User) -> None:
     """What the view has counted is rolled back there, so it is counted again."""
     backend = "django.core.cache.backends.db.DatabaseCache"
     settings_of(
@@ -215,8 +213,8 @@ def noted(**_: Any) -> None:
     Log.objects.create(line="failed login")
 
 
-def test_a_failed_login_is_kept(call: Any) -> None:
-    """A preview must not be a way to guess passwords that nobody counts."""
+def test_a_failed_login_in_a_preview_is_recorded(call: Any) -> None:
+    """A preview must not be a way to guess passwords without being counted."""
     client = Client(headers={"Authorization": credentials("ann", "wrong")})
     user_login_failed.connect(noted, dispatch_uid="test")
     try:

@@ -1,5 +1,5 @@
-"""Protocol arguments: each works where it applies, is renamed by a setting, and never takes a
-host's own name.
+"""Protocol arguments: each works where it applies, can be renamed by a setting, and never replaces
+a host's own argument.
 """
 
 import json
@@ -36,10 +36,10 @@ def companies(db):
     ]
 
 
-# --- where each applies ---
+# --- where each one applies ---
 
 
-def test_the_table_holds_those_of_the_nested_wrapper_decision_and_our_own():
+def test_the_table_has_the_arguments_of_the_nested_wrapper_decision_and_our_own():
     theirs = {"help", "continuation_token", "mode", "page", "page_size", "filter_keys", "filters"}
     assert set(CONTROL_ARGUMENTS) == {*theirs, "verify", "preview", "idempotency_key"}
 
@@ -120,7 +120,7 @@ def test_every_page_parameter_of_a_paginator_is_listed_with_its_upper_bound(call
             "page_size": {"type": "integer", "maximum": 1000},
         },
     }
-    # That a page has one row at least is said by help, and by a refusal.
+    # Help, and a refusal, state that a page has at least one row.
     exact = tools["numbers__list"].contract.schema["properties"]
     assert exact["page_size"] == {"type": "integer", "minimum": 1, "maximum": 3}
 
@@ -154,7 +154,7 @@ ODD = st.dictionaries(
 @settings(
     max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
-def test_odd_protocol_arguments_are_understood_or_refused(call, companies, tool, sent):
+def test_random_protocol_arguments_are_applied_or_refused(call, companies, tool, sent):
     beside = {"id": companies[0].pk} if tool.endswith("retrieve") else {}
     before = Company.objects.count()
     found = call(tool, {**sent, **beside})
@@ -170,7 +170,7 @@ def test_odd_protocol_arguments_are_understood_or_refused(call, companies, tool,
 # --- names ---
 
 
-def test_a_field_of_the_hosts_own_is_never_taken(call):
+def test_a_hosts_own_field_is_never_replaced(call):
     found = call("clashing__create", email="a@x.io", help=True, verify="yes")
     made = Contact.objects.get()
     assert (made.subscribed, made.notes) == (True, "yes")
@@ -261,7 +261,7 @@ def test_each_protocol_argument_can_be_renamed(settings_of, ann, companies):
     assert call("companies__create", name="New", x_verify=True).value["website"] == ""
 
 
-def test_none_of_them_is_an_ordinary_listing(settings_of, ann):
+def test_without_protocol_arguments_the_listing_is_an_ordinary_one(settings_of, ann):
     settings_of(ROOT_URLCONF=Urls, TOOLBOOTH={"ARGUMENTS": dict.fromkeys(CONTROL_ARGUMENTS)})
     tools = acting_as(ann).tools()
     assert list(tools["companies__list"]["inputSchema"]["properties"]) == [

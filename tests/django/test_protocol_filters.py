@@ -62,7 +62,9 @@ FILTERS = {
 @settings(
     max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
-def test_filters_in_one_object_are_the_same_filters(call, things, filters, inside, as_text, page):
+def test_filters_in_one_object_have_the_same_result_as_single_ones(
+    call, things, filters, inside, as_text, page
+):
     flat = call("things__list", {**filters, **page})
     inner = {name: each for name, each in filters.items() if name in inside}
     beside = {name: each for name, each in filters.items() if name not in inside}
@@ -140,7 +142,7 @@ EMPTY = "is empty, and the API would ignore it: leave it out"
     ],
     ids=json.dumps,
 )
-def test_an_empty_filter_does_not_answer_with_the_whole_table(settings_of, ann, tool, sent):
+def test_an_empty_filter_does_not_return_the_whole_table(settings_of, ann, tool, sent):
     settings_of(
         ROOT_URLCONF=type(
             "More", (), {"urlpatterns": [*Urls.urlpatterns, path("t/", include(MORE.urls))]}
@@ -158,7 +160,7 @@ def test_an_empty_filter_does_not_answer_with_the_whole_table(settings_of, ann, 
         ]
 
 
-def test_an_empty_number_is_as_ever_one_that_was_not_sent(settings_of, ann, things):
+def test_an_empty_number_counts_as_not_sent(settings_of, ann, things):
     settings_of(
         ROOT_URLCONF=type(
             "More", (), {"urlpatterns": [*Urls.urlpatterns, path("t/", include(MORE.urls))]}
@@ -259,17 +261,17 @@ def test_page_has_the_requested_number_of_rows_or_is_refused(
     call, companies, tool, parameter, size
 ):
     found = call(f"{tool}__list", {parameter: size})
-    own = tool == "own"  # the project's own code says what its limits mean
+    own = tool == "own"  # the project's own code defines the meaning of its limits
     assert found.is_error == (not own and not 1 <= size <= 3)
     if not found.is_error and not own:
         assert len(names(found)) == size
 
 
-def test_a_paginator_that_reads_its_limit_itself_is_left_alone(call, companies):
+def test_a_paginator_that_reads_its_limit_itself_is_not_checked(call, companies):
     assert len(names(call("own__list", limit=0))) == 5
 
 
-def test_pages_of_a_view_without_any_are_made_here(call, companies):
+def test_a_view_without_pages_is_paged_by_the_gateway(call, companies):
     assert names(call("whole__list", page=2, page_size=2)) == ["Cog", "Dynamo"]
     assert names(call("nevers__list", page=3, page_size=2)) == ["Engine"]
     assert names(call("sizes__list", page=2, per=2)) == ["Cog", "Dynamo"]
@@ -288,7 +290,7 @@ def people(db):
     Contact.objects.create(email="b@x.io", first_name="Bob", notes="short")
 
 
-def test_rows_have_the_fields_that_were_asked_for(call, people):
+def test_rows_have_only_the_requested_fields(call, people):
     found = call("people__list", filter_keys=["email"]).value
     assert (found["count"], found["results"]) == (2, [{"email": "a@x.io"}, {"email": "b@x.io"}])
     key = str(Contact.objects.get(email="a@x.io").pk)
@@ -299,7 +301,7 @@ def test_rows_have_the_fields_that_were_asked_for(call, people):
 
 
 @pytest.mark.parametrize("action", ["list", "retrieve"])
-def test_fields_that_there_are_not_are_refused_before_the_view_runs(call, people, action):
+def test_unknown_fields_are_refused_before_the_view_runs(call, people, action):
     sent = {"id": str(Contact.objects.first().pk)} if action == "retrieve" else {}
     with CaptureQueriesContext(connection) as queries:
         refused = call(
@@ -349,12 +351,12 @@ def test_miscased_filter_keys_get_a_corrected_call(call, people):
     assert (told.corrected, "hush" in told.text) == (None, False)
 
 
-def test_no_field_at_all_is_refused(call):
+def test_an_empty_list_of_fields_is_refused(call):
     assert problems(call("people__list", filter_keys=[])) == [
         ("invalid", "$.filter_keys", "names no field; leave it out to get all fields")
     ]
 
 
-def test_who_may_not_call_learns_no_field(call, settings_of):
+def test_callers_without_permission_are_not_shown_field_names(call, settings_of):
     told = call("forstaff__list", filter_keys=["nope"])
     assert (told.is_error, "name" in told.text.replace("permission", "")) == (True, False)

@@ -1,4 +1,4 @@
-"""The protocol argument `help`: what a tool says of itself, and that nothing is run."""
+"""The protocol argument `help`: a tool's description of itself, without running it."""
 
 import json
 from typing import Annotated
@@ -91,12 +91,12 @@ def test_help_notes_that_a_wrapper_beside_it_was_ignored(call, tool):
 
 
 @pytest.mark.parametrize("value", [False, None, "", "false"])
-def test_no_help_is_an_ordinary_call(call, value):
+def test_help_false_makes_an_ordinary_call(call, value):
     assert call("contacts__create", email="a@x.io", help=value).value["set"] == ["email"]
     assert Contact.objects.get().email == "a@x.io"
 
 
-def test_help_that_is_neither_is_refused(call):
+def test_help_that_is_neither_true_nor_false_is_refused(call):
     for value in (1, "yes", [True], {"email": "a@x.io"}):
         assert [
             each.where for each in call("contacts__create", email="a@x.io", help=value).problems
@@ -120,7 +120,7 @@ def test_help_is_denied_to_callers_without_permission(call, ann):
 
 @pytest.fixture
 def written(settings_of, ann, monkeypatch):
-    """Calls hand-written tools, which are forgotten afterwards."""
+    """Call hand-written tools, which are forgotten afterwards."""
     monkeypatch.setattr(decorators, "declared", dict(decorators.declared))
     settings_of(ROOT_URLCONF=Urls)
     return acting_as(ann).call
@@ -160,7 +160,7 @@ def test_help_of_an_own_tool_lists_the_protocol_arguments_for_results(written):
         name: CONTROL_ARGUMENTS[name].meaning for name in ("help", "mode", "continuation_token")
     }
     token = written("everything", help=False).value["continuation"]["continuation_token"]
-    # Declining help does not make a token another call.
+    # With help declined, a token belongs to the same call as without it.
     assert [
         each.where for each in written("everything", help=False, continuation_token=token).problems
     ] == ["$.help"]
@@ -205,8 +205,8 @@ def test_a_hand_written_tool_keeps_an_argument_called_help(written):
 
 
 def test_help_of_a_tool_with_an_output_schema_is_sent_as_an_error(written):
-    """A client refuses an answer that is not of the declared form, and shows the agent nothing of
-    it.
+    """A client refuses an answer that does not match the declared schema, and shows the agent no
+    part of it.
     """
 
     @mcp_tool

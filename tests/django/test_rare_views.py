@@ -1,5 +1,5 @@
-"""Views of a rare kind: each is published rightly, or left out with a reason; none takes the others
-along.
+"""Views of a rare kind: each is published correctly, or left out with a reason; none affects the
+others.
 """
 
 import asyncio
@@ -35,7 +35,7 @@ from toolbooth.django.describe.catalogue import catalogue
 
 @pytest.fixture
 def serve(settings_of):
-    """Serves these views, each under its name, and nothing else."""
+    """Serve these views, each under its name, and no others."""
 
     def published(**views):
         patterns = [path("mcp/", include("toolbooth.django.urls"))]
@@ -94,7 +94,7 @@ def test_an_action_that_needs_a_file_is_left_out(serve):
     )
 
 
-def test_a_view_that_cannot_be_described_takes_no_other_along(serve, caplog):
+def test_a_view_that_cannot_be_described_does_not_affect_others(serve, caplog):
     class Broken(serializers.ModelSerializer):
         Meta = None
 
@@ -214,7 +214,7 @@ def test_a_secret_is_never_echoed(serve, mcp):
     assert "hunter2" not in json.dumps(mcp("login__post", {"user": "ann", "password": "hunter2"}))
 
 
-# --- addresses ---
+# --- URLs ---
 
 
 def test_impossible_value_for_a_path_pattern_is_refused(serve, mcp, settings_of):
@@ -314,7 +314,7 @@ def test_refusal_without_a_message_reports_its_status(serve, mcp):
 # --- callers ---
 
 
-def test_authenticators_chosen_by_the_request_are_asked_in_the_request(serve, mcp, mcp_as):
+def test_authenticators_chosen_by_the_request_are_chosen_in_each_call(serve, mcp, mcp_as):
     class Chosen(generics.ListAPIView):
         queryset = Log.objects.order_by("id")
         serializer_class = LogSerializer
@@ -355,7 +355,7 @@ def test_call_has_the_same_result_under_asgi(ann):
     assert sent["structuredContent"]["tenant"] == "t"
 
 
-def test_in_debug_the_local_hosts_are_our_own(ann, settings_of):
+def test_with_debug_requests_from_local_origins_are_accepted(ann, settings_of):
     settings_of(DEBUG=True, ALLOWED_HOSTS=[])
     message = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/list"})
     for origin, status in [("http://localhost:5173", 200), ("http://evil.example", 403)]:
@@ -375,7 +375,7 @@ def test_anonymous_caller_gets_no_login_challenge_without_any_tools(serve):
     assert reply.json()["result"] == {"tools": []}
 
 
-def test_views_outside_of_any_app_have_names_too(settings_of):
+def test_views_outside_of_any_app_get_tool_names_too(settings_of):
     class Rows(viewsets.ReadOnlyModelViewSet):
         queryset = Thing.objects.order_by("id")
         serializer_class = LogSerializer
@@ -397,7 +397,7 @@ class ByKind(permissions.BasePermission):
 
 
 class KindView(generics.GenericAPIView):
-    """What it takes depends on what is sent."""
+    """Its fields depend on the arguments."""
 
     permission_classes = [permissions.IsAuthenticated, ByKind]
 
@@ -446,7 +446,7 @@ class Mine(serializers.PrimaryKeyRelatedField):
 
 
 class Yours(Mine):
-    """Needs more of its caller than nobody in particular has."""
+    """Needs an attribute of its caller that an anonymous user does not have."""
 
     def get_queryset(self):
         return Site.objects.filter(owner__email=self.context["request"].user.email)
@@ -461,7 +461,7 @@ class MakesDevices(generics.CreateAPIView):
     queryset = Device.objects.all()
 
 
-def test_rows_known_only_by_their_caller_are_named_too(serve, mcp, ann):
+def test_relations_to_rows_that_depend_on_the_caller_accept_objects(serve, mcp, ann):
     Site.objects.create(slug="mine", name="Mine", owner=ann)
     made = device_serializer(site=Mine())
     found = serve(mine=type("View", (MakesDevices,), {"serializer_class": made}))
@@ -488,7 +488,7 @@ def test_rows_that_cannot_be_known_beforehand_are_named_by_key(serve, mcp, ann):
     assert Device.objects.get().site == site
 
 
-def test_a_key_that_is_another_rows_has_that_rows_type(serve, mcp):
+def test_a_key_that_refers_to_another_row_has_the_type_of_its_key(serve, mcp):
     badge = Badge.objects.create(device=Device.objects.create(label="d"))
     field = serializers.PrimaryKeyRelatedField(queryset=Badge.objects.all())
     serve(badge=posting(serializer_of(badge=field)))
@@ -527,13 +527,13 @@ class Broken(io.BytesIO):
         raise OSError("the client left")
 
 
-def test_a_client_that_leaves_early_breaks_nothing(db):
+def test_a_client_that_disconnects_early_causes_no_error(db):
     request = RequestFactory().post("/mcp/", b"{}", content_type="application/json")
     request._stream = Broken()
     assert endpoint(request).status_code == 400
 
 
-def test_a_choice_of_many_is_not_spelt_out(serve):
+def test_a_choice_of_very_many_values_is_not_listed(serve):
     many = serializers.ChoiceField(choices=[(number, f"Number {number}") for number in range(40)])
     found = properties(serve(many=posting(serializer_of(number=many))), "many__post")
     assert found["number"] == {"type": "integer", "enum": list(range(40))}

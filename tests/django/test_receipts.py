@@ -1,4 +1,4 @@
-"""What a write is answered with, and that it is true: every receipt is held against the row."""
+"""The receipt of a write, and that it is true: every receipt is compared with the row."""
 
 import json
 from decimal import Decimal
@@ -47,7 +47,7 @@ class VerifyViewSet(viewsets.ModelViewSet):
 
 
 class SiteSerializer(serializers.ModelSerializer):
-    """Makes its slug itself, shows no key, and counts what is below."""
+    """Makes its slug itself, shows no key, and counts the rows below it."""
 
     devices = serializers.SerializerMethodField()
     history = serializers.SerializerMethodField()
@@ -80,7 +80,7 @@ class DeviceSerializer(serializers.ModelSerializer):
 
 
 class ShownDevice(serializers.ModelSerializer):
-    """What is read is another serializer than what is written: relations whole."""
+    """Reads with another serializer than it writes with: relations whole."""
 
     site = SiteSerializer()
     parts = serializers.StringRelatedField(many=True)
@@ -106,7 +106,7 @@ class DeviceViewSet(viewsets.ModelViewSet):
 
 
 class Overruling(CompanyViewSet):
-    """Stores what it pleases."""
+    """Stores other values than it received."""
 
     def perform_create(self, serializer):
         serializer.save(employees=0)
@@ -347,7 +347,7 @@ def test_a_long_value_does_not_make_a_long_receipt(call):
     assert len(result.text) < 500
 
 
-def test_a_create_costs_no_query_more_than_the_view_alone(call, rest):
+def test_a_create_needs_no_more_queries_than_the_view_alone(call, rest):
     call("contacts__create", email="first@x.io")
     with CaptureQueriesContext(connection) as alone:
         call("contacts__create", email="a@x.io", verify=True)
@@ -408,7 +408,7 @@ def test_relations_and_nested_rows_are_compared_with_their_old_values(call, cont
     assert other["set"] == ["lines"]
 
 
-def test_a_view_that_stores_nothing_cannot_look_like_success(call):
+def test_the_receipt_shows_if_a_view_stores_nothing(call):
     company = Company.objects.create(name="Acme")
     value = call("overruling__partial_update", id=company.pk, name="Zenith").value
     assert value == {
@@ -435,12 +435,12 @@ def test_default_set_by_a_put_is_reported_as_assigned(call):
     }
 
 
-def test_the_callers_own_row_needs_nothing_to_be_found_by(call, contact):
+def test_an_update_of_the_callers_own_row_needs_no_key(call, contact):
     assert call("me__partial_update", first_name="Ann").value["note"].startswith("Nothing changed")
     assert call("me__partial_update", first_name="Anna").value["set"] == ["first_name"]
 
 
-def test_an_update_reads_the_row_once_more_and_no_more(call):
+def test_an_update_reads_the_row_only_once_more(call):
     company = Company.objects.create(name="Acme")
     call("companies__partial_update", id=company.pk, website="https://a.example")
     with CaptureQueriesContext(connection) as alone:
@@ -450,7 +450,7 @@ def test_an_update_reads_the_row_once_more_and_no_more(call):
     assert len(receipted) == len(alone) + 1
 
 
-def test_a_row_that_is_not_there_or_not_theirs_is_refused_as_over_rest(call, mcp_as):
+def test_missing_rows_and_rows_of_others_are_refused_as_over_rest(call, mcp_as):
     gone = call("companies__partial_update", id=99, name="x")
     assert gone.is_error
     assert "No Company matches" in gone.text
@@ -460,7 +460,7 @@ def test_a_row_that_is_not_there_or_not_theirs_is_refused_as_over_rest(call, mcp
     ]
 
 
-# --- verify, and what is no receipt ---
+# --- verify, and answers that are not receipts ---
 
 
 @pytest.mark.parametrize("verify", [True, "true"])
@@ -505,7 +505,7 @@ def test_response_that_is_not_a_row_is_returned_unchanged(call):
     }
 
 
-def test_only_writes_of_rows_take_verify(call, ann):
+def test_only_writes_of_rows_accept_verify(call, ann):
     tools = acting_as(ann).tools()
     find = catalogue().registry.find
     takes = {name for name in tools if "verify" in find(name).controls}
@@ -514,7 +514,7 @@ def test_only_writes_of_rows_take_verify(call, ann):
     assert tools["verify__create"]["inputSchema"]["properties"]["verify"]["type"] == "string"
 
 
-def test_an_update_shows_numbers_as_they_are_taken_and_cuts_long_texts(call):
+def test_an_update_shows_numbers_in_the_input_format_and_cuts_long_texts(call):
     thing = Thing.objects.create(title="t", price="1.5", document={"a": "x" * 200})
     value = call("things__partial_update", id=thing.pk, price=2.25, document={"a": 1}).value
     changed = value["changed"]

@@ -1,4 +1,4 @@
-"""What an agent is told to send instead, when a view has refused a value."""
+"""The call that a reply suggests after a view has refused a value."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ def told(result: dict[str, Any]) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("word", ["N/A", "None", "undefined"])
-def test_a_word_for_nothing_is_left_out_of_a_create(mcp, word):
+def test_placeholder_text_is_left_out_of_a_create(mcp, word):
     assert told(mcp("companies__create", {"name": "Acme", "employees": word}))["corrected"] == {
         "name": "Acme"
     }
@@ -24,7 +24,7 @@ def test_a_word_for_nothing_is_left_out_of_a_create(mcp, word):
 
 
 @pytest.mark.parametrize("word", ["", "N/A", "None"])
-def test_so_is_one_that_only_the_view_refuses(mcp, word):
+def test_placeholder_text_that_only_the_view_refuses_is_left_out_of_a_create(mcp, word):
     company = Company.objects.create(name="Acme")
     sent = {"title": "Mill", "company": company.pk, "closes_on": word}
     result = mcp("deals__create", sent)

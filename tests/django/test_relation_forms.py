@@ -1,5 +1,5 @@
 """Both forms of a relation, its key and an object that names the row, are published as they are
-taken.
+accepted.
 """
 
 import json
@@ -34,7 +34,7 @@ def rows(db):
 
 
 def schemas(tool="ports__create"):
-    """What is listed, and the exact schema."""
+    """Return the listed schema, and the exact schema."""
     contract = catalogue().registry.tools[tool].contract
     return {name: input_schema(contract, profile) for name, profile in PROFILES.items()}
 
@@ -44,7 +44,7 @@ def fits(schema, value):
     return kind(schema, format_checker=kind.FORMAT_CHECKER).is_valid(value)
 
 
-# --- what is published ---
+# --- published schemas ---
 
 
 def test_the_listing_has_both_forms_in_few_words(agent):
@@ -90,7 +90,7 @@ def test_the_listing_has_both_forms_in_few_words(agent):
     }
 
 
-def test_the_exact_schema_has_all_that_is_taken(agent):
+def test_the_exact_schema_has_every_accepted_form(agent):
     exact = schemas()["exact"]["properties"]
     assert exact["vendor"] == {
         "description": 'id of an existing vendor, or {"name": …} to look it up',
@@ -136,7 +136,7 @@ def test_description_appears_once_beside_both_relation_forms(settings_of, ann):
     }
 
 
-def test_relations_under_any_name_are_published_and_taken_by_key_alone(agent, rows):
+def test_relations_under_any_name_are_published_and_accepted_by_key_alone(agent, rows):
     for schema in schemas("panel__post").values():
         by_side = schema["properties"]["by_side"]
         assert by_side["additionalProperties"] == {"type": "integer"}
@@ -187,7 +187,7 @@ def test_either_form_is_stored_in_strict_mode(agent, rows, sent):
 
 
 @pytest.mark.parametrize("key", ["objects", "data", "items"])
-def test_rows_in_bulk_take_either_form(agent, rows, key):
+def test_rows_in_bulk_accept_either_form(agent, rows, key):
     sent = [{"label": str(number), **form} for number, form in enumerate(FORMS.values())]
     assert agent.call("ports__create", {key: sent}).value["created"] == len(FORMS)
     zones = Port.objects.order_by("id").values_list("zone", flat=True)
@@ -253,8 +253,8 @@ def test_exact_schema_matches_validation_and_portable_is_never_narrower(agent):
 
 
 def _names_no_row(sent):
-    """Whether something passes the boundary that can name no row: "", which REST framework reads as
-    null, an empty object, or a UUID that is none.
+    """Return whether a value passes the boundary that cannot name a row: "", which REST framework
+    reads as null, an empty object, or an invalid UUID.
     """
     rack, zones = sent.get("rack"), sent.get("zones")
     every = [sent.get("zone"), rack, *(zones if isinstance(zones, list) else [])]

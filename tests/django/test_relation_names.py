@@ -155,7 +155,7 @@ def test_a_key_as_text_is_read_as_before(agent, rows, zone):
 @pytest.mark.parametrize(
     "key", [RACK, RACK.upper(), RACK.replace("-", ""), f"{{{RACK}}}", f"urn:uuid:{RACK}"]
 )
-def test_a_uuid_in_any_form_that_django_reads_is_a_key(agent, rows, key):
+def test_a_uuid_in_any_format_that_django_parses_is_a_key(agent, rows, key):
     result = agent.call("ports__create", label="p", rack=key)
     assert (result.is_error, result.repairs) == (False, ())
     assert Port.objects.get().rack == rows["rack"]
@@ -166,8 +166,8 @@ def test_empty_text_for_a_uuid_relation_is_null_as_in_rest(agent, rows):
     assert Port.objects.get().rack is None
 
 
-def test_the_advice_needs_no_query_and_does_not_tell_which_rows_there_are(agent, rows):
-    agent.call("ports__create", label="p", zone="z-1")  # warms up what is built once
+def test_the_advice_needs_no_query_and_reveals_no_existing_rows(agent, rows):
+    agent.call("ports__create", label="p", zone="z-1")  # fills the caches that are built once
     answers = []
     for name in ("z-1", "z-9"):
         with CaptureQueriesContext(connection) as queries:
@@ -178,7 +178,7 @@ def test_the_advice_needs_no_query_and_does_not_tell_which_rows_there_are(agent,
     assert answers[0][1] == []
 
 
-def test_a_caller_that_is_not_let_in_gets_no_advice(settings_of, db, rows):
+def test_an_unauthenticated_caller_gets_no_advice(settings_of, db, rows):
     settings_of(ROOT_URLCONF=Urls)
     refused = acting_as(None).call("ports__create", label="p", zone="z-1")
     assert refused.status in (401, 403)

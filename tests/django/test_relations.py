@@ -57,7 +57,7 @@ def test_a_row_that_is_not_exactly_one_is_refused(mcp, hq, named, message):
 
 
 @pytest.mark.parametrize("key", ["names", "owner", "label", "name__icontains", "data"])
-def test_a_row_is_named_by_no_other_field(mcp, hq, key):
+def test_other_fields_do_not_name_a_row(mcp, hq, key):
     assert mcp("devices__create", {"site": {key: "hq"}})["isError"] is True
     assert Device.objects.count() == 0
 
@@ -72,7 +72,7 @@ def test_null_clears_a_relation(mcp, hq):
     assert device.site is None
 
 
-def test_several_rows_are_named_each_by_itself(mcp):
+def test_each_of_several_rows_can_be_named_in_its_own_way(mcp):
     for slug in ("a", "b", "c"):
         Tag.objects.create(slug=slug, title=slug.upper())
     assert (
@@ -123,12 +123,12 @@ def test_links_and_slugs_name_rows_too(mcp, hq):
         device.delete()
 
 
-def test_a_secret_names_no_row(mcp):
+def test_a_secret_field_cannot_name_a_row(mcp):
     Part.objects.create(number="p1", token="t1")
     assert mcp("devices__create", {"parts": [{"token": "t1"}]})["isError"] is True
 
 
-def test_rows_are_looked_for_where_the_field_looks(mcp, ann, hq):
+def test_rows_are_looked_up_in_the_queryset_of_the_field(mcp, ann, hq):
     mine = Site.objects.create(slug="mine", name="mine", owner=ann)
     assert problems(mcp("owned__create", {"site": {"slug": "hq-1"}})) == [
         (

@@ -26,7 +26,7 @@ from toolbooth.lint.check import lint
 
 @pytest.fixture
 def serve(settings_of):
-    """Serves these view sets, each under its name, and nothing else."""
+    """Serve these view sets, each under its name, and no others."""
 
     def published(**view_sets):
         router = SimpleRouter()
@@ -41,7 +41,7 @@ def serve(settings_of):
 
 @pytest.fixture
 def django_queries():
-    """Every query that reaches the database."""
+    """Return every query that is sent to the database."""
     queries = []
 
     def note(execute, sql, *rest):
@@ -101,7 +101,7 @@ def test_the_media_type_and_the_version_are_known_when_a_view_is_described(serve
     assert Site.objects.get().name == "hq"
 
 
-def test_the_media_type_is_known_when_a_view_is_asked_whom_it_lets_in(serve, mcp_as):
+def test_the_media_type_is_known_when_permissions_are_checked(serve, mcp_as):
     class Members(NegotiatedSites):
         permission_classes = (IsAuthenticated,)
 
@@ -116,7 +116,7 @@ def test_the_media_type_is_known_when_a_view_is_asked_whom_it_lets_in(serve, mcp
 
 
 class VersionedSites(Sites):
-    """Its serializer needs what REST framework finds out about a request, and the URL kwargs."""
+    """Its serializer needs attributes that REST framework adds to a request, and the URL kwargs."""
 
     class versioning_class(URLPathVersioning):
         default_version = None
@@ -205,7 +205,7 @@ class RequiredKey(Sites):
 
 
 @pytest.mark.parametrize("view", [WritableKey, RequiredKey])
-def test_the_key_of_a_row_is_one_argument_though_the_serializer_takes_it_too(serve, mcp, view):
+def test_a_key_that_the_serializer_accepts_too_is_one_argument(serve, mcp, view):
     serve(sites=view)
     site = Site.objects.create(name="hq")
     assert list(properties(catalogue(), "sites__update")) == [
@@ -223,7 +223,7 @@ def test_the_key_of_a_row_is_one_argument_though_the_serializer_takes_it_too(ser
 
 
 class OfEvent(serializers.ModelSerializer):
-    """Its fields depend on what the view finds in the request."""
+    """Its fields depend on the view's request."""
 
     class Meta:
         model = Site
@@ -376,7 +376,7 @@ class Awkward(serializers.ModelSerializer):
         return Site.objects.create(name=f"{data['name']} {data['kind']}")
 
 
-def test_a_field_that_drf_spectacular_fails_on_costs_only_its_own_details(serve, mcp):
+def test_a_field_that_drf_spectacular_fails_on_loses_only_its_own_details(serve, mcp):
     class AwkwardSites(Sites):
         serializer_class = Awkward
 

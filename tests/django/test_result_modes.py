@@ -1,4 +1,4 @@
-"""What can be asked for of a result: a summary, a page, or all of it, and refused tokens."""
+"""The modes of a result: a summary, a page, or all of it, and refused tokens."""
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -82,7 +82,7 @@ def test_page_mode_adds_paging_facts_to_a_short_list(call):
     assert (told["from"], told["to"], told["count"], told["note"]) == (1, 3, 3, "The last page.")
 
 
-def test_full_beside_a_token_is_all_that_is_left(call):
+def test_full_beside_a_token_returns_all_remaining_rows(call):
     companies(300)
     first = call("companies__list").value
     rest = call(
@@ -146,7 +146,7 @@ def test_page_with_more_rows_than_fit_has_a_note(call):
     max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(text=st.text(min_size=1, max_size=40), size=st.integers(1, 1_000), more=st.booleans())
-def test_a_page_is_never_longer_than_it_may_be(call, text, size, more):
+def test_a_page_never_exceeds_the_size_limit(call, text, size, more):
     answer["value"] = [{"text": text, "number": number} for number in range(300)]
     first = call("anything__get", mode="page")
     assert len(first.text.encode()) <= MOST
@@ -170,12 +170,12 @@ def test_a_page_is_never_longer_than_it_may_be(call, text, size, more):
         ({"page": 0}, "$.page: must be 1 or more"),
     ],
 )
-def test_a_page_that_cannot_be_is_refused(call, arguments, words):
+def test_an_impossible_page_is_refused(call, arguments, words):
     companies(25)
     assert f"- {words}" in call("companies__list", arguments).text
 
 
-def test_the_first_page_of_nothing_is_empty(call):
+def test_the_first_page_of_an_empty_list_is_empty(call):
     assert call("companies__list", page=1).value["results"] == []
     assert "the list has 0 rows" in call("companies__list", page=2).text
 
@@ -238,7 +238,7 @@ def test_beside_a_token_the_pages_of_a_view_are_refused(call):
     assert not call("numbered__list", told.corrected).is_error
 
 
-def test_rows_are_trimmed_to_the_fields_that_are_asked_for(call):
+def test_rows_contain_only_the_requested_fields(call):
     companies(300)
     first = call("companies__list", filter_keys=["name"])
     assert first.value["results"][0] == {"name": "company 0000"}
@@ -247,7 +247,7 @@ def test_rows_are_trimmed_to_the_fields_that_are_asked_for(call):
     assert joined(pages) == call("companies__list", filter_keys=["name"], mode="full").text
 
 
-def test_another_choice_of_fields_may_stand_beside_a_token(call):
+def test_other_filter_keys_may_be_sent_beside_a_token(call):
     companies(300)
     token = call("companies__list").value["continuation"]["continuation_token"]
     page = call(
@@ -294,7 +294,7 @@ def test_filter_keys_apply_to_a_single_row(call):
     }
 
 
-def test_fields_that_stand_elsewhere_are_not_lost_in_silence(call):
+def test_filter_keys_that_match_fields_outside_the_rows_are_reported(call):
     companies(1)
     told = call("features__list", filter_keys=["name"])
     assert (

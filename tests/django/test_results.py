@@ -1,6 +1,4 @@
-"""Results that fit: in pages that together are the whole, byte for byte, and nothing of them is
-lost on the way.
-"""
+"""Results that fit: in pages that joined are the whole, byte for byte, without losing any part."""
 
 import asyncio
 import json
@@ -74,7 +72,7 @@ def test_max_result_setting_limits_the_size(serve):
     ("tool", "rows"),
     [("numbered", "results"), ("offsets", "results"), ("cursors", "results"), ("custom", "items")],
 )
-def test_the_pages_of_a_view_are_cut_as_any_answer(call, tool, rows):
+def test_the_pages_of_a_view_are_cut_like_any_answer(call, tool, rows):
     companies(70)
     whole = call(f"{tool}__list", mode="full")
     assert len(whole.value[rows]) == 50
@@ -117,7 +115,7 @@ def test_the_last_rows_of_an_answer_are_not_the_last_of_the_view(call, tool, wor
     assert words in call(f"{tool}__list", mode="summary", **own).value["continuation"]["note"]
     if "same arguments" not in words:
         return
-    # What the note says leads on, to the end.
+    # Following the notes returns all rows.
     shown, sizes = [], []
     while True:
         whole = call(f"{tool}__list", mode="page", **own).value
@@ -134,14 +132,14 @@ def test_the_last_rows_of_an_answer_are_not_the_last_of_the_view(call, tool, wor
     assert sizes == [20, 20, 20, 10]
 
 
-def test_a_key_of_the_answer_is_not_taken_from_it(call):
+def test_a_key_of_the_answer_is_not_replaced_by_the_note(call):
     companies(70)
     page = call("custom__list").value
     assert page["continuation"] == "mine"
     assert page["continuation_2"]["count"] == 50
 
 
-def test_the_arguments_of_the_first_call_hold_for_all_pages(call):
+def test_the_arguments_of_the_first_call_apply_to_all_pages(call):
     companies(300)
     first = call("companies__list", search="02", ordering="-employees")
     pages = pages_of(call, "companies__list", first)
@@ -155,7 +153,7 @@ def test_filters_object_applies_to_all_pages(call):
     assert sum(len(page["results"]) for page in pages) == 112
 
 
-def test_a_row_that_is_too_long_comes_in_pieces_of_text(call):
+def test_a_row_that_is_too_long_is_sent_in_pieces_of_text(call):
     companies(3)
     Company.objects.create(name="long", website="https://" + 'é"\\' * 3_000)
     whole = call("companies__list", mode="full")
@@ -165,7 +163,7 @@ def test_a_row_that_is_too_long_comes_in_pieces_of_text(call):
     assert joined(pages_of(call, "companies__list", first)) == whole.text
 
 
-def test_an_answer_without_a_list_comes_in_pieces_of_text(call):
+def test_an_answer_without_a_list_is_sent_in_pieces_of_text(call):
     answer["value"] = {str(number): "x" * 20 for number in range(500)}
     whole = call("anything__get", mode="full").text
     assert json.loads(joined(pages_of(call, "anything__get", call("anything__get")))) == json.loads(
@@ -173,7 +171,7 @@ def test_an_answer_without_a_list_comes_in_pieces_of_text(call):
     )
 
 
-def test_plain_text_comes_in_pieces(call):
+def test_plain_text_is_sent_in_pieces(call):
     answer["value"] = "Zeile für Zeile\n" * 1_000
     whole = call("text__get", mode="full")
     assert whole.value["text"] == answer["value"]
@@ -186,7 +184,7 @@ def test_a_view_that_is_a_coroutine_is_paged(call):
     assert joined(pages) == call("waits__get", mode="full").text
 
 
-def test_pages_are_brought_over_asgi(call, ann):
+def test_pages_are_sent_over_asgi(call, ann):
     answer["value"] = [{"number": number} for number in range(1_000)]
 
     async def visit(arguments):
@@ -252,7 +250,7 @@ def test_pages_cut_from_any_text_join_to_the_same_text(value, room, spaced):
         assert (parts == rows) if unit == "rows" else ("".join(parts) == text)
 
 
-def test_keys_twice_and_long_numbers_are_cut_as_they_are():
+def test_duplicate_keys_and_long_numbers_are_cut_unchanged():
     text = '{"a":1,"a":2,"rows":[123456789012345678901234567890,1e400,{"b":1,"b":2}],"z":0.10}'
     found = read(text)
     assert [text[start:end] for start, end in found.rows] == [

@@ -1,4 +1,4 @@
-"""Results that cannot be asked for again are kept, and many rows are told in short."""
+"""Results of calls that cannot be repeated are stored, and receipts of many rows are short."""
 
 import json
 from hashlib import sha256
@@ -21,7 +21,7 @@ def call(serve):
     return serve()
 
 
-# --- results that cannot be asked for again ---
+# --- results of calls that cannot be repeated ---
 
 
 def test_result_of_a_post_action_is_kept_and_not_run_again(call):
@@ -45,7 +45,7 @@ def test_summary_of_a_post_action_can_be_continued(call):
 @pytest.mark.parametrize(
     "backend", ["django.core.cache.backends.dummy.DummyCache", "broken_cache.Broken"]
 )
-def test_where_the_cache_keeps_nothing_the_result_is_whole(serve, settings_of, caplog, backend):
+def test_without_a_working_cache_the_result_is_sent_whole(serve, settings_of, caplog, backend):
     default = {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}
     settings_of(CACHES={"default": default, "kept": {"BACKEND": backend}})
     call = serve(CACHE="kept")
@@ -68,7 +68,7 @@ def test_where_the_cache_keeps_nothing_the_result_is_whole(serve, settings_of, c
 
 
 LONG = "".join(sha256(str(number).encode()).hexdigest() for number in range(100))
-"""More than a token could hold."""
+"""More than fits in a token."""
 
 
 def test_query_with_very_long_arguments_runs_again_for_the_next_page(serve):
@@ -90,7 +90,7 @@ def test_query_with_very_long_arguments_runs_again_for_the_next_page(serve):
     assert rest["results"][-1] == {"name": "zzz"}
 
 
-def test_the_pages_of_a_query_with_very_long_arguments_are_the_whole(call):
+def test_the_pages_of_a_query_with_very_long_arguments_add_up_to_the_whole(call):
     answer["value"] = list(range(3_000))
     pages = pages_of(call, "anything__get", call("anything__get", why=LONG))
     assert len(pages) > 2
@@ -124,7 +124,7 @@ def test_the_receipt_of_many_rows_stays_short(serve):
     assert Contact.objects.count() == 1000
 
 
-def test_the_receipt_of_sixty_rows_is_their_keys(serve):
+def test_the_receipt_of_sixty_rows_lists_their_keys(serve):
     made = serve(MAX_RESULT=40_000)(
         "contacts__create", objects=[{"email": f"{n}@x.io"} for n in range(60)]
     )
@@ -140,7 +140,7 @@ def test_rows_without_keys_are_returned_in_pages(call):
     ]
 
 
-def test_all_rows_are_shown_to_who_asks_for_them(call):
+def test_all_rows_are_returned_on_request(call):
     made = call(
         "contacts__create",
         objects=[{"email": f"{number}@x.io"} for number in range(150)],

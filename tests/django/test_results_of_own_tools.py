@@ -44,7 +44,7 @@ def test_result_of_a_writing_function_is_kept(serve):
     assert call("numbers", upto=3000, mode="summary").value["count"] == 3000
 
 
-def test_text_that_a_function_returns_comes_in_pieces(serve):
+def test_text_that_a_function_returns_is_sent_in_pieces(serve):
     @mcp_tool
     def poem() -> str:
         return "Rosen, Tulpen, Nelken. Grüße!\n" * 400
@@ -94,7 +94,7 @@ def test_paged_result_fits_the_output_schema_or_is_sent_whole(serve):
     assert "there is no field" in call("closed", mode="full").text.replace("argument", "field")
 
 
-def test_content_of_a_tools_own_making_is_left_alone(serve):
+def test_content_objects_of_a_tool_are_not_paged(serve):
     @mcp_tool
     def pieces():
         return [Text(text="x" * 9000), "y"]
@@ -113,7 +113,7 @@ def test_content_of_a_tools_own_making_is_left_alone(serve):
     assert call("later").text == json.dumps(["x" * 9000])
 
 
-def test_an_argument_of_the_tools_own_stays_its_own(serve):
+def test_a_tools_own_argument_is_not_treated_as_a_protocol_argument(serve):
     @mcp_tool
     def paint(mode: str, continuation_token: str = "none"):
         return {"mode": mode, "token": continuation_token, "rows": list(range(3000))}

@@ -1,4 +1,4 @@
-"""The guide "Preview and retry": what it says of keys is what calls are answered with."""
+"""The guide "Preview and retry": its answers to calls with a key are the real ones."""
 
 import re
 from pathlib import Path
@@ -27,6 +27,6 @@ def test_docs_show_the_answers_to_calls_with_a_key(settings_of: Any, ann: User) 
 
 
 def _as_shown(answer: str, keys: dict[int, int]) -> str:
-    """An answer with the keys of an empty database, and without times."""
+    """Return an answer with the keys of an empty database, and without times."""
     renumbered = re.sub(r'"id":(\d+)', lambda found: f'"id":{keys[int(found[1])]}', answer)
     return TIME.sub("TIME", renumbered)

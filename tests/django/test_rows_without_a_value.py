@@ -1,4 +1,4 @@
-"""Filters that were to find rows without a value: the refusal says how to find them."""
+"""Filters meant to find rows without a value: the refusal shows how to find them."""
 
 import json
 import re
@@ -73,7 +73,7 @@ def test_unknown_null_lookup_is_refused_with_the_columns_to_compare(call, lookup
 
 
 @pytest.mark.parametrize("sent", [{"email": ""}, {"email__isempty": True}], ids=json.dumps)
-def test_a_lookup_that_the_view_has_is_named(call, sent):
+def test_a_null_lookup_of_the_view_is_named(call, sent):
     refused = call("looked__list", sent)
     assert 'to find rows without a value send "email__isnull": true' in advice(refused)
 
@@ -104,7 +104,7 @@ def test_rows_without_columns_cannot_be_compared(call):
     ],
     ids=json.dumps,
 )
-def test_other_undeclared_keys_are_refused_as_ever(call, tool, sent):
+def test_other_undeclared_keys_are_refused_as_usual(call, tool, sent):
     refused = call(tool, sent)
     assert refused.is_error
     assert "without a value" not in refused.text

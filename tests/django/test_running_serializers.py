@@ -1,5 +1,5 @@
-"""Serializers that a view chooses while it runs. The call is refused before the view stores
-anything if they do not have every field that was sent.
+"""Serializers that a view chooses while it runs. The call is refused before the view stores a row
+if they do not have every field that was sent.
 """
 
 import pytest
@@ -95,7 +95,7 @@ class ByFields(InHandler):
 
 
 class Swallowing(OnlyInHandler):
-    """Its code goes on after every error."""
+    """Its code continues after every error."""
 
     def create(self, request, *args, **kwargs):
         try:
@@ -190,7 +190,7 @@ def test_the_refusal_lists_the_fields_of_the_running_serializer(serve, mcp):
 
 
 @pytest.mark.parametrize("view", [Swallowing, Atomic])
-def test_a_view_cannot_go_on_without_the_field(serve, mcp, view):
+def test_a_view_cannot_ignore_the_refusal_and_write(serve, mcp, view):
     serve(view)
     sent = {"title": "a", "size": 7}
     assert problems(mcp("things__create", sent)) == [("unknown-key", "$.size")]
@@ -320,7 +320,7 @@ def test_fields_of_nested_serializers_are_checked(serve, mcp, view, action, mist
     assert Thing.objects.order_by("id").last().document == view.nests({"city": "Bonn"})
 
 
-# --- what the view itself does with the body ---
+# --- views that read the body themselves ---
 
 
 class Adding(OnlyInHandler):
@@ -381,7 +381,7 @@ class InParts(Things):
     ],
     ids=["adds a field", "renames a field", "reads it in parts"],
 )
-def test_a_view_that_reads_its_body_in_its_own_way_is_not_refused(serve, mcp, view, sent, stored):
+def test_a_view_that_reads_its_body_itself_is_not_refused(serve, mcp, view, sent, stored):
     serve(view)
     result = mcp("things__create", sent)
     assert result["isError"] is False, result
@@ -445,7 +445,7 @@ def test_the_receipt_of_one_row_names_fields_that_are_not_stored(serve, mcp):
     assert result["structuredContent"]["not_stored"] == ["size"]
 
 
-def test_a_field_that_was_sent_is_refused_beside_one_that_the_view_adds(serve, mcp):
+def test_an_unknown_field_is_refused_beside_one_that_the_view_adds(serve, mcp):
     serve(Adding)
     result = mcp("things__create", {"title": "a", "size": 7})
     assert problems(result) == [("unknown-key", "$.size")]

@@ -1,4 +1,6 @@
-"""A project's own schema class may say what its actions take, as drf-spectacular asks it."""
+"""A project's own schema class may declare the bodies of its actions, as drf-spectacular documents
+it.
+"""
 
 import pytest
 from django.conf import settings
@@ -113,7 +115,7 @@ def test_a_list_that_a_schema_class_declares_reaches_the_view(serve, mcp):
 
 
 class ChoosesFields(SiteSerializer):
-    """As nautobot's: its fields are a property that needs what its own `__init__` sets."""
+    """As nautobot's: its fields are a property that needs attributes set in its own `__init__`."""
 
     def __init__(self, *args, **kwargs):
         super().__init__(*args, **kwargs)
@@ -155,7 +157,7 @@ def test_a_view_whose_context_needs_a_query_is_described_with_all_fields(serve, 
 
 
 class Loud(serializers.Field):
-    """It takes what it answers, an object, and the value in it."""
+    """It accepts the object that it returns, and the value in it."""
 
     def to_internal_value(self, data):
         return data["value"] if isinstance(data, dict) else data

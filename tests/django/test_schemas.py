@@ -1,5 +1,5 @@
-"""What is published: every field that can be sent, in the words of JSON Schema, and nothing that
-tells nothing.
+"""The published schemas: every field that can be sent, in the words of JSON Schema, without
+redundant keywords.
 """
 
 import json
@@ -28,7 +28,7 @@ ANSWER = {
     "filter_keys": {"type": "array", "items": {"type": "string"}, "examples": [["id"]]},
     "continuation_token": {"type": "string"},
 }
-"""How an answer is asked for."""
+"""The arguments that choose the form of an answer."""
 DECIMAL = {
     "anyOf": [
         {"type": "number", "format": "decimal"},
@@ -79,7 +79,7 @@ def test_defaults_are_listed_only_for_create(tools):
     }
 
 
-def test_a_patch_requires_nothing_but_its_address(tools):
+def test_a_patch_requires_only_its_key(tools):
     assert tools["things__partial_update"]["inputSchema"]["required"] == ["id"]
     assert "required" not in properties(tools, "deals__partial_update")["lines"]["items"]
 
@@ -163,7 +163,7 @@ def test_path_arguments_are_listed_separately_from_body_fields(tools):
 
 
 def key_or(key, description, **fields):
-    """A relation: by its key, or by an object with these fields."""
+    """Return the schema of a relation: by its key, or by an object with these fields."""
     named = {"type": "object", "properties": fields}
     return {"anyOf": [key, named], "description": description}
 
@@ -205,8 +205,7 @@ def test_tools_have_descriptions_and_annotations(tools):
             "described__post",
         )
     }
-    # What a client assumes where nothing is said is not said: not read-only, destructive, not
-    # idempotent.
+    # Hints equal to a client's defaults are omitted: not read-only, destructive, not idempotent.
     assert told == snapshot(
         {
             "contacts__list": ("List contacts. People to write to.", {"readOnlyHint": True}),
@@ -242,14 +241,14 @@ def test_tools_left_out_are_reported_with_a_reason(db):
 
 
 def test_a_view_without_a_serializer_is_called_without_a_body(db, mcp):
-    """As an action beside the standard ones is, if it declares no body."""
+    """Like an extra action that declares no body."""
     names = {"undescribed__post", "unknown__post"}
     assert names <= set(catalogue().undeclared_bodies)
     assert mcp("undescribed__post", {})["isError"] is False
     assert 'there is no field "name"' in mcp("unknown__post", {"name": "x"})["content"][0]["text"]
 
 
-def test_serializer_chosen_by_caller_takes_only_its_own_fields(mcp, ann):
+def test_serializer_chosen_by_caller_accepts_only_its_own_fields(mcp, ann):
     assert mcp("staffnotes__create", {"text": "x"})["structuredContent"] == {"text": "x"}
     refused = mcp("staffnotes__create", {"text": "x", "internal": "y"})
     assert refused["content"][0]["text"] == (
@@ -290,10 +289,8 @@ print(json.dumps({{name: tool.listing() for name, tool in catalogue().registry.t
     assert told.stderr == ""
 
 
-def test_the_example_needs_few_words(tools):
-    """About 240 tokens a tool is what the strongest gateway needs
-    (`docs/project/evidence/gateways.md`).
-    """
+def test_the_example_needs_few_tokens(tools):
+    """The strongest gateway needs about 240 tokens a tool (`docs/project/evidence/gateways.md`)."""
     crm = [
         tool
         for name, tool in tools.items()

@@ -91,7 +91,7 @@ def exchange(port: int, sent: bytes) -> tuple[int, str]:
 
 
 @pytest.mark.parametrize("size", [1, 7, 100_000])
-def test_chunked_requests_are_answered_as_others_are(port, size):
+def test_chunked_requests_are_answered_like_others(port, size):
     name = f"sized{size}on{port}"
     message = json.dumps(call("companies__create", name=name)).encode()
     status, body = exchange(port, chunked(message, size))
@@ -103,7 +103,7 @@ def test_chunked_requests_are_answered_as_others_are(port, size):
 
 
 @pytest.mark.parametrize("size", [3_000_000, 5_000_000])
-def test_chunked_requests_that_are_too_long_are_refused_as_others_are(port, size):
+def test_chunked_requests_that_are_too_long_are_refused_like_others(port, size):
     message = call("companies__create", name="x" * size)
     status, _, _ = post(port, message)
     chunks = chunked(json.dumps(message).encode(), 60_000)
@@ -135,8 +135,8 @@ def test_huge_content_length_gets_413_before_the_body_is_read(tmp_path):
 
 
 @pytest.mark.parametrize(("server", "path"), [("gunicorn", "/app/mcp/"), ("uvicorn", "/mcp/")])
-def test_links_are_right_below_a_prefix(server, path, tmp_path):
-    """A proxy in front of uvicorn takes the prefix away; gunicorn takes it away itself."""
+def test_links_are_correct_below_a_prefix(server, path, tmp_path):
+    """A proxy in front of uvicorn removes the prefix; gunicorn removes it itself."""
     with served(server, tmp_path, root="/app") as port:
         rows = [{"name": f"c{number}"} for number in range(21)]
         post(port, call("companies__create", objects=rows), path=path)

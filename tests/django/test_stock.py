@@ -1,4 +1,4 @@
-"""A project as `startproject` makes it, with REST framework's own first example, one app and one
+"""A project as `startproject` creates it, with REST framework's own first example, one app and one
 line more.
 """
 

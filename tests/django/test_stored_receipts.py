@@ -1,5 +1,5 @@
-"""A receipt says that a field was set only if the stored row shows its value. Every receipt is
-compared whole, with the row beside it.
+"""A receipt lists a field as set only if the stored row shows its value. Every receipt is compared
+whole, with the row beside it.
 """
 
 import pytest
@@ -26,11 +26,11 @@ def column(name):
     return getattr(Thing.objects.get(), name)
 
 
-# --- what was not stored ---
+# --- fields that were not stored ---
 
 
 @pytest.mark.parametrize("tool", ["filtering__create", "async__create"])
-def test_a_field_that_the_serializer_throws_away_is_not_stored(call, tool):
+def test_a_field_that_the_serializer_drops_is_reported_as_not_stored(call, tool):
     value = call(tool, title="t", note2="lost").value
     assert value == {
         "id": Thing.objects.get().pk,
@@ -62,7 +62,7 @@ def test_update_receipt_lists_fields_that_were_not_stored(call, thing):
 
 
 @pytest.mark.parametrize("note2", ["x", "y"])
-def test_a_default_that_is_shown_for_a_field_without_a_column_is_not_the_field(call, note2, thing):
+def test_a_default_shown_for_a_field_without_a_column_does_not_count_as_stored(call, note2, thing):
     sent = {"title": "t", "note2": note2, "other": None}
     made = call("withdefaults__create", sent).value
     assert (made["set"], made["not_stored"]) == (["title"], ["note2", "other"])
@@ -97,10 +97,10 @@ def test_a_write_only_field_is_accepted_whether_it_is_stored_or_not(call, thing)
     }
 
 
-# --- what was stored otherwise ---
+# --- fields that were stored with another value ---
 
 
-def test_a_value_that_save_changes_is_stored_as_something_else(call, thing):
+def test_a_value_that_save_changes_is_reported_with_its_stored_value(call, thing):
     value = call("shoutingserializer__create", title="loud", kind="large").value
     made = Thing.objects.get(title="LOUD")
     assert value == {
@@ -130,7 +130,7 @@ def test_a_value_that_save_changes_is_stored_as_something_else(call, thing):
         ({"price": 1.57}, "stored_as"),
     ],
 )
-def test_a_decimal_is_the_same_if_its_number_is(call, sent, fate):
+def test_decimals_are_compared_as_numbers(call, sent, fate):
     value = call("rounding__create", title="t", **sent).value
     assert "price" in value[fate], value
     assert (fate == "stored_as") == (str(column("price")) == "1.6000000000")
@@ -147,7 +147,7 @@ def test_a_decimal_is_the_same_if_its_number_is(call, sent, fate):
         ("changing", {"day": "1999-01-02"}, {"day": None}),
     ],
 )
-def test_a_value_that_the_serializer_changes_is_stored_as_something_else(
+def test_a_value_that_the_serializer_changes_is_reported_with_its_stored_value(
     call, tool, sent, stored_as
 ):
     value = call(f"{tool}__create", title="t", **sent).value
@@ -163,7 +163,7 @@ def test_a_value_that_the_serializer_changes_is_stored_as_something_else(
 @pytest.mark.parametrize(
     "document", [{"a": True}, [1, {"b": None}], {"a": 1.5}, {"n": {"m": []}}, {}]
 )
-def test_a_document_is_the_same_if_it_is_the_same_json(call, document):
+def test_json_documents_are_compared_as_json(call, document):
     value = call("thingserializer__create", title="t", document=document).value
     assert value["set"] == ["title", "document"], value
     assert column("document") == document
@@ -172,7 +172,7 @@ def test_a_document_is_the_same_if_it_is_the_same_json(call, document):
 # --- rows that were not saved as they are shown ---
 
 
-def test_a_row_that_was_never_saved_has_nothing(call):
+def test_the_receipt_of_an_unsaved_row_lists_no_stored_field(call):
     value = call("neversaved__create", title="t", kind="large").value
     assert value == {
         "id": None,
@@ -266,7 +266,7 @@ def sites(db):
     return [Site.objects.create(slug=slug, name=slug.upper()) for slug in ("hq", "other")]
 
 
-def test_relations_are_compared_by_key_however_they_are_shown(call, sites):
+def test_relations_are_compared_by_key_in_every_representation(call, sites):
     parts = ["1", {"number": "2"}]
     value = call("devices__create", label="d", site={"slug": "hq"}, parts=parts).value
     made = Device.objects.get()

@@ -36,7 +36,7 @@ def agent(settings_of, ann):
     return acting_as(ann)
 
 
-def test_a_call_is_made_by_field_and_runs_as_the_user(agent, ann):
+def test_arguments_can_be_keywords_and_the_call_runs_as_the_user(agent, ann):
     result = agent.call("notes__create", title="t")
     note = Note.objects.get()
     assert note.owner == ann
@@ -75,7 +75,7 @@ def test_bytes_are_sent_unchanged_by_the_test_client(agent):
     )
 
 
-def test_arguments_come_whole_or_by_field(agent):
+def test_arguments_are_a_dict_or_keywords(agent):
     with pytest.raises(TypeError, match="pass either one dict of arguments or keyword arguments"):
         agent.call("contacts__create", {"email": "a@x.io"}, notes="n")
 
@@ -117,7 +117,7 @@ def test_protocol_error_has_the_same_attributes_in_the_test_client(agent, settin
     assert "did you mean 'notes__list'" in agent.call("notes__lists").text
 
 
-def test_tools_are_listed_whole_however_many_pages_they_come_in(agent, monkeypatch):
+def test_all_pages_of_tools_are_listed(agent, monkeypatch):
     monkeypatch.setattr(catalogue().registry._encoded, "most", 3)
     assert len(agent.tools()) == 14
 
@@ -154,7 +154,7 @@ def test_test_client_without_an_endpoint_names_the_line_to_add(settings_of, ann)
 @pytest.mark.usefixtures("_database")
 @override_settings(ROOT_URLCONF=Urls)
 class ContactTests(TestCase):
-    """As a project writes it: nothing but Django's own TestCase."""
+    """As a project writes it: only Django's own TestCase."""
 
     @classmethod
     def setUpTestData(cls):

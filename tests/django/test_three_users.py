@@ -25,7 +25,7 @@ FIELD_MARK = re.compile(r"hidden_[a-z]+_field")
 
 
 class Seen(viewsets.ModelViewSet):
-    """Staff see all rows, others their own, guests none. Everybody may write."""
+    """Staff see all rows, others their own, guests none. All of them may write."""
 
     permission_classes = [permissions.IsAuthenticated]
 
@@ -41,7 +41,7 @@ class Seen(viewsets.ModelViewSet):
         return rows.filter(**{self.owner: self.request.user}) if self.owner else rows
 
     def get_serializer_class(self):
-        """Who is not of the staff may write `name`, and reads it only of own rows."""
+        """Users outside the staff may write `name`, and read it only in their own rows."""
         model = self.queryset.model
         hides = self.hides_name and self.request.method == "GET" and not self.request.user.is_staff
         fields = ["id", "estate"] if hides else "__all__"
@@ -109,14 +109,14 @@ def rows(serve):
 
 
 def over_rest(user):
-    """All that a user can read over REST, as text."""
+    """Return all that a user can read over REST, as text."""
     client = Client()
     client.force_login(user)
     return " ".join(client.get(f"/api/{name}/").content.decode() for name in VIEWS)
 
 
 def calls(rows):
-    """Calls whose replies speak of other rows."""
+    """Calls whose replies mention other rows."""
     his = rows["houses"][-1].pk
     yield "estates__destroy", {"id": rows["free"].pk}
     yield "estates__destroy", {"id": rows["free"].pk, "preview": True}
@@ -240,7 +240,9 @@ def test_a_blocked_delete_names_only_rows_that_the_caller_can_list(rows, name, n
 
 
 @pytest.mark.parametrize(("name", "sees_old"), [("staff", True), ("ann", False), ("guest", False)])
-def test_an_update_confirms_no_guess_at_a_value_that_the_caller_cannot_read(rows, name, sees_old):
+def test_an_update_does_not_confirm_a_guessed_value_that_the_caller_cannot_read(
+    rows, name, sees_old
+):
     client = acting_as(User.objects.get(username=name))
     tenant = rows["tenant"]
     same = client.call("tenants__partial_update", id=tenant.pk, name=tenant.name).value
@@ -261,7 +263,7 @@ def test_old_values_of_rows_that_the_caller_cannot_read_are_not_shown(rows, name
     assert (his.name in json.dumps(value)) is sees_old
 
 
-def test_a_hidden_row_is_refused_as_one_that_does_not_exist(rows, settings_of):
+def test_a_hidden_row_is_refused_like_one_that_does_not_exist(rows, settings_of):
     class OfOwner(serializers.ModelSerializer):
         class Meta:
             model = Room

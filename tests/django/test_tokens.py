@@ -1,6 +1,4 @@
-"""Continuation tokens: whoever has one gets no more by it than by calling, and every worker takes
-it.
-"""
+"""Continuation tokens: a token gives no more access than a call does, and every worker accepts it."""
 
 import json
 import os
@@ -67,13 +65,13 @@ class Jobs(viewsets.GenericViewSet):
 
 
 class Machine:
-    """A caller that is no row of a table."""
+    """A caller without a row in a table."""
 
     is_authenticated = True
 
 
 class Key:
-    """Says of itself nothing that could be told apart."""
+    """A key without any attribute that identifies it."""
 
 
 class ByKey(authentication.BaseAuthentication):
@@ -103,7 +101,7 @@ class Keyed(APIView):
 
 
 class ByNonce(authentication.BasicAuthentication):
-    """Takes what it is shown only once."""
+    """Accepts its credentials only once."""
 
     shown: set[str] = set()
 
@@ -162,7 +160,7 @@ INSTEAD = {
     "companies__list": "call companies__list again with the arguments of the first call",
     "jobs__run": "the original call has run: check what it did, do not repeat it",
 }
-"""What to do where a token leads nowhere: what is no query must not be run twice."""
+"""The advice for a token that is not valid: a call that is not a query must not be run twice."""
 
 
 @TOOLS
@@ -271,7 +269,7 @@ def test_a_token_expires(tool, settings_of):
         assert f"valid for {words}" in call(tool, continuation_token=old).text
 
 
-def test_every_page_brings_a_new_token_and_keeps_the_result_as_long_again():
+def test_every_page_has_a_new_token_and_renews_the_stored_result():
     call = acting_as(user("eve")).call
     start = time.time()
     with freeze_time(start - 1_500):
@@ -294,7 +292,7 @@ def test_expired_result_is_refused_and_the_tool_does_not_run_again():
     assert Log.objects.count() == 1
 
 
-def test_a_cache_that_fails_is_asked_again_later(settings_of, caplog):
+def test_a_failing_cache_is_tried_again_later(settings_of, caplog):
     Forgetful.asked = 0
     settings_of(CACHES={"default": {"BACKEND": "broken_cache.Forgetful"}})
     call = acting_as(user("eve")).call
@@ -304,7 +302,7 @@ def test_a_cache_that_fails_is_asked_again_later(settings_of, caplog):
 
 
 @TOOLS
-def test_a_token_is_of_no_use_without_the_permission(tool):
+def test_a_token_is_refused_without_the_permission(tool):
     eve = user("eve")
     token = token_of(acting_as(eve).call(tool))
     eve.user_permissions.clear()
@@ -315,7 +313,7 @@ def test_a_token_is_of_no_use_without_the_permission(tool):
         " Use other credentials, or ask your user; "
         f"continuation_token can be used once you may call {tool} again"
     )
-    # Nor does a token tell anything to those who have none.
+    # A token also reveals no data to callers without permission.
     assert (
         "You do not have permission" in acting_as(eve).call(tool, continuation_token="forged").text
     )
@@ -323,7 +321,7 @@ def test_a_token_is_of_no_use_without_the_permission(tool):
     assert told.status == 401
 
 
-def test_rows_that_have_become_anothers_are_not_shown():
+def test_rows_that_now_belong_to_another_user_are_not_shown():
     eve, bob = user("eve"), user("bob")
     call = acting_as(eve).call
     for number in range(20):
@@ -411,7 +409,7 @@ sys.stdout.write(json.dumps(reply.json()["result"]["structuredContent"]))
 """
 
 
-def test_another_process_takes_a_token(settings_of):
+def test_another_process_accepts_a_token(settings_of):
     settings_of(ROOT_URLCONF="number_urls", TOOLBOOTH={})
     call = acting_as(None).call
     first = call("numbers__get", upto=20_000).value
@@ -425,7 +423,7 @@ def test_another_process_takes_a_token(settings_of):
 
 
 def elsewhere(arguments):
-    """A call in a process of its own, with the settings of these tests and another URLconf."""
+    """Make a call in a process of its own, with the settings of these tests and another URLconf."""
     environment = {
         **os.environ,
         "DJANGO_SETTINGS_MODULE": "number_settings",
@@ -445,7 +443,7 @@ def elsewhere(arguments):
 # --- hand-written tools ---
 
 
-def test_the_token_of_a_function_asks_for_permission_again():
+def test_the_permission_of_a_function_is_checked_for_each_token():
     asked = []
 
     class Once(permissions.BasePermission):
@@ -488,7 +486,7 @@ def test_continuation_of_a_call_that_is_refused_now_is_refused():
     assert told.text.endswith("continues a call that would now be refused; make that call again")
 
 
-def test_a_result_that_has_become_content_is_not_gone_on_with():
+def test_a_result_that_has_become_content_is_not_continued():
     answers = [list(range(2_000)), Text(text="nothing more")]
 
     @mcp_tool(annotations={"readOnlyHint": True})
@@ -501,7 +499,7 @@ def test_a_result_that_has_become_content_is_not_gone_on_with():
     assert told.text.endswith("is for a result whose form has changed; make the first call again")
 
 
-def test_a_permission_that_refuses_in_its_own_way_is_heard():
+def test_a_permission_that_raises_its_own_exception_refuses_the_token():
     asked = []
 
     class Reads(permissions.BasePermission):

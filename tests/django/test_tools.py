@@ -20,12 +20,12 @@ from toolbooth.django.describe.catalogue import catalogue
 
 @pytest.fixture(autouse=True)
 def declared(settings_of, monkeypatch):
-    """No tools but those of the test."""
+    """Remove all hand-written tools except those of the test."""
     monkeypatch.setattr(decorators, "declared", {})
     settings_of(TOOLBOOTH={"EXCLUDE": ["answers__*"]})
 
 
-def test_a_function_is_a_tool_that_knows_its_caller(mcp):
+def test_a_function_tool_has_access_to_its_caller(mcp):
     @mcp_tool
     def greet(name: str, request: Request, times: int = 1) -> dict[str, str]:
         """Greet somebody."""
@@ -72,7 +72,7 @@ def test_own_tool_is_listed_and_called_like_any_other(mcp):
     assert mcp("hello", {"name": "x"})["structuredContent"] == {"user": "ann", "said": "x"}
 
 
-def test_permissions_hold_in_list_and_call(mcp, mcp_as):
+def test_permissions_apply_to_list_and_call(mcp, mcp_as):
     @mcp_tool(permission_classes=[IsAdminUser])
     def wipe(confirm: bool) -> str:
         """Wipe."""
@@ -133,7 +133,7 @@ def test_own_tool_can_return_an_image(mcp):
     assert mcp("draw")["content"] == [{"type": "image", "data": "cG5n", "mimeType": "image/png"}]
 
 
-def test_a_name_of_its_own_wins_over_a_view(mcp):
+def test_a_hand_written_tool_replaces_a_view_of_the_same_name(mcp):
     @mcp_tool(name="contacts__list")
     def contacts() -> str:
         """By hand."""
@@ -152,7 +152,7 @@ def test_contract_error_is_raised_where_the_tool_is_defined():
             return ""
 
 
-def test_full_updates_can_be_left_out_where_some_fields_can_be_changed(settings_of, ann):
+def test_full_updates_can_be_left_out_if_partial_updates_exist(settings_of, ann):
     settings_of(TOOLBOOTH={"UPDATES": "partial"})
     found = catalogue()
     assert "contacts__partial_update" in found.actions

@@ -1,4 +1,4 @@
-"""What a view wrote before it failed is kept or rolled back exactly as over REST."""
+"""Writes of a view that fails are kept or rolled back exactly as over REST."""
 
 import pytest
 from django.contrib.sessions.models import Session

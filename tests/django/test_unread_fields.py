@@ -228,7 +228,7 @@ def test_a_field_that_was_not_sent_counts_too(project, monkeypatch):
         (lambda data: data.urlencode(), "unknown"),
     ],
 )
-def test_form_data_is_recorded_as_well(project, monkeypatch, resource, read, unread):
+def test_form_data_reads_are_recorded_too(project, monkeypatch, resource, read, unread):
     monkeypatch.setattr(Rows, "read", read)
     assert unread_fields(f"{resource}__confirm", SENT, user=project) == unread
 
@@ -240,25 +240,25 @@ def test_a_view_gets_the_form_that_was_sent(project, monkeypatch):
     assert seen == [{"reason": ["why"], "notify": ["true"], "tags": ["a", "b"]}]
 
 
-def test_the_bytes_of_a_request_are_all_of_its_fields(project):
+def test_reading_the_bytes_of_a_request_counts_as_reading_all_fields(project):
     assert unread_fields("rows__bytes", SENT, user=project) == "unknown"
 
 
-def test_a_list_is_read_as_a_whole(project):
+def test_a_list_body_counts_as_read_as_a_whole(project):
     rows = [{"reason": "a"}]
     assert unread_fields("list__post", {"objects": rows}, user=project) == "unknown"
 
 
-def test_an_action_without_fields_leaves_none_unread(project):
+def test_an_action_without_fields_has_no_unread_fields(project):
     assert unread_fields("rows__empty", {"id": 1}, user=project) == []
 
 
-def test_an_action_runs_as_the_user_and_is_asked_through_an_agent_too(project):
+def test_actions_run_as_the_user_and_can_be_checked_through_an_agent(project):
     fields = {"reason": "why", "tags": []}
     assert acting_as(project).unread_fields("rows__create", **fields) == ["reason", "notify"]
     assert acting_as(project).unread_fields("rows__create", fields) == ["reason", "notify"]
     with pytest.raises(ValueError, match="'rows__create' was refused or failed, so its fields"):
-        unread_fields("rows__create", fields)  # by nobody in particular
+        unread_fields("rows__create", fields)  # by an anonymous caller
 
 
 def test_unread_fields_raises_for_a_refused_or_failing_call(project):
@@ -279,7 +279,7 @@ def test_async_views_are_recorded_and_rolled_back(project):
     assert Log.objects.count() == 0
 
 
-def test_a_call_after_it_is_not_recorded_and_stays(project, monkeypatch):
+def test_later_calls_are_not_recorded_and_not_rolled_back(project, monkeypatch):
     seen = []
     monkeypatch.setattr(Rows, "read", lambda data: seen.append(type(data)))
     unread_fields("rows__confirm", SENT, user=project)
@@ -291,7 +291,7 @@ def test_a_call_after_it_is_not_recorded_and_stays(project, monkeypatch):
 @pytest.mark.usefixtures("_database")
 @override_settings(ROOT_URLCONF=Urls)
 class AsyncTests(TestCase):
-    """As a project writes it: nothing but Django's own TestCase."""
+    """As a project writes it: only Django's own TestCase."""
 
     @classmethod
     def setUpTestData(cls):

@@ -1,7 +1,7 @@
-"""An agent that has never seen the API finds its way by what the server tells it: the list, help,
-and refusals.
+"""An agent without prior knowledge of the API finds its way by the server's replies: the list,
+help, and refusals.
 
-What tests/newcomer.py says that it made is looked for in the database.
+The test looks in the database for the rows that tests/newcomer.py reports as created.
 """
 
 import asyncio
@@ -62,7 +62,7 @@ HABITS = {
 
 
 @pytest.mark.parametrize("habit", HABITS)
-def test_a_newcomer_makes_a_deal_with_its_lines(served, habit):
+def test_an_agent_without_prior_knowledge_creates_a_deal_with_its_lines(served, habit):
     url, database = served
 
     async def visit():

@@ -1,4 +1,4 @@
-"""Everything that REST takes can be sent over MCP, and arrives as it was sent
+"""Every value that REST accepts can be sent over MCP, and arrives exactly as sent
 (`docs/project/evidence/gateways.md`).
 """
 
@@ -37,7 +37,7 @@ FULL = {
 }
 
 
-def test_every_kind_of_field_arrives_as_it_was_sent(mcp):
+def test_every_kind_of_field_arrives_exactly_as_sent(mcp):
     assert mcp("things__create", FULL)["isError"] is False
     thing = Thing.objects.get()
     assert ThingSerializer(thing).data == {**FULL, "id": thing.pk, "scan": None}
@@ -60,7 +60,7 @@ NULLABLE = [
 
 
 @pytest.mark.parametrize("name", NULLABLE)
-def test_null_is_taken_where_the_field_takes_it(mcp, name):
+def test_null_is_accepted_if_the_field_accepts_it(mcp, name):
     mcp("things__create", FULL)
     assert (
         mcp("things__partial_update", {"id": Thing.objects.get().pk, name: None})["isError"]
@@ -99,7 +99,7 @@ def test_a_decimal_is_exact_as_number_and_as_text(ann, place, sent, stored):
     [{"a": {"b": [1, None, "x"]}}, [1, [2]], 5, 1.5, True, False, None],
     ids=lambda each: json.dumps(each),
 )
-def test_a_json_field_takes_every_document(mcp, document):
+def test_a_json_field_accepts_every_document(mcp, document):
     assert mcp("things__create", {"title": "t", "document": document})["isError"] is False
     assert Thing.objects.get().document == document
 
@@ -138,7 +138,7 @@ FANCY = {
 }
 
 
-def test_fields_that_no_model_has_arrive_as_they_were_sent(mcp):
+def test_fields_outside_the_model_arrive_exactly_as_sent(mcp):
     assert mcp("fancy__post", FANCY)["structuredContent"]["read"] == {**FANCY, "kept": "kept"}
 
 
@@ -219,7 +219,7 @@ def test_a_serializer_that_contains_itself_is_guarded_at_every_depth(mcp):
     ]
 
 
-def test_headers_and_queries_go_where_they_belong(mcp):
+def test_headers_and_query_parameters_are_sent_as_such(mcp):
     result = mcp("bodiless__post", {"X-Tenant": "t1", "colour": "red", "ids": [1, 2]})
     assert result["structuredContent"] == {"tenant": "t1", "query": {"colour": "red", "ids": "1,2"}}
 
@@ -230,10 +230,10 @@ def test_a_list_that_is_the_body_is_one_argument(mcp):
     assert Log.objects.count() == 2
 
 
-# --- addresses ---
+# --- URLs ---
 
 
-def test_every_part_of_an_address_is_an_argument(mcp):
+def test_every_part_of_a_url_is_an_argument(mcp):
     site = Site.objects.create(slug="hq", name="HQ")
     assert (
         mcp("sitedevices__create", {"site_pk": site.pk, "label": "d", "site": site.pk})["isError"]
@@ -245,7 +245,7 @@ def test_every_part_of_an_address_is_an_argument(mcp):
     assert mcp("sitedevices__retrieve", sent)["structuredContent"] == made
 
 
-def test_a_key_that_can_be_changed_has_two_names(mcp):
+def test_an_editable_key_has_separate_arguments_for_url_and_body(mcp):
     Site.objects.create(slug="old", name="Old")
     assert mcp("site__partial_update", {"slug_in_path": "old", "slug": "new"})["isError"] is False
     assert Site.objects.get().slug == "new"
@@ -326,11 +326,11 @@ def test_filters_return_the_matching_rows(mcp, things, sent, titles):
     ],
     ids=json.dumps,
 )
-def test_a_filter_that_means_nothing_never_returns_the_whole_table(mcp, things, sent):
+def test_a_meaningless_filter_never_returns_the_whole_table(mcp, things, sent):
     assert mcp("things__list", sent)["isError"] is True
 
 
-def test_next_links_are_real(mcp, rest, things):
+def test_next_links_can_be_followed(mcp, rest, things):
     page = mcp("things__list", {"limit": 1, "title__icontains": "o"})["structuredContent"]
     assert page["next"] == "http://testserver/odd/things/?limit=1&offset=1&title__icontains=o"
     assert [each["title"] for each in rest.get(page["next"]).json()["results"]] == ["cog"]

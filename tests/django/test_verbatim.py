@@ -1,5 +1,5 @@
-"""Swallowed arguments in the gateway, down to the row, and the arguments that a project takes as
-sent.
+"""Swallowed arguments in the gateway, down to the row, and the arguments that a project accepts
+exactly as sent.
 """
 
 import json
@@ -23,13 +23,13 @@ def codes(result):
 
 @pytest.fixture
 def chosen(settings_of, monkeypatch):
-    """Serves the example with these settings, without hand-written tools."""
+    """Serve the example with these settings, without hand-written tools."""
     monkeypatch.setattr(decorators, "declared", {})
     return lambda **settings: settings_of(ROOT_URLCONF="crm.urls", TOOLBOOTH=settings)
 
 
 @pytest.mark.parametrize("dispatch", [None, "resource"])
-def test_no_row_is_made_of_a_swallowed_argument(chosen, mcp, dispatch):
+def test_a_swallowed_argument_creates_no_row(chosen, mcp, dispatch):
     chosen(DISPATCH=dispatch)
     if dispatch:
         result = mcp("notes", {"action": "create", "body": SWALLOWED})
@@ -64,7 +64,7 @@ def test_an_argument_in_verbatim_is_stored_as_sent(chosen, mcp, dispatch):
     ]
 
 
-def test_null_and_empty_text_are_taken_as_sent_too(chosen, mcp):
+def test_null_and_empty_text_are_stored_as_sent_too(chosen, mcp):
     arguments = {"body": "x", "pinned": None}
     chosen()
     result = mcp("notes__create", arguments)
@@ -76,7 +76,7 @@ def test_null_and_empty_text_are_taken_as_sent_too(chosen, mcp):
     assert codes(mcp("notes__create", {"body": "x", "pinned": ""})) == [("wrong-type", "$.pinned")]
 
 
-def test_an_argument_of_a_hand_written_tool(chosen, mcp, monkeypatch):
+def test_verbatim_works_for_an_argument_of_a_hand_written_tool(chosen, mcp, monkeypatch):
     received = []
     monkeypatch.setattr(decorators, "declared", {})
 
@@ -129,6 +129,6 @@ def test_doctor_reports_an_unknown_verbatim_name(chosen):
     assert (code, f"{message} (toolbooth.E004)" in printed) == (1, True)
 
 
-def test_a_tool_that_is_left_out_is_not_an_error(chosen):
+def test_naming_a_tool_that_is_left_out_is_not_an_error(chosen):
     chosen(VERBATIM=["notes__create.body", "notes__destroy.body"], EXCLUDE=["notes__*"])
     assert catalogue().wrong_entries == ()

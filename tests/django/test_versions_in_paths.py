@@ -91,10 +91,10 @@ def test_a_view_that_is_described_knows_the_version_of_its_namespace(settings_of
         ("[0-9a-f-]{36}", "00000000-0000-0000-0000-000000000001"),
         (r"\d{4}", "2020"),
         ("(?:red|green)", "red"),
-        ("[A-F]{3}", "1"),  # no text is known
+        ("[A-F]{3}", "1"),  # no matching text is known
     ],
 )
-def test_the_url_kwargs_of_a_view_that_is_described_fit_its_pattern(pattern, fits):
+def test_a_view_is_described_with_url_kwargs_that_match_its_pattern(pattern, fits):
     regex = f"^a/(?P<first>{pattern})/(?P<pk>[^/]+)/$"
     view = ByVersion.as_view({"get": "retrieve"})
     where = {"path": "/a/{first}/{pk}/", "regex": regex, "base": "sites"}

@@ -1,4 +1,4 @@
-"""What the tools of views without a router are called, and what they say."""
+"""The names and descriptions of the tools of views without a router."""
 
 from types import SimpleNamespace
 
@@ -34,7 +34,7 @@ def generic(name, kind, **attributes):
 
 
 def plain(name, *methods):
-    """A class with these methods."""
+    """Return a class with these methods."""
 
     def handle(self, request, **kwargs):
         return Response({})
@@ -44,7 +44,7 @@ def plain(name, *methods):
 
 
 def function(name, *methods):
-    """A function view."""
+    """Return a function view."""
 
     def view(request, **kwargs):
         return Response({})
@@ -55,7 +55,7 @@ def function(name, *methods):
 
 @pytest.fixture
 def tools(settings_of, monkeypatch):
-    """The descriptions of the tools of these URL patterns, by name."""
+    """Return the descriptions of the tools of these URL patterns, by name."""
     monkeypatch.setattr(decorators, "declared", {})
 
     def served(*patterns):
@@ -121,12 +121,12 @@ def test_views_with_one_class_per_action_make_one_resource(tools):
         ("ListView", generics.ListAPIView, "a/", "lists__list"),
     ],
 )
-def test_a_generic_view_is_called_by_its_class(tools, name, kind, place, tool):
+def test_a_generic_view_is_named_after_its_class(tools, name, kind, place, tool):
     assert list(tools(path(place, generic(name, kind).as_view()))) == [tool]
 
 
 def view_of(name, model_name, one, many):
-    """A class of a view, whose model is called so."""
+    """A class of a view, whose model has this name."""
     model = type(model_name, (), {})
     model._meta = SimpleNamespace(verbose_name=one, verbose_name_plural=many, concrete_model=model)
     return type(name, (), {"queryset": SimpleNamespace(model=model)})
@@ -189,7 +189,7 @@ def test_function_views_are_named_after_their_methods(tools):
         ),
     ],
 )
-def test_a_plain_view_is_called_by_its_name(tools, view, place, tool, words):
+def test_a_plain_view_is_named_after_its_function(tools, view, place, tool, words):
     called = view.as_view() if isinstance(view, type) else view
     ((name, description),) = tools(path(place, called)).items()
     assert (name, description.partition(".")[0]) == (tool, words)
@@ -221,6 +221,6 @@ def test_list_and_detail_of_a_plain_class_get_distinct_names(tools):
         ("series", "series"),
     ],
 )
-def test_singular_and_plural(one, many):
+def test_singular_and_plural_names_are_one_resource(one, many):
     assert (english_plural(one), english_plural(many)) == (many, many)
     assert (english_singular(many), english_singular(one)) == (one, one)

@@ -92,7 +92,7 @@ def warm() -> str:
 
 
 def listed(client=None):
-    """All tools of a caller, over all pages."""
+    """Return all tools of a caller, over all pages."""
     found, params = [], {}
     while params is not None:
         body = json.dumps({**LIST, "params": params})
@@ -118,7 +118,7 @@ def doctor():
 
 
 def rewrite(file, change, *, sign=True):
-    """Change what the file has, and sign it as the command does."""
+    """Change the contents of the file, and sign it as the command does."""
     content = orjson.loads(file.read_bytes())["content"]
     change(content)
     written = orjson.dumps(content)
@@ -162,7 +162,7 @@ def test_dispatchers_from_the_warm_file_list_the_tools_of_each_caller(serve, roo
     assert listed() == without_file[0]
 
 
-def test_the_pages_of_the_file_are_those_of_the_tools(serve, root):
+def test_the_pages_of_the_file_equal_those_of_the_tools(serve, root):
     views = {f"logs{number}": Logs for number in range(60)}
     views |= {f"notes{number}": Notes for number in range(60)}
     serve(views)
@@ -173,7 +173,7 @@ def test_the_pages_of_the_file_are_those_of_the_tools(serve, root):
     assert nothing_is_described()
 
 
-def test_a_cursor_of_the_file_is_one_of_the_tools(serve):
+def test_a_cursor_of_the_file_is_valid_for_the_tools(serve):
     """Another process, or this one a moment later, may have described everything."""
     serve({f"logs{number}": Logs for number in range(100)})
     warm()
@@ -224,7 +224,9 @@ def test_doctor_reports_that_the_warm_file_is_used(serve, file):
 
 
 def is_ignored(caplog, file, reason) -> None:
-    """The file is not used: one line in the log says why, and so does the doctor."""
+    """Check that the file is not used: one line in the log gives the reason, and so does the
+    doctor.
+    """
     with caplog.at_level(logging.WARNING, "toolbooth.django"):
         found = [listed(), listed()]
     assert caplog.messages == [f"{file} is not used: {reason}; run manage.py mcp_warm"]
@@ -357,7 +359,7 @@ def test_a_file_of_other_code_is_ignored(serve, file, caplog, tmp_path, monkeypa
     is_ignored(caplog, file, "it was written with different code: shop_serializers")
 
 
-def test_code_that_is_gone_makes_the_file_useless(serve, file, caplog):
+def test_a_file_that_depends_on_removed_code_is_ignored(serve, file, caplog):
     serve({"logs": Logs})
     warm()
     rewrite(file, lambda content: content["code"].update(gone=["gone.py", "0"]))
@@ -377,7 +379,7 @@ def test_a_tool_that_the_project_does_not_have_is_never_listed(serve, file, capl
     is_ignored(caplog, file, "it was written with different tools: safe__open")
 
 
-def test_the_list_of_a_further_urlconf_is_its_own(serve, file, caplog):
+def test_a_further_urlconf_has_its_own_list(serve, file, caplog):
     serve({"logs": Logs})
     warm()
     with caplog.at_level(logging.WARNING, "toolbooth.django"), other_urlconf(urls(notes=Logs)):
@@ -397,7 +399,7 @@ def test_the_command_needs_the_setting(serve, settings_of):
     assert doctor() == []
 
 
-def test_a_file_that_cannot_be_written_leaves_the_old_one(serve, tmp_path):
+def test_a_failed_write_keeps_the_old_file(serve, tmp_path):
     serve({"logs": Logs}, WARM_FILE="folder/tools.json")
     with pytest.raises(CommandError, match=r"cannot be written: No such file or directory"):
         warm()
@@ -407,7 +409,7 @@ def test_a_file_that_cannot_be_written_leaves_the_old_one(serve, tmp_path):
     assert [each.name for each in (tmp_path / "folder").iterdir()] == ["tools.json"]
 
 
-def test_the_file_is_replaced_at_once(serve, file, tmp_path):
+def test_the_file_is_replaced_atomically(serve, file, tmp_path):
     serve({"logs": Logs})
     file.write_bytes(b"old")
     with file.open("rb") as reader:
@@ -416,7 +418,7 @@ def test_the_file_is_replaced_at_once(serve, file, tmp_path):
     assert [each.name for each in tmp_path.iterdir()] == ["tools.json"]
 
 
-def test_the_file_does_not_have_the_values_of_settings(serve, file, settings_of):
+def test_the_file_contains_no_values_of_settings(serve, file, settings_of):
     settings_of(PAYMENT_TOKEN="sk_live_4242")
     serve({"logs": Logs})
     warm()
@@ -451,7 +453,7 @@ def test_settings_are_compared_by_value(first, second, is_same):
     assert (warm_key._text(first) == warm_key._text(second)) is is_same
 
 
-def test_a_setting_that_holds_itself_is_read_to_an_end():
+def test_a_recursive_setting_can_be_compared():
     loop = []
     loop.append(loop)
     assert "…" in warm_key._text(loop)

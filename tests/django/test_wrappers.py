@@ -2,7 +2,7 @@
 right.
 
 Each case is sent to the tool itself, and through dispatchers of every kind: of a resource, of an
-app, of a group, and of a class that somebody wrote.
+app, of a group, and of a hand-written class.
 """
 
 import json
@@ -31,7 +31,7 @@ KEYS = ("objects", "items", "_items", "contact", "Contact", "values", "json", "r
 
 
 def rows():
-    """Every row of every table, as text."""
+    """Return every row of every table, as text."""
     return serializers.serialize(
         "json", [row for model in MODELS for row in model.objects.order_by("pk")]
     )
@@ -39,7 +39,7 @@ def rows():
 
 @pytest.fixture
 def stock(ann):
-    """A row of each kind, to be changed."""
+    """Create a row of each kind, to be changed."""
     acme = Company.objects.create(name="Acme")
     contact = Contact.objects.create(email="old@example.com", first_name="Old", company=acme)
     deal = Deal.objects.create(title="Old", company=acme)
@@ -51,7 +51,7 @@ def stock(ann):
     return {"company": acme.pk, "contact": str(contact.pk), "deal": deal.pk, "note": note.pk}
 
 
-# --- how a call is sent ---
+# --- ways of sending a call ---
 
 
 class LineIn(BaseModel):
@@ -74,7 +74,9 @@ class ContactIn(BaseModel):
 
 
 def written_by_hand() -> None:
-    """Dispatchers that write whatever they are given, under the names of the example's own tools."""
+    """Dispatchers that write every value they are given, under the names of the example's own
+    tools.
+    """
 
     @mcp_dispatcher
     class Contacts:
@@ -154,7 +156,7 @@ SENDINGS = (FLAT, PARAMS, TEXT)
 
 
 class Sender:
-    """Calls tools as Ann: themselves, or what dispatches to them."""
+    """Calls tools as Ann: directly, or through their dispatchers."""
 
     def __init__(self, way: str) -> None:
         self.way = way
@@ -164,7 +166,7 @@ class Sender:
             (name, way, sub) for name, each in every if each.table for way, sub in each.table.subs()
         ]
         self.leads = {sub.name: (name, way) for name, way, sub in below}
-        """The dispatcher of each tool, and what leads to it there."""
+        """The dispatcher of each tool, and the resource and action there."""
 
     def __call__(self, tool: str, arguments: Any, how: str = FLAT) -> Any:
         name, call = self.call(tool, arguments, how)
@@ -177,7 +179,7 @@ class Sender:
         return reply.get("result", reply)
 
     def call(self, tool: str, arguments: Any, how: str = FLAT) -> tuple[str, Any]:
-        """The name to call, and what to send."""
+        """Return the name to call, and the arguments to send."""
         if self.way == "direct":
             return tool, arguments
         name, leads = self.leads[tool]
@@ -186,8 +188,8 @@ class Sender:
         return name, {**leads, "params": arguments if how == PARAMS else json.dumps(arguments)}
 
     def each_way(self, keys: Any) -> Iterator[tuple[str, str]]:
-        """Every key, with one way of sending after the other. `params` beside an action is no
-        wrapper.
+        """Send every key, with one way of sending after the other. `params` beside an action is not
+        a wrapper.
         """
         for number, key in enumerate(keys):
             how = SENDINGS[number % 3]
@@ -196,7 +198,7 @@ class Sender:
 
 @pytest.fixture
 def sender(ann, settings_of, monkeypatch, built_once):
-    """Makes senders."""
+    """Create senders."""
 
     def make(way: str, **chosen: Any) -> Sender:
         monkeypatch.setattr(decorators, "declared", {})
@@ -227,7 +229,7 @@ CALLS = {
         {"won": True, "reason": "cheap"},
     ),
 }
-"""A tool, what stands beside the fields, and the fields."""
+"""A tool, the arguments beside the fields, and the fields."""
 
 FORMS = {
     "object": lambda key, fields: {key: fields},
@@ -260,7 +262,7 @@ def test_wrapper_of_any_name_changes_no_row(send, stock, call, form):
 
 @pytest.mark.parametrize("call", CALLS)
 @pytest.mark.parametrize("way", ["direct", *DISPATCHED])
-def test_a_wrapper_is_refused_by_protocol_where_errors_are(sender, stock, way, call):
+def test_a_wrapper_is_a_protocol_error_with_errors_protocol(sender, stock, way, call):
     send = sender(way, ERRORS="protocol")
     tool, beside, fields = CALLS[call]
     before = rows()
@@ -322,7 +324,7 @@ def test_a_wrapper_in_a_nested_row_changes_no_row(send, stock, tool, form):
 
 @pytest.mark.parametrize("errors", ["result", "protocol"])
 @pytest.mark.parametrize("way", ["direct", "by resource", "by app", "in groups"])
-def test_the_cases_of_the_report_flat_wrapped_bulk_and_foreign_keys(sender, way, errors):
+def test_the_cases_of_the_report_have_their_documented_results(sender, way, errors):
     mcp = sender(way, ERRORS=errors)
     sent = {"email": "agent@example.com", "first_name": "Agent"}
 
@@ -393,7 +395,7 @@ CORRECT = {
 
 
 def spelt(send: Sender, tool: str, body: str, how: str) -> tuple[str, str] | None:
-    """A call written with these bytes for its fields; None where they cannot be written so."""
+    """Return a call with these bytes for its fields; None if they cannot be written so."""
     if send.way == "direct":
         return tool, body or "null"
     name, leads = send.leads[tool]
@@ -434,7 +436,7 @@ def test_every_agent_shape_is_executed_correctly_or_refused(sender, stock, tool,
 
 
 def reset(before):
-    """Put every table back to what it was."""
+    """Restore every table."""
     for model in reversed(MODELS):
         model.objects.all().delete()
     for row in serializers.deserialize("json", before):

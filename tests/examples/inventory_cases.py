@@ -1,4 +1,4 @@
-"""What `test_inventory.py` sends to every server, what comes back, and what it does to the rows."""
+"""The calls that `test_inventory.py` sends to every server, the results, and the changed rows."""
 
 import json
 from dataclasses import dataclass, field
@@ -91,7 +91,7 @@ KADE = {"street": "Kade 2", "city": "Delft", "postcode": "2611 AA", "country": "
 SUPPLIER = {"name": "Kade Thee", "email": "post@kade.example", "address": KADE}
 SUPPLIER_ROW = (4, "Kade Thee", "post@kade.example", "Kade 2", "Delft", "2611 AA", "NL", 7)
 
-# In this order, each on what the ones before it left behind.
+# In this order, each on the rows that the ones before it left.
 CASES = {
     "a correct call": Case(
         "search_products",

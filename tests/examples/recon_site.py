@@ -1,4 +1,4 @@
-"""A web site on the loopback for the HTTP tool of examples/recon to call."""
+"""A web site on loopback for the HTTP tool of examples/recon to call."""
 
 import contextlib
 import gzip
@@ -19,13 +19,11 @@ SECRETS = (
     "t0ken-123",
     "given-by-site",
 )
-"""Every secret that a test sends, or that the site gives: none of them may be kept."""
+"""Every secret that a test sends, or that the site returns: none of them may be stored."""
 
 
 class Site(BaseHTTPRequestHandler):
-    """/echo tells what it got; /go?to= redirects; /login sets a cookie; the others never come to an
-    end.
-    """
+    """/echo returns the request; /go?to= redirects; /login sets a cookie; the others never end."""
 
     protocol_version = "HTTP/1.1"
 
@@ -41,7 +39,7 @@ class Site(BaseHTTPRequestHandler):
                     "headers": dict(self.headers),
                     "body": body,
                 }
-                # Some servers tell a caller's secrets to everybody.
+                # Some servers include a caller's secrets in their replies.
                 told = {
                     "Content-Type": "application/json",
                     "X-Told": self.headers.get("authorization", "nothing"),
@@ -97,7 +95,7 @@ class Server(ThreadingHTTPServer):
 def listening(
     tls: ssl.SSLContext | None = None, answers: type[BaseHTTPRequestHandler] = Site
 ) -> Iterator[int]:
-    """The port of a site on 127.0.0.1."""
+    """Yield the port of a site on 127.0.0.1."""
     site = Server(answers)
     if tls:
         site.socket = tls.wrap_socket(site.socket, server_side=True)

@@ -1,7 +1,7 @@
-"""What examples/recon publishes; a mission from its target to its rows, call by call; and the rows
-it leaves behind.
+"""The tools that examples/recon publishes; a mission from its target to its rows, call by call; and
+the rows it leaves behind.
 
-`SITE`, `TIME`, `CLIENT` and `@target` are words for what differs from run to run.
+`SITE`, `TIME`, `CLIENT` and `@target` replace values that differ from run to run.
 """
 
 import json
@@ -89,7 +89,9 @@ PUBLISHED = {
         "is_major_version": "boolean",
     },
 }
-"""What the servers of docs/project/evidence/parameter-transformation.md publish. `*`: required."""
+"""The published tools of the servers of docs/project/evidence/parameter-transformation.md. `*`:
+required.
+"""
 
 IDS = (
     "target",
@@ -269,7 +271,7 @@ DECLARED = {
 
 
 def wrapped(*fields: str) -> dict[str, Any]:
-    """The refusal of these fields inside `request`."""
+    """Return the refusal of these fields inside `request`."""
     inner = ", ".join(f'"{field}"' for field in fields)
     message = (
         '"request" is not a declared field and its value is a nested object. Likely cause: a REST-style wrapper. '
@@ -318,7 +320,7 @@ STEPS: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
         {"mission_id": "@mission", "cookie_profile": "ann"},
         {"mission": ANNS_MISSION, "is_current": True, "requests": 0, "actions": []},
     ),
-    # Text that takes JSON: text and the real object pass, and neither is a repair.
+    # Text that contains JSON: text and the real object are both accepted, and neither is a repair.
     ("http_request", {**REQUEST, "headers": '{"X-Api-Key": "key-12345"}'}, REPLY),
     (
         "http_request",
@@ -437,7 +439,7 @@ STEPS: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
         {"request": {"url": "http://SITE/echo", "method": "HEAD"}},
         wrapped("url", "method"),
     ),
-    # Where a secret is involved, the corrected call is told in edits alone.
+    # If a secret is involved, the corrected call is given as edits only.
     ("http_request", {"request": REQUEST}, wrapped(*REQUEST)),
 ]
 

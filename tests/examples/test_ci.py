@@ -30,7 +30,7 @@ REFUSED = '{"tools": [{"name": "t", "description": "Does it."}]}'
 
 
 def run(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    """A line of an example, as a shell runs it."""
+    """Run a line of an example as a shell would."""
     path = f"{BIN}{os.pathsep}{os.environ['PATH']}"
     env = {**os.environ, "PATH": path}
     return subprocess.run(command, shell=True, cwd=folder, env=env, capture_output=True, text=True)

@@ -1,4 +1,4 @@
-"""examples/crm: `make demo`, and what its README shows."""
+"""examples/crm: `make demo`, and the output shown in its README."""
 
 import json
 import os
@@ -91,8 +91,8 @@ def test_demo_serves_the_printed_url_until_it_is_stopped(environment):
         busy.bind(("127.0.0.1", 0))
         busy.listen()
         busy_port = busy.getsockname()[1]
-        command = [*MANAGE, "demo", "--port", str(busy_port)]  # in use: another one is taken
-        # A job in the background may have been started deaf to CONTROL-C.
+        command = [*MANAGE, "demo", "--port", str(busy_port)]  # in use: another one is chosen
+        # A background job may have been started with SIGINT ignored.
         hearing = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
         with subprocess.Popen(
             command,
@@ -132,7 +132,7 @@ def test_demo_serves_the_printed_url_until_it_is_stopped(environment):
     assert demo.returncode == 0
 
 
-def test_any_list_takes_a_page_size(environment):
+def test_every_list_accepts_a_page_size(environment):
     subprocess.run([*MANAGE, "seed"], cwd=EXAMPLE, env=environment, check=True)
 
     def called(**arguments):
@@ -196,7 +196,7 @@ print([(each.tool, each.path) for each in report.findings if each.rule == "opaqu
 
 
 @pytest.mark.parametrize("dispatch", ["off", "resource", "app"])
-def test_every_object_and_array_of_the_gateway_has_an_example_and_nothing_warns(
+def test_every_object_and_array_of_the_gateway_has_an_example_without_warnings(
     dispatch, environment
 ):
     shown = subprocess.run(

@@ -1,5 +1,5 @@
-"""examples/inventory: three servers, started as its README says, answer alike and leave the same
-rows behind.
+"""examples/inventory: three servers, started as in its README, give the same answers and leave the
+same rows behind.
 """
 
 import asyncio
@@ -32,10 +32,10 @@ STARTED = {
     "fastmcp": "python on_fastmcp.py",
     "mcp_sdk": "python on_mcp_sdk.py",
 }
-"""How each server is started; `--http PORT` after it makes it listen."""
+"""The command that starts each server; `--http PORT` after it serves HTTP."""
 
 TODAY = date(2026, 9, 1)
-"""When the shop of the cases was filled: on any other day the dates would differ."""
+"""The day on which the shop of the cases was filled: on any other day the dates would differ."""
 
 TABLES = ("suppliers", "products", "movements", "orders", "order_lines")
 
@@ -43,7 +43,7 @@ Rows = dict[str, list[tuple[Any, ...]]]
 
 
 def loaded(path: Path) -> ModuleType:
-    """A module by its file: neither the examples nor the tests are packages."""
+    """Import a module by its file: neither the examples nor the tests are packages."""
     spec = importlib.util.spec_from_file_location(f"inventory_{path.stem}", path)
     module = sys.modules[spec.name] = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
@@ -82,7 +82,7 @@ def command(server: str, *more: str) -> list[str]:
 
 @contextlib.contextmanager
 def listening(server: str, environment: dict[str, str]) -> Iterator[str]:
-    """The address of a server in a process of its own."""
+    """Yield the URL of a server in a process of its own."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -127,12 +127,12 @@ async def connected(server: str, transport: str, database: Path) -> AsyncIterato
 
 
 def outcome(result: mcp.types.CallToolResult) -> dict[str, Any]:
-    """All that an agent or a program reads of a result."""
+    """Return all parts of a result that an agent or a program reads."""
     found = result.model_dump(mode="json", by_alias=True, exclude_none=True)
     [content] = found["content"]
     text = (
         content["text"] if found["isError"] else json.loads(content["text"])
-    )  # which each host lays out its own way
+    )  # which each host formats in its own way
     meta = found.get("_meta", {}).get("toolbooth", {})
     return {
         "isError": found["isError"],
@@ -143,7 +143,7 @@ def outcome(result: mcp.types.CallToolResult) -> dict[str, Any]:
 
 
 def in_short(found: dict[str, Any]) -> dict[str, Any]:
-    """An outcome in the words of the cases."""
+    """Return an outcome in the words of the cases."""
     meta = found["meta"]
     if "problems" in meta:
         problems = [[each["code"], each["path"]] for each in meta["problems"]]
@@ -180,13 +180,13 @@ def every_case(server: str, transport: str, database: Path) -> Found:
 
 @pytest.fixture(scope="session")
 def told_by_ours(tmp_path_factory) -> Found:
-    """What every other server must tell, word for word."""
+    """The messages that every other server must send, word for word."""
     return every_case("toolbooth", "stdio", tmp_path_factory.mktemp("ours") / "inventory.sqlite3")
 
 
 @pytest.mark.parametrize("transport", ["stdio", "http"])
 @pytest.mark.parametrize("server", STARTED)
-def test_every_server_answers_alike_and_leaves_the_same_rows(
+def test_every_server_gives_the_same_answers_and_leaves_the_same_rows(
     server, transport, tmp_path, told_by_ours
 ):
     database = tmp_path / "inventory.sqlite3"
@@ -258,7 +258,7 @@ def test_every_server_publishes_the_same_tools(tmp_path):
     }
 
 
-def test_a_first_start_fills_the_shelves_up_to_today_and_a_second_keeps_them(tmp_path):
+def test_the_first_start_fills_the_database_and_the_second_keeps_it(tmp_path):
     database = tmp_path / "inventory.sqlite3"
 
     async def sell() -> Any:

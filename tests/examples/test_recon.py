@@ -1,4 +1,4 @@
-"""examples/recon as real clients meet it: its tools, its rows, its README."""
+"""examples/recon as real clients see it: its tools, its rows, its README."""
 
 import asyncio
 import contextlib
@@ -26,7 +26,7 @@ TOOLBOOTH = str(Path(sys.executable).with_name("toolbooth"))
 
 
 def beside(name: str) -> ModuleType:
-    """A module that lies beside this one: the tests are no package."""
+    """Import a module next to this one: the tests are not a package."""
     spec = importlib.util.spec_from_file_location(name, Path(__file__).with_name(f"{name}.py"))
     module = sys.modules[name] = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
@@ -45,7 +45,7 @@ def site() -> Iterator[int]:
 
 @contextlib.contextmanager
 def serving(environment: dict[str, str], log: Path) -> Iterator[str]:
-    """The address of a server, started as the README says, that listens."""
+    """Yield the URL of a server that is started as in the README and listens."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -98,8 +98,8 @@ async def connected(
 
 
 async def called(client: mcp.Client, tool: str, **arguments: Any) -> dict[str, Any]:
-    """A result as it came over the wire, in short: its value or its error's text, and what
-    Toolbooth says of it.
+    """Return a result as it was sent over the wire, in short: its value or its error's text, and
+    Toolbooth's data about it.
     """
     found = (await client.call_tool(tool, arguments)).model_dump(
         mode="json", by_alias=True, exclude_none=True
@@ -116,10 +116,10 @@ TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}\+00:00")
 
 
 class Words:
-    """Words for all that differs from run to run: the site, times, and ids by the order in which
-    they turn up.
+    """Replaces all values that differ from run to run: the site, times, and ids by the order in
+    which they appear.
 
-    Who called is known where a client says so with each call: on 2026-07-28.
+    The caller is known if a client names itself with each call: on 2026-07-28.
     """
 
     def __init__(self, site: int, mode: str) -> None:
@@ -154,7 +154,7 @@ def kept(database: Path) -> dict[str, list[dict[str, Any]]]:
 
 @pytest.mark.parametrize("mode", ["legacy", "2026-07-28"])
 @pytest.mark.parametrize("transport", ["stdio", "http"])
-def test_a_mission_goes_from_its_target_to_its_rows(transport, mode, site, tmp_path):
+def test_a_whole_mission_stores_its_rows(transport, mode, site, tmp_path):
     profiles = tmp_path / "cookies.json"
     profiles.write_text('{"ann": {"session": "kept-session", "lang": "de"}}')
     words = Words(site, mode)
@@ -174,7 +174,7 @@ def test_a_mission_goes_from_its_target_to_its_rows(transport, mode, site, tmp_p
     assert b"POST http://127.0.0.1" in written  # the log is on
 
 
-def test_a_server_that_does_not_answer_is_left(site, tmp_path):
+def test_a_server_that_does_not_answer_is_abandoned(site, tmp_path):
     async def hang() -> dict[str, Any]:
         async with connected("http", "2026-07-28", tmp_path, RECON_TIMEOUT="0.2") as client:
             return await called(client, "http_request", url=f"http://127.0.0.1:{site}/hang")
@@ -184,7 +184,7 @@ def test_a_server_that_does_not_answer_is_left(site, tmp_path):
 
 
 @pytest.mark.parametrize("status", ['["active", "inactive"]', ["active", "inactive"]], ids=str)
-def test_a_filter_takes_a_list_of_choices_and_json_text_of_one(status, tmp_path):
+def test_a_filter_accepts_a_list_of_choices_and_json_text_of_one(status, tmp_path):
     """The call of docs/project/evidence/parameter-transformation.md, and the published form."""
 
     async def search() -> tuple[Any, Any]:
@@ -206,7 +206,7 @@ def test_a_filter_takes_a_list_of_choices_and_json_text_of_one(status, tmp_path)
 
 
 def in_short(schema: dict[str, Any]) -> str:
-    """A published parameter: its type, choices and bounds."""
+    """Return a published parameter: its type, choices and bounds."""
     if "enum" in schema:
         return "|".join(schema["enum"])
     if schema["type"] == "array":
@@ -242,7 +242,7 @@ def test_parameters_are_published_as_in_the_report(tmp_path):
         for name, schema in schemas.items()
     }
     assert {name: found for name, found in defaults.items() if found} == steps.DEFAULTS
-    # What an agent cannot see the inside of has an example.
+    # Every value without visible fields has an example.
     open_params = [
         found["description"]
         for schema in schemas.values()
@@ -266,7 +266,7 @@ def by_hand(command: str, environment: dict[str, str]) -> str:
 
 
 def test_readme_commands_print_the_shown_output(tmp_path):
-    """`…` stands for what differs from run to run."""
+    """`…` replaces values that differ from run to run."""
     environment = {**os.environ, "RECON_DB": str(tmp_path / "db")}
     with sites.listening(answers=SimpleHTTPRequestHandler) as port:
         readme = (EXAMPLE / "README.md").read_text(encoding="utf-8").replace("8123", str(port))

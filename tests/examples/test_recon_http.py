@@ -1,5 +1,5 @@
-"""The HTTP tool of examples/recon against a site of the test's own: its limits, and every way past
-them.
+"""The HTTP tool of examples/recon against a site of the test's own: its limits, and attempts to
+evade each of them.
 """
 
 import asyncio
@@ -23,7 +23,7 @@ from toolbooth import ToolRegistry
 
 
 def beside(name: str) -> ModuleType:
-    """A module that lies beside this one: the tests are no package."""
+    """Import a module next to this one: the tests are not a package."""
     spec = importlib.util.spec_from_file_location(name, Path(__file__).with_name(f"{name}.py"))
     module = sys.modules[name] = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
@@ -50,8 +50,8 @@ TLS = ssl.create_default_context()  # made once: it reads every certificate of t
 
 
 class Recon:
-    """The HTTP tool in a registry of its own, called as the wire would call it; names lead where
-    `hosts` says.
+    """The HTTP tool in a registry of its own, called as over the wire; names resolve to the
+    addresses in `hosts`.
     """
 
     def __init__(
@@ -129,7 +129,7 @@ def test_headers_about_the_connection_are_refused_before_anything_is_sent(
     ],
     ids=str,
 )
-def test_headers_that_cannot_be_sent_as_they_are_are_refused(headers, site, tmp_path):
+def test_headers_that_cannot_be_sent_unchanged_are_refused(headers, site, tmp_path):
     recon = Recon(tmp_path / "db")
     told = recon.error(f"http://127.0.0.1:{site}/echo", headers=headers)
     assert told.startswith("Refused: 1 problem in the arguments of 'http_request'.")
@@ -158,14 +158,14 @@ def test_response_body_of_exactly_the_limit_is_not_cut(site, tmp_path):
     assert recon.reply(f"http://127.0.0.1:{site}/body?hex=616263&type=text/plain")["text"] == "abc"
 
 
-def test_a_server_that_does_not_answer_is_left(site, tmp_path):
+def test_a_server_that_does_not_answer_is_abandoned(site, tmp_path):
     recon = Recon(tmp_path / "db", timeout=0.2)
     told = "no whole reply within 0.2 s; the request may have had its effect"
     assert recon.error(f"http://127.0.0.1:{site}/hang") == told
     assert recon.errors_kept() == [told]
 
 
-def test_a_call_that_is_given_up_leaves_its_row(site, tmp_path):
+def test_a_cancelled_call_still_stores_its_row(site, tmp_path):
     reached = asyncio.Event()
 
     async def look_up(host: str, port: int) -> list[str]:
@@ -187,7 +187,7 @@ def test_a_call_that_is_given_up_leaves_its_row(site, tmp_path):
     assert recon.errors_kept() == ["it was not finished"]
 
 
-def test_a_request_that_cannot_be_recorded_is_not_to_be_repeated_blindly(site, tmp_path):
+def test_an_unrecorded_request_is_reported_as_unsafe_to_repeat(site, tmp_path):
     recon = Recon(tmp_path / "db")
     with recon.store.writing() as db:
         db.execute("DROP TABLE requests")
@@ -195,7 +195,7 @@ def test_a_request_that_cannot_be_recorded_is_not_to_be_repeated_blindly(site, t
     assert recon.error(f"http://127.0.0.1:{site}/echo", method="POST") == told
 
 
-def test_redirects_come_to_an_end(site, tmp_path):
+def test_the_number_of_redirects_is_limited(site, tmp_path):
     recon = Recon(tmp_path / "db")
     url = f"http://127.0.0.1:{site}/loop"
     assert recon.error(url) == f"more than 5 redirects, at last to {url}"
@@ -222,7 +222,7 @@ def test_a_redirect_is_checked_like_a_request(to, told, site, tmp_path):
     assert recon.error(f"http://127.0.0.1:{site}/go", params={"to": to}).startswith(told)
 
 
-def test_credentials_do_not_go_along_to_another_host(site, tmp_path):
+def test_credentials_are_not_sent_to_another_host(site, tmp_path):
     recon = Recon(tmp_path / "db", {"shop.test": ["127.0.0.1"], "other.test": ["127.0.0.1"]})
     secrets: dict[str, Any] = {
         "headers": {"X-Api-Key": "key-12345", "Accept": "text/html"},
@@ -278,7 +278,7 @@ def test_every_address_of_a_name_is_checked(site, tmp_path):
     assert recon.error(f"http://shop.test:{site}/echo").startswith(told)
 
 
-def test_the_next_address_is_tried_where_one_does_not_answer(site, tmp_path):
+def test_the_next_address_is_tried_if_one_does_not_answer(site, tmp_path):
     recon = Recon(
         tmp_path / "db", {"shop.test": ["127.0.0.3", "127.0.0.1"]}
     )  # nothing listens at the first
@@ -331,7 +331,7 @@ def test_public_address_may_be_called(address):
     "spelling", ["2130706434", "0x7f.2", "127.2", "0177.0.0.2", "127.0.0.2.", "[::ffff:7f00:2]"]
 )
 def test_another_spelling_of_a_private_address_is_not_called(spelling, tmp_path):
-    """How it is told depends on who reads the spelling first: httpx2, or the system's lookup."""
+    """The message depends on the first reader of the spelling: httpx2, or the system's lookup."""
     recon = Recon(tmp_path / "db")
     assert re.search(
         r"this server does not call|no address was found|cannot be read",
@@ -377,7 +377,7 @@ def test_another_spelling_of_a_private_address_is_not_called(spelling, tmp_path)
         ),
     ],
 )
-def test_values_are_hidden_by_the_name_they_go_by(name, is_hidden, site, tmp_path):
+def test_values_are_hidden_because_of_their_names(name, is_hidden, site, tmp_path):
     recon = Recon(tmp_path / "db", sensitive_headers=("x-mine",))
     given = {"headers": {name: "abc"}, "params": {name: "d/e f"}}
     sent = recon.reply(f"http://127.0.0.1:{site}/go?to=x", follow_redirects=False, **given)[
@@ -407,7 +407,7 @@ def certificate(folder: Path, name: str) -> Path:
     return file
 
 
-def test_tls_proves_the_name_though_the_address_is_called(tmp_path):
+def test_tls_verifies_the_name_although_the_address_is_called(tmp_path):
     file = certificate(tmp_path, "shop.test")
     server = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     server.load_cert_chain(file)
@@ -475,7 +475,7 @@ def test_response_body_is_returned_as_received(query, body, site, tmp_path):
     ],
     ids=["profile", "cookies twice", "credentials twice", "large body", "mission"],
 )
-def test_a_request_that_makes_no_sense_is_not_made(arguments, told, site, tmp_path):
+def test_a_contradictory_request_is_not_made(arguments, told, site, tmp_path):
     recon = Recon(tmp_path / "db", max_request_bytes=4)
     assert recon.error(f"http://127.0.0.1:{site}/echo", **arguments) == told
     assert recon.errors_kept() == []

@@ -1,5 +1,5 @@
-"""A real project, found whole and called whole: `make hosts` runs this in each one's own
-environment.
+"""A real project: every endpoint is found and called. `make hosts` runs this in the environment of
+each one.
 """
 
 import json
@@ -49,7 +49,8 @@ EXAMPLES = settings(
 )
 
 
-# --- what was found ---------------------------------------------------------------------------------------------
+# --- discovery
+# ----------------------------------------------------------------------------------------------------
 
 
 def test_every_endpoint_is_a_tool_or_left_out_with_a_reason():
@@ -70,7 +71,7 @@ def test_views_left_out_are_reported_with_a_reason():
     assert {each.what: each.why for each in FOUND.left_out} == host.HIDDEN | host.LEFT_OUT
 
 
-def test_names_are_short_unique_plain_and_the_same_each_time():
+def test_names_are_short_unique_plain_and_stable():
     names = list(FOUND.actions)
     assert [name for name in names if not re.fullmatch(r"[a-z0-9_]{1,64}", name)] == []
     assert len(set(names)) == len(names)
@@ -83,7 +84,7 @@ OF_THE_HOST = {
     "empty-object",  # that it takes any JSON document
     "string-format",  # that it takes addresses and UUIDs
 }
-"""What lint finds wrong for some client that no schema could say otherwise."""
+"""Findings of lint that no other schema could avoid."""
 
 
 def test_published_tools_are_accepted_by_every_client():
@@ -102,14 +103,14 @@ NOTHING = {"result": NO_CONTENT}
 
 
 def without_receipt(answer: Any) -> Any:
-    """The answer of a delete without what it says of the rows that are gone."""
+    """Return the answer of a delete without its count of deleted rows."""
     receipt = ("deleted", "unlinked", "changed", "note")
     kept = {name: each for name, each in answer.items() if name not in receipt}
     return kept or NOTHING
 
 
 def compared(user: str | None, tool: str, arguments: dict[str, Any]) -> twins.Outcome:
-    """Call a tool over MCP and its twin over REST; the same must come of both."""
+    """Call a tool over MCP and its twin over REST; both must have the same outcome."""
     action = FOUND.actions[tool]
     rest = twins.over_rest(user, action.method, action.path, arguments, required(tool))
     whole = {"verify": True} if "verify" in FOUND.registry.find(tool).controls else {}
@@ -135,7 +136,7 @@ def compared(user: str | None, tool: str, arguments: dict[str, Any]) -> twins.Ou
 
 
 def address(tool: str) -> dict[str, Any]:
-    """Of a row that is there."""
+    """The arguments of an existing row."""
     path = FOUND.actions[tool].path
     kwargs = re.findall(r"{(\w+)}", path)
     return {
@@ -151,8 +152,8 @@ def test_read_result_equals_the_rest_response(tool: str, user: str | None):
 
 
 def settled(data: Any, name: str, value: Any) -> Any:
-    """A generated value; where only the host knows which rows are there, one that it names, of the
-    same type.
+    """Return a generated value; where only the host knows the existing rows, one that it names, of
+    the same type.
     """
     if isinstance(value, dict):
         return {key: settled(data, key, each) for key, each in value.items()}
@@ -168,21 +169,23 @@ def settled(data: Any, name: str, value: Any) -> Any:
 
 @cache
 def help_of(tool: str) -> dict[str, Any]:
-    twins.restore()  # the call before may have deleted who asks
+    twins.restore()  # the call before may have deleted the caller
     return acting_as(SUPERUSER).call(tool, help=True).value
 
 
 def protocol(tool: str) -> tuple[str, ...]:
-    """The arguments of a tool that REST does not have, by what its help says."""
+    """Return the arguments of a tool that REST does not have, from its help."""
     return tuple(help_of(tool)["protocol"])
 
 
 ANY_DOCUMENT = {"anyOf": [{"type": kind} for kind in ("object", "integer", "boolean")]}
-"""What is listed as JSON text, as REST takes it."""
+"""The values that are listed as JSON text, in the form that REST accepts."""
 
 
 def by_key(schema: Any, path: str, relations: Any) -> Any:
-    """A schema with the keys of relations only: REST does not take the objects that name a row."""
+    """Return a schema with the keys of relations only: REST does not accept the objects that name a
+    row.
+    """
     if not isinstance(schema, dict):
         return schema
     made = dict(schema)
@@ -202,11 +205,11 @@ def by_key(schema: Any, path: str, relations: Any) -> Any:
 
 
 LARGEST = 2**31 - 1
-"""Of a page, its size and where it begins: what is larger is refused, and REST has no such page."""
+"""The size and the start of a page: larger values are refused, and REST has no such page."""
 
 
 def is_no_page(name: str, value: Any) -> bool:
-    """Whether there is no such page: REST framework reads the numbers below as others."""
+    """Return whether there is no such page: REST framework reads the numbers below as others."""
     is_of_page = name in ("limit", "offset", "page", "page_size")
     return is_of_page and not 1 <= float(value) <= LARGEST
 
@@ -217,14 +220,14 @@ def schema_by_key(tool: str) -> Any:
 
 
 def generated(data: Any, tool: str) -> dict[str, Any]:
-    """Arguments that the published schema admits, at an address that is there."""
+    """Return arguments that the published schema accepts, at a URL that exists."""
     made = data.draw(arguments_for(schema_by_key(tool)), label=tool)
     kept = {
         name: each
         for name, each in made.items()
         if name not in (*protocol(tool), *host.UNSENT) and not is_no_page(name, each)
     }
-    if tool in READING:  # an empty filter, or a search without a word, REST drops and MCP refuses
+    if tool in READING:  # REST drops an empty filter or a search without a word, and MCP refuses it
         kept = {name: each for name, each in kept.items() if re.search(r"[^\s,'\"\[\]]", str(each))}
     return {**settled(data, "", kept), **address(tool)}
 
@@ -248,11 +251,12 @@ def test_a_write_that_succeeds_over_rest_succeeds_over_mcp(tool: str, arguments:
     assert compared("root", tool, arguments).kind == 2
 
 
-# --- what agents send instead, and instead of many calls ---------------------------------------------------------
+# --- malformed calls, and many calls in one
+# ------------------------------------------------------------------------
 
 
 def body(tool: str, arguments: dict[str, Any]) -> dict[str, Any]:
-    """What of the arguments is no part of an address."""
+    """Return the arguments that are not part of the URL."""
     return {name: each for name, each in arguments.items() if name not in address(tool)}
 
 
@@ -325,7 +329,7 @@ def test_number_of_previewable_writes_is_unchanged():
 
 
 @pytest.mark.parametrize(("tool", "arguments"), CREATES, ids=[tool for tool, _ in CREATES])
-def test_many_rows_in_one_call_are_made_as_one_by_one_or_not_at_all(
+def test_many_rows_in_one_call_are_stored_as_in_single_calls_or_not_at_all(
     tool: str, arguments: dict[str, Any]
 ):
     action = FOUND.actions[tool]
@@ -343,7 +347,7 @@ def test_an_unknown_filter_is_refused(tool: str):
     assert (found.kind, '"no_such_filter"' in found.answer) == (4, True)
 
 
-def test_every_tool_that_writes_was_shown_to_succeed():
+def test_every_tool_that_writes_has_succeeded_once():
     assert {tool for tool, _ in host.CALLS} == set(WRITING) - set(host.NEVER)
 
 
@@ -355,7 +359,9 @@ OWN = {"resource", "action", "params", "help"}
 
 @pytest.fixture(scope="module", params=["app", "resource"])
 def ways(request: pytest.FixtureRequest) -> Iterator[Ways]:
-    """The project dispatched whole: for each tool the dispatcher, and what leads to it there."""
+    """The whole project behind dispatchers: for each tool the dispatcher, and the resource and
+    action there.
+    """
     chosen = getattr(django_settings, "TOOLBOOTH", {})
     with override_settings(TOOLBOOTH={**chosen, "DISPATCH": request.param}):
         dispatchers = catalogue().registry.tools.items()
@@ -365,7 +371,9 @@ def ways(request: pytest.FixtureRequest) -> Iterator[Ways]:
 
 
 def walked(agent: Any) -> set[tuple[str, ...]]:
-    """Every dispatcher, resource and action that an agent finds by the list and by help alone."""
+    """Return every dispatcher, resource and action that an agent finds with the list and help
+    alone.
+    """
     found = set()
     for name in agent.tools():
         question = {"help": True}
@@ -398,7 +406,7 @@ def test_dispatched_read_equals_the_direct_call(ways: Ways, tool: str, user: str
     through = twins.over_mcp(user, name, {**way, **address(tool)})
     direct = twins.over_mcp(user, tool, address(tool))
     assert (through.kind, through.rows) == (direct.kind, direct.rows)
-    # What fails is called by the name that the client sees.
+    # A failed tool has the name that the client sees.
     as_seen = called(name, way.values())
     assert direct.answer == _renamed(through.answer, as_seen, repr(tool))
 

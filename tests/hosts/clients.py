@@ -1,5 +1,5 @@
-"""The official client calls ARA on gunicorn, with one worker that does one thing at a time, in all
-of its modes.
+"""The official client calls ARA on gunicorn, with one worker that handles one request at a time, in
+all of its modes.
 
 Run by `make hosts`, which sets ARA up; its name keeps this file out of `make test`.
 """
@@ -37,7 +37,7 @@ newcomer = loaded(ROOT / "tests" / "newcomer.py")
 
 @contextlib.contextmanager
 def served(log, **chosen):
-    """The address of ARA with a fresh database."""
+    """Yield the URL of ARA with a fresh database."""
     python, environment = hosts.python("ara"), {**hosts.environment("ara"), **chosen}
     subprocess.run([python, hosts.TESTS / "prepare.py"], env=environment, check=True)
     command = [str(python), "-m", "gunicorn", "--workers=1", "ara_wsgi:application", "--bind"]
@@ -86,7 +86,7 @@ def test_the_official_client_lists_and_calls(url, mode):
 
 @pytest.mark.parametrize("dispatch", ["app", {"run": ["play*", "task"], "rest": ["*"]}], ids=repr)
 def test_a_newcomer_makes_a_task_in_its_play_of_its_playbook(tmp_path, dispatch):
-    """An API that nobody here wrote, behind dispatchers; one of its fields is called `action`."""
+    """Use an API that we did not write, behind dispatchers; one of its fields is called `action`."""
 
     async def visit(url):
         async with (

@@ -6,7 +6,7 @@ from pathlib import Path
 import django
 import pytest
 
-# What a host warns of is its own affair.
+# The warnings of a host are not ours to fix.
 OPTIONS = [
     "-q",
     "-o",

@@ -1,5 +1,5 @@
-"""One call made twice, over REST and over MCP, by the same user in equal databases: what came of
-each.
+"""One call made twice, over REST and over MCP, by the same user in equal databases, and both
+outcomes.
 """
 
 import base64
@@ -20,7 +20,7 @@ from toolbooth.django.testing import endpoint_path
 
 STAMP = re.compile(r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d")
 RANDOM = ("md5$",)
-"""How values begin that are other ones each time: salted passwords."""
+"""The beginnings of values that differ each time: salted passwords."""
 
 
 class _NoMigrations:
@@ -50,12 +50,12 @@ START = datetime.now(UTC).strftime("%Y-%m-%d %H:%M:%S")
 
 
 def restore() -> None:
-    """Have the database as it was prepared."""
+    """Restore the database to its prepared state."""
     PREPARED.backup(connection.connection)
 
 
 def rows() -> dict[str, list[Any]]:
-    """Everything in the database; of sessions, whose keys are random, only how many there are."""
+    """Return everything in the database; for sessions, whose keys are random, only their number."""
     found: dict[str, list[Any]] = {}
     with connection.cursor() as cursor:
         for table in sorted(connection.introspection.table_names(cursor)):
@@ -66,9 +66,7 @@ def rows() -> dict[str, list[Any]]:
 
 
 def timeless(value: Any) -> Any:
-    """A value, with "now" for what says when it was made, and "random" for what nobody can
-    foretell.
-    """
+    """Return a value, with "now" for times of creation, and "random" for random values."""
     if isinstance(value, dict):
         return {key: timeless(each) for key, each in value.items()}
     if isinstance(value, list | tuple):
@@ -83,7 +81,8 @@ def timeless(value: Any) -> Any:
     return value
 
 
-# --- who calls -------------------------------------------------------------------------------------------------
+# --- callers
+# ------------------------------------------------------------------------------------------------------
 
 
 def client(user: str | None) -> Client:
@@ -96,7 +95,7 @@ def client(user: str | None) -> Client:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What came of a call: 2, 4 or 5 for its status, what it answered, and the database after it."""
+    """The outcome of a call: 2, 4 or 5 for its status, its answer, and the database after it."""
 
     kind: int
     answer: Any

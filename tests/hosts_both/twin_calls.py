@@ -1,8 +1,8 @@
 """One call as it is sent over REST and over MCP, and how its answers are read: for the small hosts
 and for the large ones.
 
-Which argument goes where in the REST call is decided here from what is published, not asked of the
-gateway.
+The place of each argument in the REST call is derived here from the published schema, without
+asking the gateway.
 """
 
 import json
@@ -15,7 +15,7 @@ from urllib.parse import quote, urlencode
 
 @dataclass(frozen=True, slots=True)
 class RestCall:
-    """What is sent over REST."""
+    """A call over REST."""
 
     method: str
     path: str
@@ -32,9 +32,9 @@ def rest_call(
     whole: str | None = None,
     joined: Collection[str] = (),
 ) -> RestCall:
-    """The REST call that a tool's arguments stand for: those of the path are required, and come
-    first. `whole` is the argument that is the body itself; the values of `joined` parameters are
-    one text with commas.
+    """Return the REST call that corresponds to a tool's arguments: those of the path are required,
+    and come first. `whole` is the argument that is the body itself; the values of `joined`
+    parameters are one text with commas.
     """
     rest = dict(arguments)
     for kwarg, name in zip(re.findall(r"{(\w+)}", path), required, strict=False):
@@ -56,7 +56,7 @@ def _pairs(query: Mapping[str, Any], joined: Collection[str]) -> Iterator[tuple[
 
 
 def _text(value: Any) -> str:
-    """A value in a URL. 2.0 is the JSON number 2."""
+    """Return a value in a URL. 2.0 is the JSON number 2."""
     if isinstance(value, list):
         return ",".join(map(_text, value))
     if isinstance(value, float) and value.is_integer():
@@ -65,7 +65,7 @@ def _text(value: Any) -> str:
 
 
 def send(client: Any, call: RestCall) -> Any:
-    """The response of Django's test client to a REST call."""
+    """Return the response of Django's test client to a REST call."""
     has_body = call.body is not None
     is_text = call.content_type == "application/json"
     body = json.dumps(call.body) if is_text and has_body else call.body or ""
@@ -74,7 +74,7 @@ def send(client: Any, call: RestCall) -> Any:
 
 
 def read_response(response: Any) -> tuple[int, Any, bool]:
-    """2, 4 or 5 for the status of a REST call, its answer, and whether that is JSON."""
+    """Return 2, 4 or 5 for the status of a REST call, its answer, and whether that is JSON."""
     content = b"".join(response.streaming_content) if response.streaming else response.content
     kind = response.status_code // 100
     is_json = "json" in response.headers.get("Content-Type", "") or not content
@@ -83,12 +83,12 @@ def read_response(response: Any) -> tuple[int, Any, bool]:
 
 
 def message(method: str, params: Any) -> str:
-    """An MCP message."""
+    """Return an MCP message."""
     return json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": params})
 
 
 def read_reply(reply: Any) -> tuple[int, Any]:
-    """2, 4 or 5 for what came of a tool call over MCP, and its answer."""
+    """Return 2, 4 or 5 for the outcome of a tool call over MCP, and its answer."""
     if reply.status_code != 200:
         return reply.status_code // 100, reply.content.decode()
     answer = reply.json()
@@ -102,7 +102,7 @@ def read_reply(reply: Any) -> tuple[int, Any]:
 
 
 def answered(rest: Any) -> Any:
-    """What MCP answers where REST answers this: always an object."""
+    """Return the answer of MCP that corresponds to this one of REST: always an object."""
     if isinstance(rest, dict):
         return rest
     return {"results": rest} if isinstance(rest, list) else {"value": rest}

@@ -48,7 +48,7 @@ def progress(at: int, every: int, what: str) -> None:
 
 @cache
 def project() -> Catalogue:
-    """The catalogue. It is built as the first request of an agent builds it."""
+    """Return the catalogue. It is built as an agent's first request builds it."""
 
     set_urlconf(getattr(host, "URLCONF", None))
     return catalogue()
@@ -56,7 +56,7 @@ def project() -> Catalogue:
 
 @cache
 def tools() -> dict[str, Any]:
-    """What is published to the owner."""
+    """Return the tools that are published to the owner."""
 
     return twins.listed(host.USERS["owner"])
 
@@ -74,7 +74,7 @@ def kwargs(tool: str) -> list[str]:
 
 
 def address(tool: str) -> dict[str, Any]:
-    """The arguments that name a row that exists."""
+    """Return the arguments that name a row that exists."""
 
     path = project().actions[tool].path
     return {
@@ -108,7 +108,7 @@ class Tally:
 
 
 def verdict(tool: str, rest: Any, mcp: Any) -> str:
-    """What two outcomes of one call are to each other."""
+    """Classify two outcomes of one call."""
 
     if rest.kind == 2 and mcp.kind == 4:
         return "REST ok, MCP refused"
@@ -126,11 +126,11 @@ def verdict(tool: str, rest: Any, mcp: Any) -> str:
 
 
 RECEIPT_OF_DELETE = ("deleted", "unlinked", "changed", "note")
-"""What the answer of a delete says of rows, beside what the view answers."""
+"""The gateway's additions to the answer of a delete."""
 
 
 def is_equal_answer(rest: Any, mcp: Any) -> bool:
-    if rest is None:  # over REST there is nothing but the status
+    if rest is None:  # over REST there is only the status
         told = {"status", "location", "content_type", "result", *RECEIPT_OF_DELETE}
         return isinstance(mcp, dict) and set(mcp) <= told
     if isinstance(mcp, dict) and isinstance(rest, dict):
@@ -143,7 +143,7 @@ def is_equal_answer(rest: Any, mcp: Any) -> bool:
 
 
 def difference(rest: Any, mcp: Any) -> str:
-    """Where two outcomes differ, in few words."""
+    """Describe in few words where two outcomes differ."""
 
     words = [f"REST {rest.kind}, MCP {mcp.kind}"]
     if rest.kind != mcp.kind or not is_equal_answer(rest.answer, mcp.answer):
@@ -190,7 +190,7 @@ def _rest_call(tool: str, arguments: dict[str, Any]) -> RestCall:
 
 
 def reads() -> Figures:
-    """Every GET as every user: the same kind of status, the same answer."""
+    """Make every GET as every user: the same kind of status, the same answer."""
 
     _prepare()
     tally = Tally()
@@ -212,9 +212,9 @@ def _reads() -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def _controls(tool: str) -> Any:
-    """The arguments of a tool that REST does not have, by what its help says."""
+    """Return the arguments of a tool that REST does not have, from its help."""
     told = twins.over_mcp(host.USERS["owner"], tool, {"help": True}, with_rows=False).answer
-    return told["protocol"] if isinstance(told, dict) else ("page",)  # no tool of the owner's
+    return told["protocol"] if isinstance(told, dict) else ("page",)  # not one of the owner's tools
 
 
 def _prepare() -> None:
@@ -227,7 +227,7 @@ def _prepare() -> None:
 
 
 def writes() -> Figures:
-    """Every write of the host as every user: the same rows in every table, the same answer."""
+    """Make every write of the host as every user: the same rows in every table, the same answer."""
 
     _prepare()
     tally = Tally()
@@ -250,8 +250,8 @@ def writes() -> Figures:
 
 
 def malformed() -> Figures:
-    """Every write wrapped, misspelt, as JSON text and with an extra key: no row changes, unless the
-    call means the same as the right one.
+    """Send every write wrapped, misspelt, as JSON text and with an extra key: no row changes,
+    unless the call has the same meaning as the correct one.
     """
 
     _prepare()
@@ -296,7 +296,9 @@ def _is_as_rest(tool: str, arguments: Any, found: twins.Outcome) -> bool:
 
 
 def _malformed(tool: str, arguments: dict[str, Any]) -> Iterator[tuple[str, Any, bool]]:
-    """Wrong forms of a call, each with whether it may mean the same as the right one."""
+    """Yield wrong forms of a call, each with whether it may have the same meaning as the correct
+    one.
+    """
     flat = {name: each for name, each in arguments.items() if name in address(tool)}
     body = {name: each for name, each in arguments.items() if name not in flat}
     yield "an extra key", {**arguments, "no_such_field": 1}, False
@@ -323,8 +325,9 @@ def _malformed(tool: str, arguments: dict[str, Any]) -> Iterator[tuple[str, Any,
 
 ROUNDS = 40
 DEPTHS = (0, 24, 48, 72, 96)
-"""Frames under the call. Some depth may be slow on Python 3.11 (toolbooth.django.call.frame_room),
-over REST as well as over MCP: the best of several depths is never such a one.
+"""Numbers of frames under the call. Some depth may be slow on Python 3.11
+(toolbooth.django.call.frame_room), over REST as well as over MCP: the best of several depths is
+never such a one.
 """
 MOST = 1.25
 """CPU time over MCP, as a multiple of REST and an empty request."""
@@ -387,7 +390,7 @@ def _cost(tool: str, arguments: dict[str, Any]) -> Figures:
 
 
 def _cpu_seconds(depth: int, work: Callable[[], Any]) -> float:
-    """The CPU time of some work with more frames under it."""
+    """Measure the CPU time of some work with more frames under it."""
     if depth:
         return _cpu_seconds(depth - 1, work)
     started = time.process_time()

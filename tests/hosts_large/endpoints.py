@@ -95,7 +95,7 @@ def _endpoints() -> set[tuple[str, str]]:
 
 
 def _reasons() -> dict[tuple[str, str], str]:
-    """What the doctor says of endpoints that are left out whole."""
+    """Return the doctor's lines about endpoints that are left out whole."""
 
     names = {name.tool: (each.method, each.path) for name, each in named(discover().actions)}
     found: dict[tuple[str, str], str] = {}

@@ -10,7 +10,7 @@ from django.conf import settings
 
 if __name__ == "__main__":
     django.setup()
-    # A result of any length comes whole, as over REST.
+    # A result of any length is sent whole, as over REST.
     settings.TOOLBOOTH = {**getattr(settings, "TOOLBOOTH", {}), "MAX_RESULT": 100_000_000}
 
     # They need a project that is set up.

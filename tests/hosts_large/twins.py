@@ -1,5 +1,5 @@
-"""One call made twice in a large project, over REST and over MCP, with the same headers: what came
-of each. Every call is rolled back.
+"""One call made twice in a large project, over REST and over MCP, with the same headers, and both
+outcomes. Every call is rolled back.
 """
 
 import json
@@ -20,7 +20,7 @@ from toolbooth.django.testing import endpoint_path
 
 Headers = Mapping[str, str]
 Rows = dict[str, list[str]]
-"""Every row of every table, as text in which what differs each time has been replaced."""
+"""Every row of every table, as text in which values that differ each time have been replaced."""
 
 ENDPOINT = endpoint_path()
 _STAMP = re.compile(r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:?\d\d)?")
@@ -32,7 +32,7 @@ _CHANGED = frozenset(getattr(host, "CHANGED_TABLES", ()))
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What came of a call: 2, 4 or 5 for its status, what it answered, and the rows after it."""
+    """The outcome of a call: 2, 4 or 5 for its status, its answer, and the rows after it."""
 
     kind: int
     answer: Any
@@ -71,7 +71,7 @@ def _sequences() -> dict[str, int | None]:
 
 
 def _restore(before: dict[str, int | None]) -> None:
-    """Have the next keys be the same again: a rollback does not give keys back."""
+    """Reset the sequences so that the next keys are the same again: a rollback does not do that."""
     for name, value in _sequences().items():
         if before.get(name) != value:
             kept = before.get(name)
@@ -80,7 +80,7 @@ def _restore(before: dict[str, int | None]) -> None:
 
 
 def rows(sent: Any = None) -> Rows:
-    """Everything in the database, but for the tables that every request may write to."""
+    """Return everything in the database, except for the tables that every request may write to."""
     found: Rows = {}
     try:
         with connection.cursor() as cursor:
@@ -93,28 +93,28 @@ def rows(sent: Any = None) -> Rows:
                 names = [column[0] for column in cursor.description]
                 values = cursor.fetchall()
                 as_read = sorted(map(repr, values))
-                # PostgreSQL may still count what an earlier transaction wrote to the table.
+                # PostgreSQL may still count writes of an earlier transaction to the table.
                 if as_read == _as_read.get(table):
                     found[table] = _as_prepared[table]
                     continue
                 found[table] = sorted(_row(names, each, sent) for each in values)
                 if table not in written:
                     _as_prepared[table], _as_read[table] = found[table], as_read
-    except DatabaseError:  # the call broke its transaction: nothing of it could be kept
+    except DatabaseError:  # the call broke its transaction, so no write of it could be kept
         return {}
     return found
 
 
 _as_prepared: Rows = {}
-"""The rows of tables that the transaction which read them had not written to."""
+"""The rows of tables, as read by a transaction that had not written to them."""
 
 _as_read: dict[str, list[str]] = {}
 """The same rows, with all values as they are in the database."""
 
 
 def _written(cursor: Any) -> set[str]:
-    """The tables that the open transaction has written to: PostgreSQL knows, and reading only these
-    saves most of the time.
+    """Return the tables that the open transaction has written to: PostgreSQL knows, and reading
+    only these saves most of the time.
     """
     if connection.vendor != "postgresql":
         return set(_tables())
@@ -140,7 +140,7 @@ def _row(names: list[str], values: tuple[Any, ...], sent: Any) -> str:
 
 
 def changes(found: Rows, base: Rows) -> dict[str, dict[str, list[str]]]:
-    """The tables that are not as they were, with the rows that came and went."""
+    """Return the tables that have changed, with the rows that were added and removed."""
     changed: dict[str, dict[str, list[str]]] = {}
     for table in sorted({*found, *base}):
         now, then = found.get(table, []), base.get(table, [])
@@ -155,11 +155,11 @@ def changes(found: Rows, base: Rows) -> dict[str, dict[str, list[str]]]:
 
 
 known_uuids: set[str] = set()
-"""The UUIDs of the rows as prepared, which are compared as they are."""
+"""The UUIDs of the prepared rows, which are compared unchanged."""
 
 
 def learn_uuids() -> None:
-    """Remember the UUIDs of the rows as prepared."""
+    """Store the UUIDs of the prepared rows."""
     with connection.cursor() as cursor:
         for table in _tables():
             cursor.execute(f'SELECT * FROM "{table}"')
@@ -172,8 +172,8 @@ def _uuid(text: str) -> str:
 
 
 def plain(value: Any, name: str = "", sent: Any = None) -> Any:
-    """A value as JSON, with "now" for the time of the call, "uuid" for a new one and "random" for
-    what the host makes at random, unless it was sent.
+    """Return a value as JSON, with "now" for the time of the call, "uuid" for a new one and
+    "random" for the host's random values, unless it was sent.
     """
     if isinstance(value, dict):
         return {str(key): plain(each, str(key), sent) for key, each in value.items()}
@@ -202,8 +202,8 @@ def _plain_text(text: str, name: str, sent: Any) -> Any:
 
 
 def _stamp(text: str) -> str:
-    """ "now" for a time within an hour of the call, and for one with microseconds: only a clock, and
-    what is reckoned from it, has them.
+    """Return "now" for a time within an hour of the call, and for one with microseconds: only the
+    clock, and times calculated from it, have them.
     """
     try:
         moment = datetime.fromisoformat(text.replace("Z", "+00:00"))
@@ -238,7 +238,7 @@ def posted(headers: Headers, method: str, params: Any) -> Any:
 
 
 def listed(headers: Headers) -> dict[str, Any]:
-    """The tools that are published to a caller, by name."""
+    """Return the tools that are published to a caller, by name."""
     found: dict[str, Any] = {}
     params: dict[str, Any] = {}
     while True:
@@ -253,7 +253,9 @@ def listed(headers: Headers) -> dict[str, Any]:
 def over_mcp(
     headers: Headers, tool: str, arguments: Any, *, with_rows: bool = True, sent: Any = None
 ) -> Outcome:
-    """Call a tool. `sent` is what may be in the rows because it was sent; by default the arguments."""
+    """Call a tool. `sent` holds the values that may be in the rows because they were sent; by
+    default the arguments.
+    """
     sent = arguments if sent is None else sent
     _forget_caches()
     with undone():

@@ -1,5 +1,5 @@
-"""examples/bad_server: the official client cannot even list its tools; the lint names everything
-that is wrong.
+"""examples/bad_server: the official client cannot even list its tools; the lint reports every
+mistake in it.
 """
 
 import asyncio
@@ -149,7 +149,7 @@ def linted(*target: str) -> dict[str, list[str]]:
 
 
 @pytest.mark.parametrize("target", [["--", *SERVER], ["tools.json"]], ids=["running", "saved"])
-def test_everything_wrong_with_it_is_found(target: list[str]):
+def test_every_mistake_in_the_bad_server_is_found(target: list[str]):
     assert linted(*target) == EXPECTED
 
 

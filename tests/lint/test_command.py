@@ -1,4 +1,4 @@
-"""`toolbooth lint` as people call it: what it reads, what it prints, how it ends."""
+"""`toolbooth lint` as people use it: its inputs, its output, its exit codes."""
 
 import contextlib
 import json
@@ -62,13 +62,13 @@ number = 1
 
 
 def run(*arguments: str, cwd: Path, given: str = "") -> Result:
-    """`toolbooth lint` in a folder."""
+    """Run `toolbooth lint` in a folder."""
     with contextlib.chdir(cwd):
         return CliRunner().invoke(main, ["lint", *arguments], input=given, prog_name="toolbooth")
 
 
 def run_apart(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
-    """The same in a process of its own, for what is imported there."""
+    """Run the same in a process of its own, to check the modules imported there."""
     return subprocess.run(
         [TOOLBOOTH, "lint", *arguments], cwd=cwd, capture_output=True, text=True, encoding="utf-8"
     )
@@ -79,7 +79,7 @@ def saved(folder: Path, *tools: Any) -> str:
     return "tools.json"
 
 
-# --- how it ends ---
+# --- exit codes ---
 
 
 @pytest.mark.parametrize(
@@ -164,7 +164,7 @@ def test_usage_error_is_one_line_with_exit_code_2(arguments: list[str], told: st
     saved(tmp_path, GOOD)
     (tmp_path / "broken.json").write_text("tools")
     (tmp_path / "other.json").write_text('{"openapi": "3.1.0"}')
-    # Since Python 3.12, comprehensions take none of the levels that calls have.
+    # Since Python 3.12, comprehensions use none of the levels that calls have.
     deep = 400 if sys.version_info < (3, 12) else 1_000
     for name, levels in (("deep", deep), ("deeper", 50_000)):
         opened, closed = '{"properties": {"a": ' * levels, "}}" * levels
@@ -201,7 +201,7 @@ def test_a_module_that_fails_is_named_with_the_line_and_code_2(tmp_path: Path):
     ],
     ids=["no-server", "no-program", "no-answer"],
 )
-def test_a_server_that_cannot_be_reached_has_code_3(
+def test_a_server_that_cannot_be_reached_exits_with_3(
     arguments: list[str], told: str, tmp_path: Path
 ):
     ended = run(*arguments, cwd=tmp_path)
@@ -219,7 +219,7 @@ def test_command_that_ends_at_once_is_reported_with_its_last_output(tmp_path: Pa
     ]
 
 
-def test_a_command_that_never_answers_is_given_up(tmp_path: Path):
+def test_a_command_that_never_answers_is_abandoned(tmp_path: Path):
     ended = run(
         "--timeout", "0.5", "--", sys.executable, "-c", "import sys; sys.stdin.read()", cwd=tmp_path
     )
@@ -227,7 +227,7 @@ def test_a_command_that_never_answers_is_given_up(tmp_path: Path):
     assert ended.stderr.splitlines()[-1].endswith(": no answer within 0.5 seconds")
 
 
-# --- what it reads ---
+# --- inputs ---
 
 
 @pytest.mark.parametrize(
@@ -244,7 +244,7 @@ def test_servers_of_every_kind_are_read_without_being_started(
 
 @contextlib.contextmanager
 def listening(registry: ToolRegistry, secret: str) -> Iterator[str]:
-    """A registry at an address that wants a token."""
+    """A registry at a URL that requires a token."""
     inner = app(registry)
 
     async def guarded(scope: Any, receive: Any, send: Any) -> None:
@@ -255,7 +255,7 @@ def listening(registry: ToolRegistry, secret: str) -> Iterator[str]:
 
     with socket.socket() as bound:
         bound.bind(("127.0.0.1", 0))
-        bound.listen()  # a client that comes before the server is up waits
+        bound.listen()  # a client that starts before the server waits for it
         server = uvicorn.Server(
             uvicorn.Config(guarded, log_level="critical", lifespan="off", ws="none")
         )
@@ -268,7 +268,7 @@ def listening(registry: ToolRegistry, secret: str) -> Iterator[str]:
             thread.join()
 
 
-def test_a_running_server_is_asked_for_every_page_with_the_headers_given(tmp_path: Path):
+def test_every_page_of_a_running_server_is_requested_with_the_given_headers(tmp_path: Path):
     registry = ToolRegistry("paged", page_size=2)
     for index in range(5):
         registry.tool(name=f"tool_{index}", description="Do it.")(lambda: "")
@@ -293,7 +293,7 @@ def test_standard_input_is_read_like_a_file(tmp_path: Path):
     assert json.loads(ended.stdout)["matrix"]["ping"]["vscode"] == "refuses"
 
 
-# --- what it prints ---
+# --- output ---
 
 
 def test_piped_output_has_no_colour_and_no_wrapping(tmp_path: Path):
@@ -319,7 +319,7 @@ def test_piped_output_has_no_colour_and_no_wrapping(tmp_path: Path):
 @pytest.mark.parametrize(
     ("environment", "coloured"), [({}, True), ({"NO_COLOR": "1"}, False), ({"TERM": "dumb"}, False)]
 )
-def test_a_terminal_is_given_colour_unless_it_asks_for_none(
+def test_a_terminal_gets_colour_unless_no_color_is_set(
     environment: dict[str, str], coloured: bool, tmp_path: Path
 ):
     ours, theirs = pty.openpty()
@@ -334,7 +334,7 @@ def test_a_terminal_is_given_colour_unless_it_asks_for_none(
     subprocess.run(command, cwd=tmp_path, env=env, stdout=theirs, check=False)
     os.close(theirs)
     shown = b""
-    # On Linux reading ends with an error once nobody holds the other end.
+    # On Linux reading ends with an error when the other end is closed everywhere.
     with open(ours, "rb", buffering=0) as terminal:
         try:
             while part := terminal.read(4096):
@@ -349,7 +349,7 @@ def test_a_terminal_is_given_colour_unless_it_asks_for_none(
     assert "          an array without items; refused by OpenAI API," in lines
 
 
-def test_notes_are_counted_and_shown_when_asked_for(tmp_path: Path):
+def test_notes_are_counted_and_shown_on_request(tmp_path: Path):
     plain = run(saved(tmp_path, NOTED), cwd=tmp_path).stdout
     assert "no-parameter-description" not in plain
     assert "1 note in 1 of 1 tools.\nNot shown: 1; --notes shows them.\n" in plain
@@ -359,7 +359,7 @@ def test_notes_are_counted_and_shown_when_asked_for(tmp_path: Path):
     )
 
 
-def test_markdown_is_a_page(tmp_path: Path):
+def test_the_markdown_report_is_a_whole_page(tmp_path: Path):
     ended = run(
         saved(tmp_path, REFUSED), "--format", "markdown", "--client", "openai", cwd=tmp_path
     )
@@ -368,7 +368,7 @@ def test_markdown_is_a_page(tmp_path: Path):
     )
 
 
-def test_the_server_name_counts(tmp_path: Path):
+def test_the_server_name_counts_towards_the_length_of_tool_names(tmp_path: Path):
     target = saved(tmp_path, {**GOOD, "name": "a" * 40})
     assert run(target, cwd=tmp_path).exit_code == 0
     ended = run(target, "--server", "b" * 21, "--client", "cursor", cwd=tmp_path)

@@ -1,4 +1,4 @@
-"""The page of the rules is what the rules and the evidence say today, and the evidence is sound."""
+"""The page of the rules is up to date with the rules and the evidence, and the evidence is sound."""
 
 import importlib.util
 import re
@@ -81,7 +81,7 @@ def test_every_bound_of_a_claim_is_sound():
         assert (claim.most is None and not claim.pattern) or claim.says
 
 
-def test_every_client_has_a_code_of_its_own():
+def test_every_client_has_a_distinct_code():
     codes = [client.code for client in clients().values() if client.id != ANY]
     assert all(re.fullmatch("[a-z]{3}", code) for code in codes)
     assert len(set(codes)) == len(codes)

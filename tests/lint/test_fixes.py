@@ -1,4 +1,4 @@
-"""No fix adds a finding, each leaves nothing for its rule to find, and no schema breaks the lint."""
+"""No fix adds a finding, each removes all findings of its rule, and no schema makes the lint fail."""
 
 from typing import Any
 
@@ -30,7 +30,7 @@ BOUNDS = st.integers(0, 9)
 
 
 def schemas(depth: int) -> st.SearchStrategy[Any]:
-    """JSON Schemas of every vocabulary, sound but for what the rules look for."""
+    """JSON Schemas of every vocabulary, valid except for the patterns that the rules look for."""
     inner = st.deferred(lambda: schemas(depth - 1)) if depth else st.just({"type": "string"})
     named = st.dictionaries(NAMES, inner, max_size=3)
     several = st.lists(inner, min_size=1, max_size=3)
@@ -146,12 +146,14 @@ DIALECTS = st.fixed_dictionaries(
 
 
 def is_size(rule: str) -> bool:
-    """Whether a rule is about how much there is."""
+    """Whether a rule is about size or number."""
     return rule in ("large-tool", "deep-schema", "many-properties", "many-values")
 
 
 def found(report: Report, schema: Any) -> set[Harm]:
-    """Whom the tool hurts where. A definition counts at each place that refers to it."""
+    """Return the clients that the tool affects, by place. A definition counts at each place that
+    refers to it.
+    """
     written_out = lint([{"name": "t", "inputSchema": inlined(schema)}], only=report.clients)
     others = [each for each in written_out.findings if not is_size(each.rule)]
     return harms(report.findings) | harms(others)
@@ -181,7 +183,7 @@ def test_the_fixes_add_no_finding(
         pytest.param({"$ref": "#/$defs/tree"}, id="recursion"),
     ],
 )
-def test_a_parameter_keeps_its_form_if_every_fix_adds_a_finding(schema: Any):
+def test_a_parameter_is_unchanged_if_every_fix_adds_a_finding(schema: Any):
     tree = {"type": "object", "properties": {"below": {"$ref": "#/$defs/tree"}}}
     properties = {"p": schema, "q": {"type": ["string", "null"], "description": "Q"}}
     before = {"type": "object", "properties": properties, "$defs": {"tree": tree}}
@@ -191,7 +193,7 @@ def test_a_parameter_keeps_its_form_if_every_fix_adds_a_finding(schema: Any):
     assert ("$defs" in fixed["inputSchema"]) == ("$ref" in str(schema))
 
 
-def test_a_value_that_may_be_anything_is_fixed_for_the_clients_that_want_it():
+def test_an_untyped_value_is_fixed_for_the_clients_that_need_a_type():
     tool = {"name": "t", "inputSchema": {"type": "object", "properties": {"p": {}}}}
     [fixed] = apply_fixes(lint([tool], only=["claude-code"]))
     kinds = [each["type"] for each in fixed["inputSchema"]["properties"]["p"]["anyOf"]]
@@ -199,20 +201,20 @@ def test_a_value_that_may_be_anything_is_fixed_for_the_clients_that_want_it():
 
 
 def with_one_definition(uses: int) -> dict[str, Any]:
-    """A tool whose parameters are all of one long definition."""
+    """Return a tool whose parameters all refer to one long definition."""
     item = {"type": "string", "description": "word " * 300}
     properties = {f"p{index}": {"$ref": "#/$defs/item"} for index in range(uses)}
     schema = {"type": "object", "properties": properties, "$defs": {"item": item}}
     return {"name": "t", "description": "D", "inputSchema": schema}
 
 
-def test_a_definition_stays_where_it_is_if_the_tool_would_become_too_large():
+def test_a_definition_is_not_inlined_if_the_tool_would_become_too_large():
     tool = with_one_definition(uses=20)
     assert {each.rule for each in lint([tool], only=["claude-code"]).findings} == {"reference"}
     assert apply_fixes(lint([tool], only=["claude-code"])) == [tool]
 
 
-def test_tools_stay_as_they_are_if_the_listing_would_become_too_large():
+def test_tools_are_unchanged_if_the_listing_would_become_too_large():
     rules = {name: RULES[name] for name in ("reference", "large-listing")}
     tools = [{**with_one_definition(uses=20), "name": f"t{index}"} for index in range(4)]
     report = lint(tools, only=["claude-code"], rules=rules)
@@ -223,7 +225,7 @@ def test_tools_stay_as_they_are_if_the_listing_would_become_too_large():
 @pytest.mark.parametrize("rule", FIXABLE, ids=lambda rule: rule.id)
 @settings(deadline=None, max_examples=25)
 @given(schemas(2))
-def test_a_rule_alone_is_silent_after_its_fix(rule, schema: dict[str, Any]):
+def test_each_rule_finds_nothing_after_its_own_fix(rule, schema: dict[str, Any]):
     alone = {rule.id: rule}
     report = lint([{"name": "t", "inputSchema": schema}], rules=alone)
     assert lint(apply_fixes(report, alone), rules=alone).findings == ()
@@ -231,6 +233,6 @@ def test_a_rule_alone_is_silent_after_its_fix(rule, schema: dict[str, Any]):
 
 @settings(deadline=None, max_examples=200)
 @given(JSON | schemas(1), JSON, JSON)
-def test_no_listing_breaks_the_lint(schema: Any, description: Any, output: Any):
+def test_no_listing_makes_the_lint_fail(schema: Any, description: Any, output: Any):
     entry = {"name": "t", "description": description, "inputSchema": schema, "outputSchema": output}
     assert lint([entry, {"name": "t"}]).findings

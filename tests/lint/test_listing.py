@@ -1,4 +1,4 @@
-"""In which forms a `tools/list` may be kept, and what is said of anything else."""
+"""The forms in which a `tools/list` may be saved, and the messages about any other file."""
 
 from typing import Any
 

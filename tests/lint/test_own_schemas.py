@@ -1,5 +1,5 @@
-"""What Toolbooth itself publishes passes the lint, for every client; the rest is known, and stands
-in the docs.
+"""Toolbooth's own published schemas pass the lint for every client; the exceptions are known and
+listed in the docs.
 """
 
 import enum
@@ -30,7 +30,7 @@ KNOWN = {
     "open-map",
     "union",
 }
-"""What the portable form does not prevent: see docs/guides/lint.md."""
+"""Findings that the portable form does not prevent: see docs/guides/lint.md."""
 
 
 class Colour(enum.Enum):
@@ -121,7 +121,7 @@ SAMPLE: dict[str, Any] = {
     "uuids": list[UUID],
     "dates": list[date],
     "url": AnyUrl,
-    # What is known not to pass:
+    # Known findings:
     "int_enum": Size,
     "dict": dict[str, int],
     "bare_dict": Annotated[dict, Field(description='e.g. {"a": 1}')],
@@ -132,7 +132,7 @@ SAMPLE: dict[str, Any] = {
 
 
 def complaints(tools: list[dict[str, Any]], server: str) -> set[str]:
-    """The rules that find more than a note."""
+    """Return the rules with more than a note."""
     return {finding.rule for finding in lint(tools, server=server).at_least("warning")}
 
 
@@ -149,13 +149,13 @@ def published(hint: Any) -> list[dict[str, Any]]:
 
 @pytest.mark.parametrize("hint", SAMPLE.values(), ids=SAMPLE)
 def test_published_schemas_have_only_known_findings(hint):
-    # A single model is a wrapper, and a plain list has no example. Their author is to see that.
+    # A single model is a wrapper, and a plain list has no example. Their author should see that.
     of_the_author = {"wrapper-parameter", "opaque-parameter"}
     assert complaints(published(hint), "sample") - of_the_author <= KNOWN
 
 
 @pytest.mark.parametrize("name", ["date", "time", "timedelta", "uuid", "uuids", "dates", "url"])
-def test_texts_with_a_format_are_taken_by_every_client(name):
+def test_texts_with_a_format_have_no_finding_for_any_client(name):
     assert complaints(published(SAMPLE[name]), "sample") == set()
 
 

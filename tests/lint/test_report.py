@@ -1,4 +1,4 @@
-"""What is printed: for a terminal of any width, as JSON, as Markdown."""
+"""The output: for a terminal of any width, as JSON, as Markdown."""
 
 from typing import Any
 
@@ -29,7 +29,7 @@ def text(report: Any, width: int = 10_000, least: Any = "warning") -> str:
     return as_text(report, width=width, paint=lambda words, style: words, least=least)
 
 
-def test_findings_stand_by_tool_and_equal_ones_share_a_line():
+def test_findings_are_grouped_by_tool_and_equal_ones_share_a_line():
     assert text(lint(TOOLS, server="shop", only=["cursor", "vscode"])) == snapshot("""\
 shop: 2 tools, about 102 tokens (bytes ÷ 4)
 
@@ -111,7 +111,7 @@ Nothing found.\
 """)
 
 
-def test_every_part_is_painted_in_its_style():
+def test_every_part_has_its_own_style():
     painted = as_text(
         lint(TOOLS, only=["cursor", "vscode"]),
         width=200,

@@ -1,4 +1,4 @@
-"""Each rule on its own: what it finds, and what it lets pass."""
+"""Each rule on its own: the schemas it reports, and those it accepts."""
 
 from typing import Any
 
@@ -459,7 +459,7 @@ CASES: dict[str, list[tuple[dict[str, Any], list[tuple[str, str]]]]] = {
         ),
     ],
 }
-"""By rule: a tool, and where the rule finds something in it."""
+"""By rule: a tool, and the places of the rule's findings in it."""
 
 OF_SERVER = {"duplicate-tool", "many-tools", "large-listing"}
 
@@ -476,7 +476,7 @@ def test_rule_finds_exactly_its_cases(rule, entry, expected):
     assert found(rule, entry) == expected
 
 
-def test_every_rule_is_tried_on_something_bad_and_on_something_good():
+def test_every_rule_has_a_case_with_and_one_without_a_finding():
     tried = {rule: {bool(expected) for _, expected in cases} for rule, cases in CASES.items()}
     assert tried.keys() | OF_SERVER == RULES.keys()
     assert {rule for rule, outcomes in tried.items() if len(outcomes) < 2} == {"deep-schema"}
@@ -525,7 +525,7 @@ def test_tokens_are_bytes_divided_by_four():
     assert found("large-listing", *[entry] * 50) == [("warning", "$")]
 
 
-def test_the_name_of_the_server_counts_for_clients_that_put_it_before():
+def test_the_server_name_counts_for_clients_that_prefix_tool_names_with_it():
     entry = tool(name="a" * 50)
     assert found("tool-name", entry, server="shop") == []
     assert found("tool-name", entry, server="a_very_long_name_of_a_shop") == [ROOT]

@@ -108,7 +108,7 @@ Give it `items`, with a type.
     )
 
 
-def test_notes_are_results_only_if_they_are_asked_for():
+def test_notes_are_results_only_on_request():
     report = lint(TOOLS, only=["vscode"])
     with_notes = as_sarif(report, version="1", least="note")["runs"][0]
     assert [each["level"] for each in with_notes["results"]] == ["error", "note"]

@@ -1,7 +1,7 @@
-"""The shape corpus as calls of tools on a server: what is sent, and what must come of it.
+"""The shape corpus as calls of tools on a server: the arguments, and the required outcome.
 
 One tool for each contract of the corpus, in three kinds: a function, a model's fields, a JSON
-Schema. Every tool answers with what it received, as text. `python corpus.py HOST (stdio|http)`
+Schema. Every tool returns the values it received, as text. `python corpus.py HOST (stdio|http)`
 serves them; over HTTP it prints its port.
 """
 
@@ -60,8 +60,8 @@ DEEP = (250, 500, 900)
 
 
 def calls() -> list[Call]:
-    """All of them. Where not even a forgiving reader finds a call in a frame, nobody can answer for
-    the tool.
+    """Return all calls. If even a forgiving reader cannot find a call in a frame, no server can
+    answer for the tool.
     """
     every = [*_everywhere(), *_singles(), *_hostile()]
     return [call if _is_call(call.body) else replace(call, expected=PARSE_ERROR) for call in every]
@@ -116,7 +116,7 @@ def _hostile() -> Iterator[Call]:
         expected = {"outcome": "refused", "problems": problems, "corrected": None}
         if (
             len(text) < 4_000_000
-        ):  # more is a matter of the transport: tests/adapters/test_original_request.py
+        ):  # longer ones depend on the transport: tests/adapters/test_original_request.py
             yield Call(f"hostile/{name}", "chained", text.encode(), expected, True)
     for depth in DEEP:
         expected = {"outcome": "refused", "problems": [["too-deep", "$"]], "corrected": None}
@@ -125,7 +125,7 @@ def _hostile() -> Iterator[Call]:
 
 
 def outcome(result: dict[str, Any]) -> dict[str, Any]:
-    """A tool result in the words of the corpus."""
+    """Return a tool result in the words of the corpus."""
     meta = result.get("_meta", {}).get("toolbooth", {})
     text = result["content"][0]["text"]
     if "problems" in meta:
@@ -145,8 +145,8 @@ def outcome(result: dict[str, Any]) -> dict[str, Any]:
 
 
 def answer(received: Any) -> str:
-    """What a tool says of the values it was called with; a date as the text that a JSON Schema's
-    is.
+    """Return a tool's description of the values it was called with; a date as the text that a JSON
+    Schema's is.
     """
     return json.dumps(wire_depths.plain_dates(wire_outcomes.dump(received)))
 
@@ -225,7 +225,7 @@ def schemas() -> dict[str, Any]:
 
 
 class FastMCPForeign(FastMCPTool):
-    """A tool that FastMCP knows by its schema alone, as it knows proxied ones."""
+    """A tool that FastMCP knows by its schema alone, like a proxied one."""
 
     async def run(self, arguments: dict[str, Any]) -> ToolResult:
         return ToolResult(answer(arguments))

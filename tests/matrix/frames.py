@@ -27,8 +27,8 @@ INITIALIZE = {
 }
 INITIALIZED = b'{"jsonrpc":"2.0","method":"notifications/initialized"}'
 AT_ONCE = 40
-"""Frames that are under way together: fewer bytes than a pipe holds, so that neither side waits for
-the other.
+"""Frames that are in progress together: fewer bytes than a pipe holds, so that neither side waits
+for the other.
 """
 
 Numbered = tuple[int, str, bytes]
@@ -75,7 +75,7 @@ class Stdio:
                 self._take()
 
     def call_alone(self, number: int, tool: str, arguments: bytes) -> None:
-        """A call whose answer may not name it, or never come: one that is answered stands behind
+        """A call whose answer may not name it, or may never arrive: a call that is answered follows
         it.
         """
         self.alone = number
@@ -88,13 +88,13 @@ class Stdio:
             self._take()
 
     def finish(self) -> None:
-        """At the end of its input a server has said what it will ever say."""
+        """At the end of its input a server has sent all of its answers."""
         self.process.stdin.close()
         for line in self.process.stdout:
             self._keep(line)
 
     def _frame(self, number: int, tool: str, arguments: bytes) -> bytes:
-        # A line is a frame: white space between tokens is any but a new line.
+        # A line is a frame: a new line is not white space between tokens.
         return call_frame(number, tool, arguments.replace(b"\n", b" "), self.revision)
 
     def _write(self, frames: bytes) -> None:

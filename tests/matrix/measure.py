@@ -1,8 +1,8 @@
-"""The corpus over every transport, revision and host; what a host decides by itself, as a table for
-the docs.
+"""The corpus over every transport, revision and host; the calls that a host decides by itself, as a
+table for the docs.
 
-`python measure.py --write` runs it all and writes the table into docs/reference/hosts.md. `--list` names the
-runs, and `--run NAME` prints the figures of one of them as JSON.
+`python measure.py --write` runs it all and writes the table into docs/reference/hosts.md. `--list`
+names the runs, and `--run NAME` prints the figures of one of them as JSON.
 """
 
 import json
@@ -44,7 +44,7 @@ class Run:
         return f"{self.host}-{self.transport}-{self.revision}"
 
 
-# Those that take longest come first.
+# The longest runs are first.
 RUNS = [
     Run(host, transport, revision)
     for transport in ("http", "stdio")
@@ -60,7 +60,7 @@ def corpus() -> dict[int, Call]:
 
 @cache
 def outcomes(run: Run) -> dict[int, Outcome]:
-    """What came of each call."""
+    """Return the outcome of each call."""
     command = [sys.executable, str(SERVER), run.host, run.transport]
     numbered = [((number, call.tool, call.body), call.raw) for number, call in corpus().items()]
     together = [each for each, raw in numbered if not raw]
@@ -86,7 +86,7 @@ def _expected() -> dict[int, str]:
 
 @cache
 def differences(run: Run) -> dict[int, Outcome]:
-    """The calls that did not end as the corpus says, and how they did."""
+    """Return the calls whose outcome differs from the corpus, with that outcome."""
     return {
         number: found
         for number, found in outcomes(run).items()
@@ -118,11 +118,12 @@ FAULTS = {
         call.expected.get("problems") == [["too-deep", "$"]]
     ),
 }
-"""What a host's reader may decide before any hook. A call is under the first that fits it."""
+"""Faults that a host's reader may decide before any hook. A call is under the first that fits it.
+"""
 
 
 def fault(call: Call) -> str | None:
-    """None for a call whose arguments can be read, as far as that goes."""
+    """Return the fault of a call, or None if its arguments can be parsed."""
     if call.expected != PARSE_ERROR and [each[1] for each in call.expected.get("problems", ())] != [
         "$"
     ]:
@@ -131,7 +132,7 @@ def fault(call: Call) -> str | None:
 
 
 Said = dict[Run, list[str]]
-"""What a run made of the calls under each fault, in words."""
+"""The outcomes of a run for the calls under each fault, in words."""
 
 ON_A_HOST = [run for run in RUNS if run.host != "registry"]
 SHOWN = {"stdio": "stdio", "http": "HTTP"}
@@ -146,7 +147,7 @@ def numbers_by_fault() -> dict[str, list[int]]:
 
 
 def said_by(run: Run) -> list[str]:
-    """A cell for each fault; "the same" is what our own server makes of it."""
+    """Return a cell for each fault; "the same" is the result of our own server."""
     return [_cell(differences(run), numbers) for numbers in numbers_by_fault().values()]
 
 
@@ -157,8 +158,8 @@ def _cell(differing: dict[int, Outcome], numbers: list[int]) -> str:
 
 
 def table(said: Said) -> str:
-    """A row for each fault, a column for each transport; one column for both revisions where they
-    agree.
+    """Return a row for each fault, a column for each transport; one column for both revisions where
+    they agree.
     """
     ours = [
         _said(corpus()[number].expected for number in each) for each in numbers_by_fault().values()
@@ -177,14 +178,14 @@ def table(said: Said) -> str:
 
 
 def _both(said: Said, transport: str, revision: str) -> list[str]:
-    """What both hosts do; where they do not agree, what each of them does."""
+    """Return the common behaviour of both hosts; where they differ, that of each."""
     fastmcp, mcp_sdk = (said[Run(host, transport, revision)] for host in ("fastmcp", "mcp_sdk"))
     pairs = zip(fastmcp, mcp_sdk, strict=True)
     return [one if one == other else f"FastMCP: {one}; SDK: {other}" for one, other in pairs]
 
 
 def read(text: str) -> Said:
-    """A table, read back."""
+    """Parse a table."""
     _, _, *lines = text.strip().splitlines()
     heads, _, *rows = ([cell.strip() for cell in line.strip("|").split(" | ")] for line in lines)
     said: Said = {}
@@ -222,12 +223,12 @@ def _in_words(found: Outcome) -> str:
 
 
 def written() -> str:
-    """The table as the docs have it."""
+    """Return the table in the docs."""
     return PAGE.read_text(encoding="utf-8").partition(BEGIN)[2].partition(END)[0].strip() + "\n"
 
 
 def write() -> None:
-    """Run it all, a server and its client on each core, more or less; and write the table."""
+    """Run it all, about one server and its client on each core, and write the table."""
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         said = dict(zip(ON_A_HOST, pool.map(said_by, ON_A_HOST), strict=True))
     before, _, rest = PAGE.read_text(encoding="utf-8").partition(BEGIN)
@@ -240,8 +241,8 @@ def write() -> None:
 
 
 def unexplained(run: Run) -> dict[str, Outcome]:
-    """The calls, by id, that ended in another way than the corpus says, though no host's own reader
-    stopped them.
+    """Return the calls, by id, whose outcome differs from the corpus although the host's own reader
+    did not stop them.
     """
     return {
         corpus()[number].id: found
@@ -251,12 +252,12 @@ def unexplained(run: Run) -> dict[str, Outcome]:
 
 
 def _stopped(run: Run, call: Call, found: Outcome) -> bool:
-    """No tool has run, and nothing of what was sent is lost on the way to one."""
+    """Check that no tool has run, and that no argument is lost on the way to one."""
     return run.host != "registry" and fault(call) is not None and found in (NO_ANSWER, PARSE_ERROR)
 
 
 def figures(run: Run) -> dict[str, int]:
-    """How many calls ended in which way; what is left of them is unexplained."""
+    """Count the calls by outcome; the rest are unexplained."""
     sent, differing = len(corpus()), len(differences(run))
     stopped = differing - len(unexplained(run))
     return {"calls": sent, "as the corpus says": sent - differing, "stopped by the host": stopped}

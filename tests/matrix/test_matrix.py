@@ -21,7 +21,7 @@ corpus, frames, measure = map(_sibling, ("corpus", "frames", "measure"))
 
 
 @pytest.mark.parametrize("run", measure.RUNS, ids=lambda run: run.name)
-def test_every_call_ends_as_the_corpus_and_the_docs_say(run: Any):
+def test_every_call_has_the_outcome_in_the_corpus_and_the_docs(run: Any):
     assert measure.unexplained(run) == {}
     if run.host != "registry":
         assert measure.said_by(run) == measure.read(measure.written())[run], (

@@ -29,9 +29,9 @@ INVENTORY = ROOT / "examples/inventory"
 HOSTS = ["toolbooth", "fastmcp", "mcp_sdk"]
 TRANSPORTS = ["stdio", "http"]
 MODES = ["legacy", "auto", "2026-07-28"]
-"""What the TypeScript client offers."""
+"""Capabilities of the TypeScript client."""
 ERAS = ["legacy", "modern"]
-"""What the Inspector offers, besides finding out which of them it is."""
+"""Capabilities of the Inspector, besides its discovery of the protocol version."""
 
 
 def script(name: str) -> ModuleType:
@@ -51,7 +51,7 @@ tools = importlib.import_module("tools")
 
 
 def inventory(host: str, port: int | None = None) -> list[str]:
-    """The command that serves the inventory, as its readers are told to start it."""
+    """Return the command that serves the inventory, as in its README."""
     program = Path(sys.executable).with_name("toolbooth") if host == "toolbooth" else sys.executable
     file = str(INVENTORY / f"on_{host}.py")
     started = (
@@ -70,7 +70,7 @@ def counting(host: str, port: int | None = None) -> list[str]:
 
 
 class Places:
-    """Where each server is: a running one by its address, one for stdio by its command."""
+    """The targets of the servers: a URL for a running one, a command for one on stdio."""
 
     def __init__(self, folder: Path, running: contextlib.ExitStack) -> None:
         self.env = {
@@ -98,7 +98,7 @@ class Places:
 
 
 def by_typescript(mode: str, place: dict[str, Any], calls: list[Any]) -> dict[str, Any]:
-    """What the TypeScript client is told of the server, its tools, and what comes of the calls."""
+    """Return the TypeScript client's view of the server, its tools, and the results of the calls."""
     done = subprocess.run(
         node_home.node(Path(__file__).with_name("typescript_client.mjs")),
         input=json.dumps({"mode": mode, "calls": calls, **place}),
@@ -112,7 +112,9 @@ def by_typescript(mode: str, place: dict[str, Any], calls: list[Any]) -> dict[st
 
 
 def by_inspector(era: str, place: dict[str, Any], request: list[str]) -> tuple[int, Any]:
-    """The exit code of the Inspector, and what it says: the result, or the error if there is none."""
+    """Return the exit code of the Inspector, and its output: the result, or the error if there is
+    none.
+    """
     command = [
         *node_home.node("inspector/clients/launcher/build/index.js"),
         "--cli",
@@ -123,13 +125,14 @@ def by_inspector(era: str, place: dict[str, Any], request: list[str]) -> tuple[i
     command += ["--protocol-era", era, *request]
     command += [f"-e{name}={value}" for name, value in place.get("env", {}).items()]
     command += [place["url"]] if "url" in place else place["command"]
-    # It keeps what it learns in the home directory.
+    # It stores its state in the home directory.
     env = {**os.environ, "HOME": str(node_home.HOME)}
     done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=120)
     return done.returncode, json.loads(done.stdout or done.stderr)
 
 
-# --- what is asked, and what is to come back --------------------------------------------------------------------
+# --- the calls and their expected results
+# -------------------------------------------------------------------------
 
 ROOIBOS = {
     "sku": "TEA-003",
@@ -210,7 +213,7 @@ UNKNOWN_TOLD: dict[str, dict[str, Any]] = {
     "fastmcp": {"result": failed("Unknown tool: 'get_prduct'")},
     "mcp_sdk": {"result": failed("Unknown tool: get_prduct")},
 }
-"""An unknown name is the host's affair."""
+"""Each host has its own message for an unknown name."""
 VERSIONS = {"toolbooth": version("toolbooth"), "fastmcp": version("fastmcp"), "mcp_sdk": ""}
 
 
@@ -226,15 +229,17 @@ TOOLS = [
 
 
 def as_listed(tool: dict[str, Any]) -> dict[str, Any]:
-    """Of a listed tool, what is the same on every host; titles and output schemas are a host's own."""
+    """Return the parts of a listed tool that are the same on every host; titles and output schemas
+    differ.
+    """
     return {key: tool[key] for key in TOOLS[0]}
 
 
 def as_sent(
     expected: dict[str, Any], host: str, modern: bool, server: str = "inventory"
 ) -> dict[str, Any]:
-    """A whole result, as a host words it: a value is its text, too, and 2026-07-28 has the server's
-    name on it.
+    """Return a whole result, as a host writes it: a value is its text, too, and 2026-07-28 adds the
+    server's name.
     """
     content = expected.get("content") or [
         {"type": "text", "text": in_words(expected["structuredContent"], host)}
@@ -270,7 +275,9 @@ def places(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Places]:
 
 
 def all_of(run: Callable[..., Any], *choices: Iterable[str]) -> dict[tuple[str, ...], Any]:
-    """What a run comes to for every combination, as many at a time as there are cores."""
+    """Return the result of a run for every combination, with as many in parallel as there are
+    cores.
+    """
     combinations = list(itertools.product(*choices))
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         return dict(zip(combinations, pool.map(lambda each: run(*each), combinations), strict=True))
@@ -345,7 +352,7 @@ def test_the_inspector_calls_the_inventory(host, places):
         told = as_sent(CASES[name][1], host, era == "modern")
         return (5 if told["isError"] else 0), {"result": told}
 
-    # It reads JSON text at the top level itself, so that case never gets out of it.
+    # It reads JSON text at the top level itself, so that case is never sent.
     cases = [name for name in [*CASES, "an unknown tool"] if name != "JSON text"]
     assert all_of(run, ["http"], ERAS, cases) == all_as(expected, ["http"], ERAS, cases)
     assert all_of(run, ["stdio"], ERAS, ["a wrapper"]) == all_as(

@@ -1,8 +1,8 @@
 """A tool that reports progress, on each host: `python counting_server.py
 (toolbooth|fastmcp|mcp_sdk) (stdio|PORT)`.
 
-The TypeScript client drops a notification that it reads together with the result. So `count` goes
-on only when the client, which calls `go_on` for each, has seen the one before.
+The TypeScript client drops a notification that it reads together with the result. So `count`
+continues only when the client, which calls `go_on` for each, has received the previous one.
 """
 
 import asyncio
@@ -28,7 +28,7 @@ async def go_on() -> str:
 
 
 def counting(context: type, report: str) -> Any:
-    """`count` for a host, whose Context has its own word for it."""
+    """Return `count` for a host, whose Context has its own method for progress."""
 
     async def count(to: int, ctx: context) -> str:
         """Count, and say so."""

@@ -1,4 +1,4 @@
-"""The oracle's verdicts: decided by values, and no constraint is lost unseen."""
+"""The oracle's verdicts: decided by values, and no lost constraint is overlooked."""
 
 import importlib.util
 import sys
@@ -12,7 +12,7 @@ ORACLE = Path(__file__).resolve().parents[2] / "oracle"
 
 
 def loaded(name: str, folder: Path = ORACLE) -> ModuleType:
-    """A module of the oracle: its programs are no package."""
+    """Import a module of the oracle: its programs are not a package."""
     spec = importlib.util.spec_from_file_location(name, folder / f"{name}.py")
     module = sys.modules[name] = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
@@ -143,7 +143,7 @@ def test_correct_call_excluded_by_the_published_schema_is_not_counted():
 @pytest.mark.parametrize(
     "arrived", [[{"p": 1}], [{}], []], ids=["another-type", "swallowed", "not-at-all"]
 )
-def test_a_call_that_does_not_arrive_as_sent_is_rejected(arrived: Any):
+def test_a_call_that_arrives_changed_is_rejected(arrived: Any):
     published = judge.published(tool(p={"type": "boolean"}), [{"p": True}], [])
     assert judge.judge(published, {"made": arrived}) == {"rejects": arrived}
     assert judge.judge(published, {"made": [{"p": True}]}) == {}

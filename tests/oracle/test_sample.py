@@ -1,4 +1,4 @@
-"""What the oracle is given, and the page that tells what came of it. `make oracle` itself runs the
+"""The schemas that the oracle gets, and the page with its results. `make oracle` itself runs the
 SDKs.
 """
 
@@ -17,14 +17,14 @@ PAGE = (ROOT / "docs/measured/oracle.md").read_text(encoding="utf-8")
 
 @pytest.fixture(scope="session")
 def sample() -> dict[str, Any]:
-    """By group and name. The program ends with an error if a call is not what the sample says of
-    it.
+    """Return the schemas by group and name. The program ends with an error if a call does not match
+    its label in the sample.
     """
     command = [sys.executable, str(ROOT / "oracle/sample.py")]
     return json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
 
 
-def test_every_construct_has_calls_that_are_right_and_calls_that_are_not(sample: dict[str, Any]):
+def test_every_construct_has_correct_and_incorrect_calls(sample: dict[str, Any]):
     few = [
         name
         for name, each in sample["constructs"].items()
@@ -34,7 +34,7 @@ def test_every_construct_has_calls_that_are_right_and_calls_that_are_not(sample:
     assert len(sample["constructs"]) >= 60
 
 
-def test_every_tool_of_the_examples_has_right_calls(sample: dict[str, Any]):
+def test_every_tool_of_the_examples_has_correct_calls(sample: dict[str, Any]):
     tools = {group: every for group, every in sample.items() if group != "constructs"}
     assert list(tools) == ["inventory", "recon"]
     assert [

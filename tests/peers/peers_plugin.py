@@ -1,5 +1,5 @@
-"""A pytest plugin for the suites of others: protects each server as it is made, and notes what
-became of each test.
+"""A pytest plugin for the test suites of other projects: protects each server when it is created,
+and records the outcome of each test.
 
 `scripts/peers.py` starts pytest with it. `PEERS_OUTCOMES` is the file to write, a line of JSON for
 each test; `PEERS_PROTECT` chooses the servers.

@@ -24,7 +24,7 @@ OTHER = "other"
 
 
 def changed(schema: Any, change: Change) -> Any:
-    """The schema with a change made to every schema inside it, and to itself."""
+    """Return the schema with a change made to every schema inside it, and to itself."""
     if isinstance(schema, list):
         return [changed(each, change) for each in schema]
     if not isinstance(schema, dict):
@@ -42,7 +42,7 @@ def _changed_keyword(key: str, value: Any, change: Change) -> Any:
 
 
 def opened(schema: Schema) -> Schema:
-    """Every object that is silent about further keys takes them; the root is always an object."""
+    """Let every object without a rule for further keys accept them; the root is always an object."""
     return _opened_object(changed(schema, _opened))
 
 
@@ -65,7 +65,7 @@ def _without_format(schema: Schema) -> Schema:
 
 
 def of_any_type(schema: Schema) -> Schema:
-    """Keywords for objects or arrays say nothing about the type."""
+    """Let keywords for objects or arrays imply no type."""
     return changed(schema, _of_any_type)
 
 
@@ -88,7 +88,7 @@ CAUSES: dict[str, Change] = {
 
 
 def cause_of(schema: Schema, is_accepted: Callable[[Schema], bool]) -> str:
-    """The cause without which a schema accepts; of several together, the first is named."""
+    """Return the cause without which a schema accepts; of several together, the first is named."""
     for causes in _combinations():
         without = schema
         for name in causes:

@@ -1,7 +1,7 @@
-"""`make schemas`: what becomes of the cases of JSON-Schema-Test-Suite 2020-12.
+"""`make schemas`: the outcomes of the cases of JSON-Schema-Test-Suite 2020-12.
 
-`--json` prints the figures as JSON, `--details` names every case that is refused though it is valid,
-or repaired. The exit code is 1 if a bar is missed.
+`--json` prints the figures as JSON, `--details` names every case that is refused though it is
+valid, or repaired. The exit code is 1 if a bar is missed.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from toolbooth import ContractError, compile_json_schema, handle_bytes
 from toolbooth.jsonvalue import same_json
 
 MOST_REFUSED = 70
-"""Valid instances that may be refused, in all, for the causes that the law names."""
+"""The number of valid instances that may be refused, for the causes that the law names."""
 
 ASSERTED = ("optional/format/", "optional/format-assertion.json")
 """The files of the suite in which `format` is asserted."""
@@ -30,7 +30,7 @@ ASSERTED = ("optional/format/", "optional/format-assertion.json")
 
 @dataclass(slots=True)
 class Tally:
-    """What became of the cases at one place."""
+    """The outcomes of the cases at one place."""
 
     counts: Counter[str] = field(default_factory=Counter[str])
     causes: Counter[str] = field(default_factory=Counter[str])
@@ -55,14 +55,14 @@ UNUSUAL = (*NONE_ALLOWED, REFUSED, REPAIRED, DISAGREES)
 
 
 class Tool:
-    """A tool that has the schema and notes what it received."""
+    """A tool that has the schema and records the values it received."""
 
     def __init__(self, schema: dict[str, Any]) -> None:
         self.received: list[Any] = []
         self.contract = compile_json_schema(schema, self.received.append, name="tool")
 
     def call(self, arguments: Any) -> tuple[Any, list[Any]] | None:
-        """What the tool received and the repairs; None if it was not called."""
+        """Return the values that the tool received and the repairs; None if it was not called."""
         self.received.clear()
         result = handle_bytes(self.contract, json.dumps(arguments).encode())
         if not self.received:
@@ -177,7 +177,7 @@ def main(words: list[str]) -> int:
 
 
 def cases_of(kinds: Sequence[str], tallies: dict[Place, Tally]) -> Iterator[str]:
-    """The cases of which some things hold, one line each."""
+    """Yield the cases with these properties, one line each."""
     for kind in kinds:
         for place, tally in tallies.items():
             yield from (f"{kind}, {place}: {case}" for case in tally.details.get(kind, []))

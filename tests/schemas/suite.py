@@ -102,7 +102,7 @@ def _moved(schema: Any) -> Any:
     """The schema with its references to itself as they are below `properties`."""
     if isinstance(schema, list):
         return [_moved(each) for each in schema]
-    # In a schema with an address of its own, references are relative to that.
+    # In a schema with an `$id` of its own, references are relative to that.
     if not isinstance(schema, dict) or isinstance(schema.get("$id"), str):
         return schema
     return {key: _moved_keyword(key, value) for key, value in schema.items()}

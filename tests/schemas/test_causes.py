@@ -1,4 +1,4 @@
-"""How `make schemas` places a schema, and how it finds out why a valid instance is refused."""
+"""How `make schemas` places a schema, and how it finds the reason why a valid instance is refused."""
 
 import importlib.util
 import json
@@ -60,7 +60,7 @@ def test_the_cause_of_a_refusal_is_found(schema: Any, arguments: Any, cause: str
     assert causes.cause_of(schema, is_accepted) == cause
 
 
-def test_references_are_moved_with_the_schema_unless_it_has_an_address():
+def test_references_are_moved_with_the_schema_unless_it_has_an_id():
     schema = {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "properties": {"$ref": {"$ref": "#/$defs/a"}, "b": {"$ref": "#"}, "c": {"$ref": "#here"}},

@@ -47,7 +47,7 @@ def listed(server: Any) -> dict[str, Any]:
 
 
 def passed(result: WireResult) -> tuple[Any, list[tuple[str, str]]]:
-    """The object that a call returned, and what was repaired. Text and structured content agree."""
+    """The object that a call returned, and the repairs. Text and structured content agree."""
     assert not result.is_error, result
     [content] = result.raw["content"]
     assert json.loads(content["text"]) == result.structured
@@ -67,7 +67,7 @@ def refused(result: WireResult) -> tuple[list[tuple[str, str]], Any]:
 
 
 def facts_in_order(text: str, *facts: str) -> list[str]:
-    """The facts that a text does not contain after the fact before them."""
+    """Return the facts that a text does not contain after the fact before them."""
     missing: list[str] = []
     position = 0
     for fact in facts:

@@ -74,7 +74,7 @@ EVERY_FORM = pytest.mark.parametrize("tool", FORMS, ids=lambda tool: tool.__name
 
 @EVERY_FORM
 @EVERY_HOST
-def test_the_nested_payload_arrives_as_it_is_declared(host, tool: Callable[..., Any]):
+def test_the_nested_payload_arrives_with_its_declared_type(host, tool: Callable[..., Any]):
     server = serve(host, tool)
     assert passed(call_over_wire(server, tool.__name__, MESSAGE)) == (ANSWER, [])
 
@@ -87,7 +87,7 @@ def test_the_nested_payload_arrives_as_it_is_declared(host, tool: Callable[..., 
 
 
 @EVERY_HOST
-def test_the_server_context_is_filled_and_never_sent(host):
+def test_the_server_context_is_injected_and_not_published(host):
     server = serve(host, with_a_context)
     assert passed(call_over_wire(server, "with_a_context", MESSAGE)) == (ANSWER, [])
     assert list(listed(server)["with_a_context"]["inputSchema"]["properties"]) == [*MESSAGE]

@@ -67,7 +67,7 @@ def contact_server(host: str) -> tuple[Contacts, Any]:
 
 
 @EVERY_HOST
-def test_flat_arguments_create_the_row_and_nothing_is_noted(host):
+def test_flat_arguments_create_the_row_without_repairs(host):
     contacts, server = contact_server(host)
     result = call_over_wire(server, "contacts__create", FLAT)
     assert passed(result) == ({"created": True, "id": FIRST_ID}, [])
@@ -138,7 +138,7 @@ def test_no_undeclared_object_gets_past_the_guard(name, inside, beside, as_text)
 
 
 @EVERY_HOST
-def test_bulk_create_passes_and_a_wrapper_in_one_row_refuses_all_rows(host):
+def test_a_bulk_create_is_accepted_and_a_wrapper_in_one_row_refuses_all_rows(host):
     contacts, server = contact_server(host)
     two = [FLAT, {"email": "bo@example.com"}]
     result = call_over_wire(server, "contacts__bulk_create", {"objects": two})
@@ -226,7 +226,7 @@ def test_with_protocol_errors_a_wrapper_is_json_rpc_invalid_params():
 
 @pytest.mark.parametrize("errors", ["result", "protocol"])
 def test_a_dispatcher_does_not_drop_a_wrapper(errors):
-    """The report leaves this call open: `data` beside the action of a dispatcher."""
+    """The report does not decide this call: `data` beside the action of a dispatcher."""
     contacts = Contacts()
     registry = registry_with(contacts, errors=errors)
     registry.tool(dcim__devices)

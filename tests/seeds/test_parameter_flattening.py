@@ -1,6 +1,6 @@
 """The code and the calls of the parameter-flattening decision
 (docs/project/evidence/parameter-flattening.md): on our registry, on both protected hosts, and with
-the decorator alone on both hosts as they are.
+the decorator alone on both unprotected hosts.
 
 The forty cases of such a decorator are in `tests/test_flattening.py`.
 """
@@ -66,7 +66,9 @@ Seen = list[tuple[Any, Any]]
 
 
 def make_tool(host: str, seen: Seen) -> Callable[..., Any]:
-    """The tool of the decision, for the `Context` of a host. `seen` gets what reaches the tool."""
+    """The tool of the decision, for the `Context` of a host. `seen` gets the values that reach the
+    tool.
+    """
     context_class = CONTEXTS[host]
 
     @unpack_pydantic_params
@@ -154,7 +156,7 @@ def test_the_nested_call_that_clients_had_to_make_is_refused_with_the_flat_one(h
 
 
 @EVERY_HOST
-def test_a_value_that_the_model_does_not_take_is_refused(host):
+def test_a_value_that_the_model_does_not_accept_is_refused(host):
     seen: Seen = []
     wrong = {"search_query": "widget", "limit": "many"}
     result = call_over_wire(protected(host, seen), "search_products", wrong)
@@ -165,7 +167,7 @@ def test_a_value_that_the_model_does_not_take_is_refused(host):
 # --- called from Python ---
 
 
-def test_a_direct_call_takes_flat_keywords_and_the_context():
+def test_a_direct_call_accepts_flat_keywords_and_the_context():
     seen: Seen = []
     context = toolbooth.Context(client="me")
     call = make_tool("registry", seen)(search_query="widget", limit=10, context=context)
@@ -174,7 +176,7 @@ def test_a_direct_call_takes_flat_keywords_and_the_context():
     assert seen == [(SearchProductsRequest(search_query="widget", limit=10), context)]
 
 
-def test_a_direct_call_is_validated_as_the_model_is():
+def test_a_direct_call_is_validated_like_the_model():
     search_products = make_tool("registry", [])
     with pytest.raises(ToolInputError) as raised:
         asyncio.run(search_products(search_query="widget", limit="many"))

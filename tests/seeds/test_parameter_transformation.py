@@ -1,8 +1,8 @@
 """The code and the calls of the parameter-transformation decision
 (docs/project/evidence/parameter-transformation.md) on our registry and on both protected hosts.
 
-First its own two layers, as it wrote them; then the same parameters with `JsonText`, which needs no
-second layer.
+First its own two layers, as originally written; then the same parameters with `JsonText`, which
+needs no second layer.
 """
 
 import json
@@ -100,7 +100,7 @@ def test_object_is_accepted_for_a_model_and_refused_for_text(host):
 
 
 @EVERY_HOST
-def test_a_tool_error_is_shown_in_its_own_words(host):
+def test_a_tool_error_is_shown_with_its_own_message(host):
     server = serve(host, HttpRequestTool().execute)
     result = call_over_wire(server, "execute", {"headers": "no JSON"})
     assert (result.is_error, result.problems) == (True, ())
@@ -292,14 +292,14 @@ def test_a_filter_of_several_values_may_be_sent_as_text(host, status):
     found = call_over_wire(server, "search_targets", {"status": status})
     assert passed(found) == ({"status": both, "risk_level": None}, [])
 
-    # A typed list takes the text too, and says so.
+    # A typed list accepts the text too, and reports a repair.
     repairs = [("json-text", "$.status")] if isinstance(status, str) else []
     found = call_over_wire(server, "search_by_type", {"status": status})
     assert passed(found) == ({"status": both}, repairs)
 
 
 @EVERY_HOST
-def test_a_simple_value_is_sent_as_it_is_and_json_around_it_is_refused(host):
+def test_a_simple_value_is_sent_unchanged_and_json_around_it_is_refused(host):
     server = all_providers(host)
     simple = {"host": "example.com", "port": 443, "protocol": "https", "notes": ""}
     result = call_over_wire(server, "create_target", {"host": "example.com"})

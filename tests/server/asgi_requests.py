@@ -1,4 +1,6 @@
-"""HTTP requests to a small shop, as an ASGI server makes them: for the tests of `asgi`."""
+"""HTTP requests to a small shop, in the form in which an ASGI server passes them on: for the tests
+of `asgi`.
+"""
 
 import asyncio
 import json
@@ -38,7 +40,9 @@ def shop() -> ToolRegistry:
 
 
 class Connection:
-    """One HTTP request as an ASGI server makes it; what the application sends is kept."""
+    """One HTTP request as an ASGI server makes it; the messages that the application sends are
+    kept.
+    """
 
     def __init__(
         self, *parts: bytes, method: str = "POST", path: str = "/mcp", **scope: Any
@@ -84,7 +88,7 @@ class Connection:
 
 
 def reply(*parts: bytes, served: dict[str, Any] | None = None, **request: Any) -> Connection:
-    """One request, one whole reply."""
+    """Make one request and return the whole reply."""
 
     async def exchange() -> Connection:
         connection = Connection(*parts, **request)
@@ -95,7 +99,7 @@ def reply(*parts: bytes, served: dict[str, Any] | None = None, **request: Any) -
 
 
 def events_of(body: bytes) -> list[Any]:
-    """The messages of a stream, each in a frame of its own."""
+    """Return the messages of a stream, each in a frame of its own."""
     frames = body.split(b"\r\n\r\n")
     assert frames.pop() == b""
     assert all(frame.startswith(b"event: message\r\ndata: ") for frame in frames)

@@ -1,5 +1,5 @@
-"""A server whose tools do what tools should not: `python ending_server.py [STOP [DRAIN]]`, in
-seconds. A tool that hangs says so on standard error first.
+"""A server whose tools misbehave: `python ending_server.py [STOP [DRAIN]]`, in seconds. A tool that
+hangs first writes to standard error that it does.
 """
 
 import asyncio
@@ -67,7 +67,7 @@ def hang_too_long() -> str:
 
 @registry.tool
 async def hang_async() -> str:
-    """Does not even let itself be cancelled."""
+    """Ignores cancellation."""
     hanging()
     while True:
         with contextlib.suppress(asyncio.CancelledError):
@@ -83,7 +83,7 @@ async def hang_the_loop() -> str:
 
 @registry.tool
 def read(fifo: str) -> str:
-    """Hangs until somebody has written."""
+    """Hangs until a client has written."""
     hanging()
     with open(fifo) as pipe:
         return pipe.read()

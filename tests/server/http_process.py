@@ -15,7 +15,7 @@ from typing import IO, Any
 
 SERVER = Path(__file__).with_name("ending_server.py")
 LIMIT = 30
-"""Seconds after which a test has failed."""
+"""Seconds after which a test fails."""
 
 PING = b'{"jsonrpc":"2.0","id":1,"method":"ping"}'
 PONG = b'{"jsonrpc":"2.0","id":1,"result":{}}'
@@ -35,7 +35,7 @@ def tool_call(name: str, request_id: Any = 1, **params: Any) -> bytes:
 
 
 def request(body: bytes, path: str = "/mcp", length: int | None = None) -> bytes:
-    """A POST whose headers say `length`, if that is not the length of its body."""
+    """Return a POST whose Content-Length is `length`, if given, instead of the length of its body."""
     head = (
         f"POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
         f"Content-Length: {len(body) if length is None else length}\r\n\r\n"
@@ -63,12 +63,12 @@ class Served:
             return connection.ask(request(body))
 
     def says(self) -> bytes:
-        """The next line on standard error."""
+        """Return the next line on standard error."""
         assert self.child.stderr is not None
         return self.child.stderr.readline()
 
     def terminated(self) -> tuple[int, bytes]:
-        """The exit code after SIGTERM, and what was logged."""
+        """Return the exit code after SIGTERM, and the log."""
         self.child.send_signal(signal.SIGTERM)
         return self.ended()
 
@@ -79,7 +79,7 @@ class Served:
 
 
 class Connection:
-    """A client that sends bytes as it likes."""
+    """A client that sends arbitrary bytes."""
 
     def __init__(self, opened: socket.socket, reader: IO[bytes]) -> None:
         self.socket = opened
@@ -93,7 +93,7 @@ class Connection:
         return self.answer()
 
     def answer(self) -> tuple[int, bytes]:
-        """The status and the body of the next answer."""
+        """Return the status and the body of the next answer."""
         status = int(self.reader.readline().split()[1])
         headers = parse_headers(self.reader)
         if headers["transfer-encoding"] != "chunked":
@@ -106,14 +106,14 @@ class Connection:
         return status, body
 
     def drip(self, data: bytes, every: float) -> None:
-        """Send a byte at a time, until the server says something."""
+        """Send a byte at a time, until the server answers."""
         for byte in data:
             if select.select([self.socket], [], [], every)[0]:
                 return
             self.send(bytes([byte]))
 
     def rest(self) -> bytes:
-        """All that comes before the end of the connection."""
+        """Return all bytes until the end of the connection."""
         return self.reader.read()
 
 

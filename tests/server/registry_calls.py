@@ -1,4 +1,4 @@
-"""Several tools in a registry, calls of them that come as bytes, and what their results say."""
+"""Several tools in a registry, calls to them as bytes, and helpers to read their results."""
 
 import asyncio
 import json
@@ -19,7 +19,7 @@ def text(words: str, *, error: bool = False) -> dict[str, Any]:
 
 
 def on_the_wire(registry: ToolRegistry, name: str, arguments: bytes) -> Any:
-    """The result of a call that came as bytes."""
+    """Return the result of a call that is sent as bytes."""
     body = b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"%s","arguments":%s}}'
     reply = asyncio.run(respond(registry, body % (name.encode(), arguments)))
     return json.loads(reply.body)["result"]

@@ -1,4 +1,4 @@
-"""Messages to a small shop's server, and what it answers: for the tests of `respond`."""
+"""Messages to a small shop's server, and its answers: for the tests of `respond`."""
 
 import asyncio
 import json
@@ -19,10 +19,10 @@ META = {
     CAPABILITIES_KEY: {},
     CLIENT_KEY: {"name": "tests", "version": "1"},
 }
-"""What every request of 2026-07-28 says of itself."""
+"""The `_meta` of every request of 2026-07-28."""
 
 SERVED = {SERVER_KEY: {"name": "shop", "version": "0.1.0"}}
-"""What every reply of 2026-07-28 says of the server."""
+"""The `_meta` of every reply of 2026-07-28."""
 
 
 def message(method: Any, params: Any = None, **more: Any) -> bytes:
@@ -36,7 +36,7 @@ def tool_call(name: Any, arguments: Any = None, **params: Any) -> bytes:
 
 
 def routed(method: str, name: str | None = None, **more: str) -> dict[str, str]:
-    """The headers of a request of 2026-07-28."""
+    """Return the headers of a request of 2026-07-28."""
     headers = {
         "mcp-protocol-version": STATELESS[0],
         "mcp-method": method,
@@ -48,7 +48,7 @@ def routed(method: str, name: str | None = None, **more: str) -> dict[str, str]:
 def answer(
     registry: ToolRegistry, body: bytes, headers: dict[str, str] | None = None
 ) -> tuple[int, Any]:
-    """Status and message of the reply; the two ways to ask must agree on it."""
+    """Return status and message of the reply, on which `respond` and `respond_sync` must agree."""
 
     async def ask() -> Reply:
         async with asyncio.timeout(10):
@@ -69,7 +69,7 @@ def result_of(registry: ToolRegistry, body: bytes, headers: dict[str, str] | Non
 def error_of(
     registry: ToolRegistry, body: bytes, headers: dict[str, str] | None = None
 ) -> tuple[int, Any, Any]:
-    """Status, id and error of a reply that is one."""
+    """Return status, id and error of an error reply."""
     status, found = answer(registry, body, headers)
     assert found.keys() == {"jsonrpc", "id", "error"}
     return status, found["id"], found["error"]

@@ -71,7 +71,7 @@ _let_go = threading.Event()
 
 @registry.tool
 def seen() -> list[str]:
-    """What became of the calls before this one."""
+    """Return the outcome of the calls before this one."""
     return _seen
 
 

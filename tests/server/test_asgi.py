@@ -58,7 +58,7 @@ def test_a_notification_is_accepted_without_a_body():
     ],
     ids=["whole", "halves", "empty-first", "empty-last", "byte-by-byte"],
 )
-def test_a_body_may_come_in_pieces(parts):
+def test_a_body_may_arrive_in_chunks(parts):
     found = reply(*parts)
     assert (found.status, json.loads(found.body)) == (200, PONG)
 
@@ -126,7 +126,8 @@ def test_any_other_header_may_be_sent_twice():
     )
 
 
-# --- what HTTP itself refuses -------------------------------------------------------------------------------------
+# --- requests that HTTP itself refuses
+# --------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("path", ["/", "/mcp/x", "/other", "/mcpx"])
@@ -169,7 +170,7 @@ def test_another_content_type_is_unsupported(kind):
 @pytest.mark.parametrize(
     "kind", ["application/json", "Application/JSON", "application/json; charset=utf-8"]
 )
-def test_json_is_json_however_it_is_written(kind):
+def test_every_spelling_of_the_json_content_type_is_accepted(kind):
     assert reply(PING, headers={"host": "localhost", "content-type": kind}).status == 200
 
 
@@ -210,7 +211,7 @@ def test_json_is_json_however_it_is_written(kind):
         ("anything", {"hosts": ["*"]}, 200),
     ],
 )
-def test_only_the_hosts_named_are_served(host, served, status):
+def test_only_configured_hosts_are_served(host, served, status):
     found = reply(PING, headers={**JSON, "host": host}, served=served)
     assert found.status == status
     if status == 421:
@@ -273,7 +274,7 @@ def test_a_body_past_the_limit_is_too_large(parts):
     )
 
 
-def test_no_more_of_a_body_is_read_than_shows_that_it_is_too_large():
+def test_reading_stops_when_a_body_is_known_to_be_too_large():
     async def exchange() -> tuple[int, int]:
         connection = Connection(*[b"x" * 60] * 5)
         await connection.run(app(shop(), max_body=100))
@@ -282,11 +283,11 @@ def test_no_more_of_a_body_is_read_than_shows_that_it_is_too_large():
     assert asyncio.run(exchange()) == (413, 3)
 
 
-def test_a_body_of_exactly_the_limit_is_taken():
+def test_a_body_of_exactly_the_limit_is_accepted():
     assert reply(PING, served={"max_body": len(PING)}).status == 200
 
 
-def test_a_body_whose_end_does_not_arrive_in_time_is_answered():
+def test_a_body_that_does_not_end_in_time_gets_an_error_reply():
     async def exchange() -> Connection:
         connection = Connection()
         connection.incoming.put_nowait(
@@ -400,7 +401,7 @@ def test_a_server_that_cancels_the_request_cancels_the_call():
     assert ended == ["cancelled"]
 
 
-def test_a_connection_that_breaks_while_sending_ends_the_call_and_shows():
+def test_a_connection_that_breaks_while_sending_ends_the_call_and_raises():
     registry, ended = waiting()
 
     async def exchange() -> None:
@@ -523,7 +524,7 @@ def test_lifespan_is_completed():
     ]
 
 
-def test_a_web_socket_is_left_alone():
+def test_a_web_socket_scope_is_ignored():
     async def exchange() -> None:
         async def never(*_: Any) -> Any:
             raise AssertionError("not called")

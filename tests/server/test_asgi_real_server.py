@@ -15,7 +15,7 @@ from toolbooth.server.asgi import app
 
 
 class Quiet(uvicorn.Server):
-    """A server in a thread that says when it listens."""
+    """A server in a thread that signals when it listens."""
 
     def __init__(self, application: Any) -> None:
         config = uvicorn.Config(application, port=0, log_level="warning", lifespan="on", ws="none")

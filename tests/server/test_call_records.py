@@ -1,4 +1,6 @@
-"""One record per call: what observers and logs are told, and what they never see of the arguments."""
+"""One record per call: the contents that observers and logs receive, and the arguments that are
+withheld from them.
+"""
 
 import asyncio
 import json
@@ -113,7 +115,7 @@ def test_the_logging_observer_writes_one_line_per_call(
     )
 
 
-def test_the_result_is_the_boundarys_own():
+def test_the_served_result_equals_the_boundarys_result():
     registry = several()
     contract = registry.tools["order"].contract
     for arguments in (
@@ -125,7 +127,7 @@ def test_the_result_is_the_boundarys_own():
         assert registry.dispatch("order", arguments) == handle_arguments(contract, arguments)
 
 
-def test_a_field_with_a_header_is_found_once():
+def test_a_header_parameter_is_found_by_its_path():
     registry = ToolRegistry("shop")
 
     @registry.tool
@@ -280,7 +282,7 @@ RECORDED = {
 
 
 @pytest.mark.parametrize(("name", "sent", "redacted"), RECORDED.values(), ids=RECORDED)
-def test_observers_are_shown_the_arguments_they_ask_for(name, sent, redacted):
+def test_observers_receive_the_arguments_they_ask_for(name, sent, redacted):
     registry = accounts()
     plain, kept, whole = [], [], []
     registry.observe(plain.append)
@@ -380,7 +382,7 @@ def test_dispatched_record_redacts_the_secrets_of_the_chosen_action():
     ]
 
 
-def test_an_observer_must_ask_for_something_that_exists():
+def test_an_observer_that_asks_for_an_unknown_form_is_a_mistake():
     with pytest.raises(
         ValueError, match="arguments='all': must be one of 'none', 'redacted', 'whole'"
     ):
@@ -413,7 +415,7 @@ def test_permitted_caller_gets_the_reasons_of_a_refusal():
     )
 
 
-def test_a_registry_answers_refusals_in_one_of_two_ways():
+def test_an_unknown_form_of_refusals_is_a_mistake():
     with pytest.raises(ValueError, match="must be one of 'result', 'protocol'"):
         ToolRegistry("shop", errors="nope")
 
@@ -447,7 +449,7 @@ def test_a_tool_that_declares_content_gives_content(piece):
 
 
 def recorded(value: Any) -> Any:
-    """The redacted record of a call with one argument of no declared type."""
+    """Return the redacted record of a call with one argument of no declared type."""
     registry = ToolRegistry("shop")
     kept: list[str | None] = []
 
@@ -459,8 +461,8 @@ def recorded(value: Any) -> Any:
     return json.loads(kept[0] or "")["value"]
 
 
-def test_text_is_cut_after_50_000_names_that_may_be_a_secrets():
-    # It is the work for the whole record that is limited.
+def test_text_is_cut_after_50_000_possible_names_of_secrets():
+    # The limit is on the work for the whole record.
     assert recorded(["key=a " * 50_000, "b key=a c"]) == ["key=a " * 50_000, "b key=[redacted]"]
     assert recorded("key=a " * 50_001) == "key=a " * 50_000 + "key=[redacted]"
 
@@ -476,12 +478,12 @@ def test_long_log_in_brackets_is_not_parsed_as_json_text():
     assert recorded(log) == log
 
 
-def test_after_10_000_different_names_each_that_may_be_a_secrets_counts_as_one():
+def test_after_10_000_different_names_every_possible_secret_name_is_treated_as_one():
     names = [f"a{number:05}_key" for number in range(12_000)]
     kept = recorded(dict.fromkeys(names, "x"))
     assert [kept[name] for name in names[:10_000]] == ["x"] * 10_000
     assert [kept[name] for name in names[10_000:]] == ["[redacted]"] * 2_000
-    # A name that was read before is known, and one that cannot be a secret's needs no reading.
+    # A name that was read before is cached, and a name that cannot be a secret's is not read.
     assert recorded([dict.fromkeys(names, "x"), {"a00001_key": 1, "other": 1}])[1] == {
         "a00001_key": 1,
         "other": 1,

@@ -19,7 +19,7 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 
 SERVER = Path(__file__).with_name("shop_server.py")
 MODES = {"legacy": "2025-11-25", "auto": "2026-07-28", "2026-07-28": "2026-07-28"}
-"""What each mode of a client comes to."""
+"""The protocol version that each mode of a client settles on."""
 
 CUSTOMER = {"name": "Ada", "address": {"street": "Long Lane 1", "zip": "01234"}}
 LINES = [{"tea": 2}, {"milk": 1}]
@@ -28,7 +28,7 @@ RECEIPT = {"customer": CUSTOMER, "lines": LINES}
 
 @contextlib.contextmanager
 def over_http(*how: str) -> Iterator[str]:
-    """The address of a server in a process of its own."""
+    """Yield the URL of a server in a process of its own."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -60,7 +60,7 @@ def address() -> Iterator[str]:
 
 @contextlib.asynccontextmanager
 async def connected(library: str, mode: str, target: Any, log: Path) -> AsyncIterator[Any]:
-    """A connected client; `target` is an address, or the words after the server's file for stdio."""
+    """A connected client; `target` is a URL, or for stdio the arguments after the server's file."""
     async with asyncio.timeout(60):
         with log.open("w") as errors:
             if library == "mcp":
@@ -94,7 +94,7 @@ EVERY_CLIENT = pytest.mark.parametrize(
 async def result_of(
     client: Any, name: str, arguments: Any = None, progress: Any = None
 ) -> dict[str, Any]:
-    """The result as it came over the wire."""
+    """Return the result as it was sent over the wire."""
     if isinstance(client, fastmcp.Client):
         found = await client.call_tool_mcp(name, arguments or {}, progress)
     else:
@@ -103,7 +103,7 @@ async def result_of(
 
 
 def told(result: dict[str, Any]) -> tuple[str, bool, Any]:
-    """What the agent reads, whether it is an error, and what a program reads."""
+    """Return the text for the agent, whether it is an error, and the structured content."""
     [content] = result["content"]
     return content["text"], result["isError"], result.get("_meta", {}).get("toolbooth")
 
@@ -119,7 +119,7 @@ def test_a_client_lists_and_calls(library, mode, target, tmp_path):
         async with connected(library, mode, target, tmp_path / "log") as client:
             if library == "mcp":
                 assert client.protocol_version == MODES[mode]
-            if library == "mcp" and mode != "2026-07-28":  # which asks for nothing before it calls
+            if library == "mcp" and mode != "2026-07-28":  # which sends no request before it calls
                 assert (client.server_info.name, client.instructions) == ("shop", "Order tea.")
             names = await listed(client)
             assert names == [
@@ -171,7 +171,7 @@ def test_a_client_lists_and_calls(library, mode, target, tmp_path):
 
 
 async def listed(client: Any) -> list[str]:
-    """The names of all tools; the server gives them in pages of five."""
+    """Return the names of all tools; the server lists them in pages of five."""
     if isinstance(client, fastmcp.Client):
         return [tool.name for tool in await client.list_tools()]
     first = await client.list_tools()
@@ -182,7 +182,7 @@ async def listed(client: Any) -> list[str]:
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_protocol_errors_reach_the_caller_in_their_own_words(mode, target, tmp_path):
+def test_protocol_errors_reach_the_caller_with_their_own_message(mode, target, tmp_path):
     async def session() -> None:
         async with connected("mcp", mode, target, tmp_path / "log") as client:
             with pytest.raises(mcp.MCPError) as caught:
@@ -222,7 +222,7 @@ def test_refusals_as_protocol_errors_reach_the_caller_with_the_corrected_call(
 
 
 async def given_up(client: Any) -> None:
-    """A call that is cancelled once it is known to run."""
+    """Make a call and cancel it once it is known to run."""
     reached = asyncio.Event()
 
     async def progress(*_: Any) -> None:
@@ -255,7 +255,7 @@ def test_a_call_that_is_given_up_is_cancelled_on_the_server(mode, transport, add
 
 def test_a_handshake_client_over_http_cancels_its_calls_by_leaving(address, tmp_path):
     """Its notification names a request by an id that other clients use, too; without sessions it
-    names nobody.
+    does not identify a client.
     """
 
     async def session() -> None:

@@ -1,5 +1,5 @@
-"""Dispatcher tools: one tool for many. Every argument reaches its sub-tool, or the caller is told
-how to send it.
+"""Dispatcher tools: one tool for many. Every argument reaches its sub-tool, or the reply shows the
+caller how to send it.
 """
 
 import asyncio

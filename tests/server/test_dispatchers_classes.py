@@ -52,7 +52,7 @@ def test_the_marked_methods_of_a_class_are_its_actions():
     assert rows == [{"email": "a@x.io", "first_name": ""}]
 
 
-# What frisian-mcp 1.1.1 answered with `created: true` and a blank or partial row
+# Calls that frisian-mcp 1.1.1 answered with `created: true` and a blank or partial row
 # (docs/project/evidence/gateways.md).
 LOST_ELSEWHERE = [
     {"action": "create", "data": {"email": "a@x.io"}},
@@ -66,7 +66,7 @@ LOST_ELSEWHERE = [
 
 
 @pytest.mark.parametrize("sent", LOST_ELSEWHERE, ids=json.dumps)
-def test_nothing_is_lost_on_the_way_through_a_class(sent):
+def test_no_argument_is_lost_in_a_call_through_a_class(sent):
     registry, rows = leads()
     refused = registry.dispatch("leads", sent)
     assert (refused["isError"], rows) == (True, [])
@@ -134,7 +134,7 @@ def test_invalid_dispatcher_is_a_contract_error(make, mistake):
     ],
     ids=str,
 )
-def test_a_dispatcher_hints_at_no_more_than_holds_of_every_action(annotations, shown):
+def test_a_dispatcher_has_only_the_hints_that_all_its_actions_have(annotations, shown):
     registry = ToolRegistry("shop")
     for number, each in enumerate(annotations):
         registry.tool(name=f"tool{number}", annotations=each)(lambda: "done")

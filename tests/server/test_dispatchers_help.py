@@ -1,4 +1,4 @@
-"""What a dispatcher tells of its sub-tools: its help, and nothing of tools that are hidden."""
+"""The help of a dispatcher about its sub-tools, which omits tools that are hidden."""
 
 import json
 from typing import Any
@@ -18,7 +18,7 @@ from toolbooth.server.respond import respond_sync
 # --- hidden tools -------------------------------------------------------------------------------------------------
 
 
-def test_hidden_tools_leave_the_list_and_are_called_by_name_as_ever():
+def test_hidden_tools_are_not_listed_and_can_still_be_called_by_name():
     registry = crm()
     assert list(registry.tools) == ["crm"]
     assert registry.dispatch("contacts__list", {"page": 2}) == text("page 2")
@@ -104,7 +104,7 @@ REFUSED = {
 
 @pytest.mark.parametrize(("error", "told"), REFUSED.values(), ids=REFUSED)
 @pytest.mark.parametrize("sent", [{"help": True}, {"action": "opn"}, {}], ids=str)
-def test_a_caller_who_is_shown_nothing_reads_no_name_of_an_action(error, told, sent):
+def test_a_caller_without_visible_actions_is_not_shown_any_action_name(error, told, sent):
     registry = ToolRegistry("desk")
     contract = compile_json_schema({"type": "object"}, lambda _: "opened", name="desk__open")
     registry.add(contract, access_check=lambda: error)
@@ -128,7 +128,7 @@ def test_help_shows_no_actions_to_a_caller_who_may_see_none():
     assert json.loads(reply.body)["result"]["structuredContent"]["actions"] == {}
 
 
-def test_a_dispatcher_of_which_a_caller_may_see_nothing_is_not_listed():
+def test_a_dispatcher_without_a_visible_action_is_not_listed():
     registry = crm()
     registry.tool(name="ping")(lambda: "pong")
     body = b'{"jsonrpc":"2.0","id":1,"method":"tools/list"}'
@@ -205,8 +205,8 @@ NAMES = {
 
 @given(asked=st.fixed_dictionaries(NAMES), in_text=st.booleans())
 def test_help_as_an_argument_and_as_an_action_are_the_same_question(asked, in_text):
-    """Whatever it is about, and whatever is wrong with it; only paths name where things were
-    sent.
+    """For every topic, and for every mistake in the call; only paths name the place where an
+    argument was sent.
     """
     named = {key: each for key, each in asked.items() if each is not None}
     params: Any = {key: named[key] for key in ("action",) if key in named}
@@ -338,7 +338,7 @@ def test_own_action_named_help_is_still_called():
     }
 
 
-def test_the_word_for_help_can_be_another():
+def test_the_help_argument_can_be_renamed():
     registry = ToolRegistry("desk")
 
     @registry.tool
@@ -354,7 +354,7 @@ def test_the_word_for_help_can_be_another():
 
 
 def listed_words(*resources: str, rare: str = "", arguments: int = 0) -> str:
-    """The description in the list of a dispatcher whose resources all have one action, and the
+    """Return the listed description of a dispatcher whose resources all have one action, and the
     first of them another.
     """
     registry = ToolRegistry("shop")
@@ -378,14 +378,14 @@ def test_the_list_shows_signatures_if_they_are_short():
     assert listed_words("teas", rare="brew") == "get(), brew()."
 
 
-def test_the_list_names_the_actions_that_few_resources_have():
+def test_the_description_names_actions_that_only_few_resources_have():
     assert listed_words("teas", "mugs", "jars", rare="brew", arguments=9) == "brew: only teas."
     assert listed_words("teas", "mugs", rare="brew", arguments=9) == ""
     assert listed_words("teas", "mugs", "jars", arguments=9) == ""
     assert listed_words("teas", "mugs", "jars", rare="b" * 60, arguments=9) == ""
 
 
-def test_help_of_one_tool_is_its_whole_contract():
+def test_help_about_one_tool_shows_its_whole_contract():
     registry = crm()
     told = help_of(registry.hidden["contacts__list"])
     assert told == {

@@ -1,5 +1,5 @@
-"""Dispatchers of several resources: whatever is sent is one sub-tool's call, or refused with the
-way to send it.
+"""Dispatchers of several resources: every call is one sub-tool's call, or refused with the
+corrected call.
 """
 
 import json
@@ -31,7 +31,7 @@ def test_a_dispatcher_of_several_resources_names_them():
     }
 
 
-def test_more_names_than_a_list_should_hold_are_left_to_help():
+def test_names_beyond_the_limit_of_the_list_are_only_in_help():
     registry = ToolRegistry("wide")
     for number in range(60):
         registry.tool(name=f"resource{number}__get")(lambda: "got")
@@ -44,7 +44,7 @@ def test_more_names_than_a_list_should_hold_are_left_to_help():
     assert properties["action"] == {"type": "string", "enum": ["get"]}
 
 
-def test_every_client_can_take_a_dispatcher():
+def test_lint_finds_no_error_in_a_dispatcher_schema():
     report = lint([tool.listing() for tool in crm().tools.values()])
     assert {(each.rule, each.severity) for each in report.findings} == {
         ("no-parameter-description", "note")
@@ -225,7 +225,7 @@ def test_unambiguous_slip_gets_a_corrected_dispatcher_call(sent, problems, field
 
 
 def odd() -> tuple[ToolRegistry, list[Any]]:
-    """A tool whose fields are called as a dispatcher's own words."""
+    """Return a tool whose fields have the names of a dispatcher's own arguments."""
     registry = ToolRegistry("odd")
     got: list[Any] = []
 
@@ -265,13 +265,13 @@ NAMED_AS_OWN: dict[str, tuple[dict[str, Any], list[str], dict[str, Any]]] = {
 
 
 @pytest.mark.parametrize(("sent", "places", "fields"), NAMED_AS_OWN.values(), ids=NAMED_AS_OWN)
-def test_a_field_with_a_name_of_the_calls_own_is_never_dropped(sent, places, fields):
+def test_a_field_named_like_a_dispatcher_argument_is_never_dropped(sent, places, fields):
     registry, got = odd()
     result = registry.dispatch("odds", {"action": "create", **sent})
     assert (result["isError"], got) == (True, [])
     assert [path for _, path in codes(result)][: len(places)] == places
     corrected = result["_meta"]["toolbooth"].get("corrected")
-    if fields == {"params": {}}:  # no address by itself: there is nothing to correct it to
+    if fields == {"params": {}}:  # not a valid address, so it cannot be corrected
         assert corrected is None
     else:
         assert corrected == {"action": "create", "params": fields}
@@ -296,7 +296,7 @@ def test_help_inside_params_is_the_field_of_the_tool(sent):
     ],
     ids=str,
 )
-def test_a_question_is_never_corrected_into_the_call_itself(sent):
+def test_a_help_request_is_never_corrected_into_a_call(sent):
     registry, got = odd()
     told = registry.dispatch("odds", sent)["_meta"]["toolbooth"]
     assert told["corrected"] == {"action": "destroy", "help": True, "id": 1}
@@ -344,7 +344,7 @@ def test_an_action_is_never_corrected_to_its_opposite(one, other):
         assert (told["isError"], "corrected" in told["_meta"]["toolbooth"]) == (True, False)
 
 
-def test_an_edit_names_a_place_once():
+def test_a_correction_names_each_place_once():
     sent = {
         "action": "create",
         "params": {"data": {"name": "x" * 2000}, "params": {"street": "Main"}},
@@ -362,7 +362,7 @@ def test_refusal_lists_the_existing_actions():
     ]
 
 
-def test_edits_name_the_place_that_was_sent():
+def test_corrections_name_the_place_in_the_call_as_sent():
     sent = {
         "resource": "orders",
         "action": "create",
@@ -451,7 +451,8 @@ def test_dispatched_call_has_the_result_of_the_direct_call(sent, how):
     )
 
 
-# --- what newcomers try -------------------------------------------------------------------------------------------
+# --- first attempts of newcomers
+# ------------------------------------------------------------------------------------
 
 
 TRIED: dict[str, tuple[dict[str, Any], list[str], dict[str, Any] | None]] = {
@@ -510,7 +511,7 @@ def test_only_resource_of_a_dispatcher_may_be_named():
     )
 
 
-def test_a_class_gives_its_dispatcher_a_name():
+def test_a_dispatcher_is_named_after_its_class():
     registry = ToolRegistry("sales")
 
     @registry.dispatcher

@@ -46,7 +46,7 @@ def shop(**renamed: str) -> ToolRegistry:
     [{"preview": True}, {"preview": False}, {"idempotency_key": "k"}, {"idempotency_key": "null"}],
     ids=str,
 )
-def test_a_value_of_the_declared_type_passes_and_does_not_reach_the_function(
+def test_a_value_of_the_declared_type_is_accepted_and_not_passed_to_the_function(
     arguments: dict[str, Any],
 ) -> None:
     registry = shop()
@@ -59,7 +59,7 @@ def test_a_value_of_the_declared_type_passes_and_does_not_reach_the_function(
 
 
 @given(value=JSON_VALUES.filter(lambda each: not isinstance(each, bool)))
-def test_anything_but_true_and_false_is_refused_for_preview(value: Any) -> None:
+def test_preview_accepts_only_true_and_false(value: Any) -> None:
     for flat in (True, False):
         registry = shop()
         sent = {"name": "Ann", "preview": value}
@@ -73,7 +73,7 @@ def test_anything_but_true_and_false_is_refused_for_preview(value: Any) -> None:
 
 
 @given(value=JSON_VALUES.filter(lambda each: not isinstance(each, str)))
-def test_anything_but_text_is_refused_for_idempotency_key(value: Any) -> None:
+def test_idempotency_key_accepts_only_text(value: Any) -> None:
     registry = shop()
     body = json.dumps({"name": "Ann", "idempotency_key": value}).encode()
     result = on_the_wire(registry, "customers__create", body)
@@ -138,7 +138,9 @@ def test_wrong_control_value_is_refused_in_one_sentence(value: Any, words: str) 
     ],
 )
 @pytest.mark.parametrize("value", [True, False, None, "", "k"], ids=str)
-def test_near_names_are_refused_and_the_argument_is_named(key: str, meant: str, value: Any) -> None:
+def test_misspelt_names_are_refused_and_the_argument_is_named(
+    key: str, meant: str, value: Any
+) -> None:
     for name, sent in (
         ("customers__create", {"name": "Ann", key: value}),
         ("customers", {"action": "create", "name": "Ann", key: value}),
@@ -153,7 +155,7 @@ def test_near_names_are_refused_and_the_argument_is_named(key: str, meant: str, 
 
 
 def test_a_correction_never_leaves_out_an_exact_argument() -> None:
-    """What is corrected otherwise keeps it, and a wrong value of it leaves no corrected call."""
+    """Other corrections keep it, and a wrong value of it leaves no corrected call."""
     for wrapped, corrected in (
         ({"data": {"name": "Ann"}, "preview": True}, {"name": "Ann", "preview": True}),
         ({"data": {"name": "Ann", "preview": True}}, {"name": "Ann", "preview": True}),
@@ -177,7 +179,7 @@ def test_control_argument_inside_meta_is_refused() -> None:
         assert calls == []
 
 
-def test_a_text_that_has_swallowed_it_is_refused() -> None:
+def test_text_that_contains_a_swallowed_control_argument_is_refused() -> None:
     sent = {"name": 'Ann</parameter>\n<parameter name="preview">true'}
     result = on_the_wire(shop(), "customers__create", json.dumps(sent).encode())
     assert codes(result) == [("swallowed-argument", "$.name")]
@@ -187,7 +189,7 @@ def test_a_text_that_has_swallowed_it_is_refused() -> None:
     assert calls == []
 
 
-def test_renamed_arguments_take_no_repair_either() -> None:
+def test_renamed_control_arguments_are_not_repaired_either() -> None:
     registry = shop(preview="rehearse", idempotency_key="once")
     for key, value in (("rehearse", "true"), ("rehearse", None), ("once", None), ("once", 5)):
         body = json.dumps({"name": "Ann", key: value}).encode()

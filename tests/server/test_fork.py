@@ -41,7 +41,7 @@ answer(4)
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="Windows has no fork")
 def test_a_sync_tool_answers_in_a_forked_child_and_in_the_child_of_a_child():
-    # Without a pool of its own the child would wait for ever: the time limit is what fails then.
+    # Without a pool of its own the child would wait for ever: then the time limit fails.
     done = subprocess.run(
         [sys.executable, "-c", SERVER], capture_output=True, text=True, timeout=30, check=True
     )

@@ -86,7 +86,7 @@ def test_requests_are_answered_however_they_are_cut_into_packets(cuts, server):
         assert [connection.answer() for _ in range(3)] == [(200, PONG)] * 3
 
 
-def test_each_request_of_a_connection_has_its_own_time(server):
+def test_each_request_of_a_connection_has_its_own_time_limit(server):
     with server.connection() as connection:
         assert connection.ask(WHOLE) == (200, PONG)
         # Idle connections have more time than a request that has begun.
@@ -95,7 +95,7 @@ def test_each_request_of_a_connection_has_its_own_time(server):
         assert connection.ask(WHOLE[:20]) == (408, TOO_SLOW)
 
 
-def test_the_time_of_a_tool_is_not_the_time_of_its_request(parser):
+def test_the_time_limit_of_a_request_does_not_include_its_tool(parser):
     with (
         served("--request-seconds", SECONDS, parser=parser) as server,
         server.connection() as connection,
@@ -107,7 +107,7 @@ def test_the_time_of_a_tool_is_not_the_time_of_its_request(parser):
         assert connection.answer()[0] == 200
 
 
-def test_the_time_of_a_request_that_waits_for_another_begins_when_it_is_read(parser):
+def test_the_time_limit_of_a_waiting_request_begins_when_it_is_read(parser):
     with (
         served("--request-seconds", SECONDS, parser=parser) as server,
         server.connection() as connection,
@@ -147,7 +147,7 @@ def test_headers_without_end_are_not_kept_while_a_call_is_in_progress():
 
 
 @pytest.mark.parametrize("size", [70_000, 1_000_000])
-def test_a_long_body_is_not_taken_for_headers(size, server):
+def test_the_header_limit_does_not_apply_to_a_long_body(size, server):
     long = b" " * size + PING
     with server.connection() as connection:
         connection.send(request(long) + request(long))

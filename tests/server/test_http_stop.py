@@ -24,7 +24,7 @@ def parser(request):
     return request.param
 
 
-def test_sigterm_ends_a_server_that_has_nothing_to_do(parser):
+def test_sigterm_ends_an_idle_server(parser):
     with served(parser=parser) as server, server.connection() as idle:
         assert idle.ask(request(PING)) == (200, PONG)
         assert server.terminated() == (0, b"")

@@ -21,7 +21,7 @@ from toolbooth.server.respond import respond_sync
 
 
 def orders(**options):
-    """A registry with a tool that counts its orders."""
+    """Return a registry with a tool that counts its orders."""
     registry = ToolRegistry("shop", **options)
     made = []
 
@@ -58,7 +58,7 @@ def test_a_call_is_made_once_for_each_key():
     assert made == ["a", "a", "a"]
 
 
-def test_other_arguments_are_refused():
+def test_a_key_reused_with_other_arguments_is_refused():
     registry, made = orders()
     value(registry.call("order", {"sku": "a", "idempotency_key": "k"}))
     refused = registry.call("order", {"sku": "b", "idempotency_key": "k"})
@@ -137,7 +137,7 @@ def test_caller_function_separates_idempotency_keys_of_users():
     assert made == ["a", "a"]
 
 
-def test_async_tools_take_keys():
+def test_async_tools_accept_keys():
     registry = ToolRegistry("shop")
     made = []
     events = {}
@@ -171,7 +171,7 @@ def test_async_tools_take_keys():
 
 
 class Announced:
-    """A store that says when a call begins to wait for its key, and when it lets go of it."""
+    """A store that signals when a call begins to wait for its key, and when it releases it."""
 
     def __init__(self):
         self.store = MemoryStore()
@@ -256,7 +256,7 @@ def test_results_of_every_kind_are_kept():
     assert "not kept" in second["text"]
 
 
-def test_a_tool_with_an_argument_of_that_name_cannot_take_keys():
+def test_a_tool_with_an_idempotency_key_parameter_cannot_accept_keys():
     registry = ToolRegistry("shop")
     with pytest.raises(ContractError, match="one of the tool's own arguments"):
 
@@ -265,7 +265,7 @@ def test_a_tool_with_an_argument_of_that_name_cannot_take_keys():
             """An order."""
 
 
-def test_authors_say_that_a_tool_is_idempotent():
+def test_authors_can_mark_a_tool_idempotent():
     registry = ToolRegistry("shop")
 
     @registry.tool(idempotent=True, annotations={"title": "Set"})
@@ -313,7 +313,7 @@ def test_a_call_that_still_runs_is_waited_for_and_then_in_flight():
     assert value(registry.call("order", {"idempotency_key": "k"}))["repeated"] is True
 
 
-def test_keys_expire_and_the_oldest_are_dropped_where_there_are_too_many():
+def test_keys_expire_and_the_oldest_are_dropped_above_the_limit():
     registry, made = orders(keys=MemoryStore(kept_seconds=0))
     for _ in range(2):
         registry.call("order", {"sku": "a", "idempotency_key": "k"})
@@ -348,7 +348,7 @@ def test_any_sequence_of_calls_runs_once_for_each_key(calls):
 # --- a bug must not lose a key ---
 
 
-def test_a_write_that_does_not_know_of_its_preview_or_key_is_not_made():
+def test_a_write_that_does_not_handle_its_preview_or_key_is_not_made():
     for asked in (Controls(preview=True), Controls(idempotency_key="k")):
         with pytest.raises(RuntimeError, match="reached the plain write"):
             check_plain(asked, has_key=False)
@@ -382,7 +382,7 @@ def test_a_write_that_does_not_know_of_its_preview_or_key_is_not_made():
         ({"a": [1, 2]}, {"a": [2, 1]}, False),
     ],
 )
-def test_arguments_are_the_same_where_their_json_means_the_same(one, other, same):
+def test_arguments_are_equal_if_their_json_has_the_same_meaning(one, other, same):
     assert (canonical(one) == canonical(other)) is same
 
 
@@ -399,5 +399,5 @@ def test_arguments_are_the_same_where_their_json_means_the_same(one, other, same
         ),
     ],
 )
-def test_a_mark_is_added_to_objects_unless_they_have_such_a_field(receipt, expected):
+def test_the_repeated_mark_is_added_to_objects_without_such_a_field(receipt, expected):
     assert with_fields(receipt, {"repeated": True}) == expected

@@ -1,4 +1,6 @@
-"""How many calls of one tool run at a time, who waits, and who is told that the tool is busy."""
+"""How many calls of one tool run at a time, which calls wait, and which are refused because the
+tool is busy.
+"""
 
 import asyncio
 import json
@@ -15,7 +17,7 @@ from toolbooth.server.respond import respond
 
 
 class Gate:
-    """A tool that hangs until it is let go, and counts who is inside."""
+    """A tool that hangs until it is released, and counts the calls in it."""
 
     def __init__(self) -> None:
         self.open = threading.Event()
@@ -54,7 +56,7 @@ def served(gate: Gate, **settings: Any) -> ToolRegistry:
 
 
 async def until(happened: Any) -> None:
-    """Let others run until something has happened."""
+    """Let others run until the condition holds."""
     async with asyncio.timeout(20):
         while not happened():
             await asyncio.sleep(0)
@@ -116,7 +118,7 @@ def test_a_call_that_timed_out_counts_until_its_thread_ends():
     asyncio.run(scene())
 
 
-def test_a_waiting_call_that_is_cancelled_takes_no_turn():
+def test_a_waiting_call_that_is_cancelled_does_not_run():
     async def scene() -> None:
         gate = Gate()
         registry = served(gate, max_running=1)
@@ -160,7 +162,7 @@ def test_a_call_that_takes_long_is_logged_once(monkeypatch, caplog, is_async):
     asyncio.run(scene())
 
 
-def test_a_thread_that_outlives_its_event_loop_ends_in_peace():
+def test_a_thread_that_outlives_its_event_loop_ends_without_error():
     gate = Gate()
     registry = served(gate, timeout=0.05)
     asyncio.run(ask(registry, "hang"))
@@ -168,7 +170,7 @@ def test_a_thread_that_outlives_its_event_loop_ends_in_peace():
     asyncio.run(until(lambda: gate.inside == 0))
 
 
-def test_none_lifts_the_time_limit_of_the_registry():
+def test_time_limit_none_removes_the_registrys_limit():
     registry = ToolRegistry("booth", timeout=0.05)
 
     @registry.tool(timeout=None)

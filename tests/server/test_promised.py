@@ -1,4 +1,4 @@
-"""Tools that are promised are made when they are first called or listed."""
+"""Promised tools are built when they are first called or listed."""
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -15,7 +15,7 @@ NAMES = ("orders__list", "orders__create", "tags__list", "tags__create")
 
 
 def promising(made: list[str], missing: tuple[str, ...] = ()) -> ToolRegistry:
-    """A registry that promises these tools, and notes which it makes."""
+    """Return a registry that promises these tools, and records which it builds."""
     registry = ToolRegistry("shop")
     registry.tool(name="ready")(lambda: "ready")
 
@@ -33,7 +33,7 @@ def listed(registry: ToolRegistry) -> list[str]:
     return [tool["name"] for tool in result_of(registry, message("tools/list"))["tools"]]
 
 
-def test_a_call_makes_the_tool_that_it_names_and_no_other():
+def test_a_call_builds_only_the_tool_that_it_names():
     made: list[str] = []
     result = result_of(promising(made), tool_call("tags__list", {}))
     assert result["content"] == [{"type": "text", "text": "tags__list"}]
@@ -50,7 +50,7 @@ def test_tool_list_does_not_depend_on_earlier_calls(called):
     assert sorted(made) == sorted(NAMES)
 
 
-def test_a_tool_that_turns_out_not_to_be_there_is_unknown_and_not_listed():
+def test_a_promised_tool_that_does_not_exist_is_unknown_and_not_listed():
     made: list[str] = []
     registry = promising(made, missing=("tags__list",))
     for _ in range(2):
@@ -68,7 +68,7 @@ def test_a_misspelt_name_of_a_promised_tool_is_answered_with_the_right_one():
     assert made == ["orders__list"]
 
 
-def test_a_near_name_without_a_tool_is_not_named():
+def test_a_near_name_whose_tool_does_not_exist_is_not_suggested():
     made: list[str] = []
     registry = promising(made, missing=("orders__list",))
     error = error_of(registry, tool_call("order__list", {}))[2]
@@ -100,7 +100,7 @@ def test_unknown_name_builds_no_promised_tool():
     assert made == []
 
 
-def test_eight_first_calls_at_once_make_a_tool_once():
+def test_eight_simultaneous_first_calls_build_a_tool_once():
     made: list[str] = []
     registry = promising(made)
     together = threading.Barrier(8)
@@ -114,7 +114,7 @@ def test_eight_first_calls_at_once_make_a_tool_once():
     assert made == ["tags__list"]
 
 
-def test_a_tool_that_is_asked_for_while_it_is_made_is_not_made_again():
+def test_a_tool_requested_while_it_is_built_is_not_built_again():
     registry = ToolRegistry("shop")
     made: list[str] = []
 

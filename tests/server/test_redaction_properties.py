@@ -1,4 +1,4 @@
-"""Wherever a secret is, and in whatever form, a redacted record does not hold it."""
+"""A redacted record never contains a secret, whatever its place and form in the arguments."""
 
 import json
 from functools import cache
@@ -22,7 +22,7 @@ plain = st.sampled_from(
 
 
 def held(holder: Any) -> Any:
-    """A secret under its name, in each way in which tools are sent one."""
+    """Return a secret under its name, in each way in which tools receive one."""
     return st.one_of(
         names.map(lambda name: {name: holder}),
         names.map(lambda name: {"name": name, "value": SECRET}),
@@ -37,7 +37,7 @@ def held(holder: Any) -> Any:
 
 
 def around(inner: Any) -> Any:
-    """What may be around it, JSON text included."""
+    """Possible surroundings of it, JSON text included."""
     return st.one_of(
         st.tuples(others, inner, plain).map(lambda each: {each[0]: each[1], "note": each[2]}),
         st.tuples(plain, inner).map(list),
@@ -72,7 +72,7 @@ def recording() -> tuple[ToolRegistry, list[str]]:
 
 
 @given(value=secrets, tool=st.sampled_from(["anything", "text", "table", "number"]))
-def test_no_record_holds_a_secret(value, tool):
+def test_no_record_contains_a_secret(value, tool):
     registry, kept = recording()
     kept.clear()
     registry.dispatch(tool, {"value": value})

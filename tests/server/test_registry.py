@@ -100,7 +100,7 @@ def test_a_name_that_the_specification_does_not_allow_is_a_mistake(name):
     )
 
 
-def test_a_name_can_be_registered_once():
+def test_registering_a_name_twice_is_a_mistake():
     registry = ToolRegistry("shop")
     registry.tool(name="add")(lambda: 1)
     with pytest.raises(ContractError) as caught:
@@ -220,7 +220,7 @@ SENT = [
 
 
 @pytest.mark.parametrize(("name", "arguments"), SENT, ids=str)
-def test_dispatch_has_the_result_of_the_wire(name, arguments):
+def test_dispatch_returns_the_result_that_is_sent_over_the_wire(name, arguments):
     registry = several()
     expected = on_the_wire(registry, name, arguments)
     assert registry.dispatch_bytes(name, arguments) == expected
@@ -275,7 +275,7 @@ def test_dispatch_raises_and_records_a_refusal_with_errors_protocol(name):
     assert [record.outcome for record in records] == ["refused", "refused"]
 
 
-def test_dispatch_runs_a_sync_tool_here_and_now():
+def test_dispatch_runs_a_sync_tool_in_the_calling_thread():
     registry = ToolRegistry("shop")
     registry.tool(name="where")(lambda: threading.current_thread().name)
     assert registry.dispatch("where") == text(threading.current_thread().name)

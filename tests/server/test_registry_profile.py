@@ -45,12 +45,12 @@ NULLABLE = {
 
 
 def listed(registry: ToolRegistry) -> dict[str, Any]:
-    """What a client reads in `tools/list`."""
+    """Return the tools that a client receives from `tools/list`."""
     tools = result_of(registry, message("tools/list"))["tools"]
     return {tool["name"]: tool["inputSchema"] for tool in tools}
 
 
-def test_a_profile_of_your_own_takes_at_most_40_lines():
+def test_a_custom_profile_takes_at_most_40_lines():
     assert len(Path(nullable_profile.__file__).read_text(encoding="utf-8").splitlines()) <= 40
 
 

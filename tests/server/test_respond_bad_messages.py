@@ -1,4 +1,4 @@
-"""What `respond` says to bytes that are no request, or no JSON."""
+"""The replies of `respond` to bytes that are not a request, or not JSON."""
 
 import asyncio
 import json
@@ -25,7 +25,8 @@ JSON = st.recursive(
     max_leaves=10,
 )
 
-# --- what is not a request ----------------------------------------------------------------------------------------
+# --- messages that are not requests
+# ---------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -82,7 +83,7 @@ def test_a_malformed_envelope_is_an_invalid_request(body, request_id, words):
 @pytest.mark.parametrize(
     "request_id", [0, -1, 2**63, -(2**63), 2**64 - 1, "", "a", "é", "0"], ids=str
 )
-def test_an_id_comes_back_as_it_was_sent(request_id):
+def test_an_id_is_returned_exactly_as_sent(request_id):
     assert answer(shop(), message("ping", id=request_id)) == (
         200,
         {"jsonrpc": "2.0", "id": request_id, "result": {}},
@@ -159,7 +160,7 @@ def test_params_may_be_null_or_absent():
     assert answer(shop(), b'{"jsonrpc": "2.0", "id": 1, "method": "ping"}')[0] == 200
 
 
-def test_an_unknown_method_is_named_as_far_as_it_is_short():
+def test_only_the_beginning_of_a_long_unknown_method_is_repeated():
     error = {"code": -32601, "message": f"there is no method {'x' * 80!r} here"}
     assert error_of(shop(), message("x" * 1000)) == (200, 1, error)
 
@@ -179,7 +180,8 @@ def test_unknown_tool_is_a_protocol_error_with_a_suggestion(name, words):
     assert error_of(shop(), tool_call(name, {})) == (200, 1, {"code": -32602, "message": words})
 
 
-# --- what is not JSON ---------------------------------------------------------------------------------------------
+# --- bytes that are not JSON
+# ------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -224,7 +226,7 @@ UNREADABLE = {
 
 
 @pytest.mark.parametrize(("arguments", "code"), UNREADABLE.values(), ids=UNREADABLE)
-def test_arguments_that_cannot_be_read_are_refused_to_the_one_who_sent_them(arguments, code):
+def test_unreadable_arguments_are_refused_under_the_id_of_their_request(arguments, code):
     registry = shop()
     records = []
     registry.observe(records.append)
@@ -250,7 +252,7 @@ def test_unreadable_stateless_call_is_complete_and_recorded_with_client():
     assert result["_meta"].keys() == {"toolbooth", SERVER_KEY}
 
 
-def test_an_unreadable_call_is_a_protocol_error_where_refusals_are():
+def test_an_unreadable_call_is_a_protocol_error_with_errors_protocol():
     body = b'{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "add", "arguments": {"a": NaN}}}'
     status, request_id, error = error_of(shop(errors="protocol"), body, {})
     assert (status, request_id, error["code"]) == (200, 1, -32602)

@@ -1,4 +1,4 @@
-"""Calls that are refused, and tools that go wrong: what the caller is told, and what is logged."""
+"""Refused calls and failing tools: the reply to the caller, and the log."""
 
 import asyncio
 import json
@@ -20,7 +20,7 @@ from toolbooth.server.running import MOST_RUNNING
 # --- refusals -----------------------------------------------------------------------------------------------------
 
 
-def test_a_refusal_is_the_boundarys_own_as_a_result():
+def test_a_refusal_is_the_boundarys_own_result():
     registry = shop()
     arguments = {"data": {"a": 1}}
     expected = handle_arguments(registry.tools["add"].contract, arguments)
@@ -48,7 +48,7 @@ def test_a_correction_keeps_an_integer_of_any_size():
 
 
 @pytest.mark.parametrize("arguments", [None, {}, "{}", "null", [], 0, "x", True], ids=repr)
-def test_arguments_of_any_type_are_judged_as_the_boundary_judges_them(arguments):
+def test_arguments_of_any_type_get_the_boundarys_own_answer(arguments):
     registry = shop()
     expected = handle_arguments(registry.tools["add"].contract, arguments)
     assert result_of(registry, tool_call("add", arguments)) == expected
@@ -61,7 +61,8 @@ def test_arguments_may_be_absent():
     assert result_of(registry, body) == text("7")
 
 
-# --- tools that go wrong ------------------------------------------------------------------------------------------
+# --- tools that fail
+# ---------------------------------------------------------------------------------------------------
 
 
 def test_a_tool_error_is_shown_with_its_details():
@@ -81,7 +82,7 @@ def test_a_tool_error_is_shown_with_its_details():
 @pytest.mark.parametrize(
     "details", [object(), "\ud800", {object(): 1}], ids=["object", "surrogate", "key"]
 )
-def test_a_tool_error_is_shown_even_if_its_details_cannot_be(details, caplog):
+def test_a_tool_error_is_shown_even_if_its_details_cannot_be_serialised(details, caplog):
     registry = ToolRegistry("shop")
 
     @registry.tool
@@ -216,17 +217,19 @@ print(reply.body.decode())
         ("sync", "run", True),
         ("async", "run", True),
         ("sync", "own", True),
-        # Here it may be the user's Ctrl-C: nothing else handles that.
+        # Here it may be the user's Ctrl-C, which is not handled anywhere else.
         ("async", "own", False),
         ("sync", "none", False),
     ],
 )
-def test_a_keyboard_interrupt_is_the_users_only_where_it_can_be(tool, loop, is_answered):
+def test_a_keyboard_interrupt_ends_the_process_only_if_it_can_be_the_users(tool, loop, is_answered):
     command = [sys.executable, "-W", "ignore", "-c", INTERRUPTED, tool, loop]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60)
     assert ("failed unexpectedly" in done.stdout) == is_answered
     assert (done.returncode == 0) == is_answered
-    assert done.stderr.rstrip().endswith("KeyboardInterrupt")  # the log has it, or the traceback
+    assert done.stderr.rstrip().endswith(
+        "KeyboardInterrupt"
+    )  # it is in the log or in the traceback
 
 
 def test_threads_are_ended_and_later_tools_get_new_ones():
@@ -243,7 +246,7 @@ def result_of_async(registry: ToolRegistry, body: bytes) -> str:
     return asyncio.run(respond(registry, body)).body.decode()
 
 
-def test_an_async_tool_past_its_time_is_stopped():
+def test_an_async_tool_is_cancelled_at_its_time_limit():
     registry = ToolRegistry("shop", timeout=0.01)
     stopped = []
 
@@ -261,7 +264,7 @@ def test_an_async_tool_past_its_time_is_stopped():
     assert stopped == [True, True]
 
 
-def test_a_sync_tool_past_its_time_may_still_complete():
+def test_a_sync_tool_may_still_complete_after_its_time_limit():
     registry = ToolRegistry("shop")
     let_go = threading.Event()
 
@@ -283,7 +286,7 @@ def test_a_sync_tool_past_its_time_may_still_complete():
 
 
 @pytest.mark.parametrize("limit", [None, 30], ids=["unlimited", "limited"])
-def test_a_tools_own_time_out_is_not_taken_for_the_limit(limit, caplog):
+def test_a_tools_own_timeout_error_is_not_reported_as_the_time_limit(limit, caplog):
     registry = ToolRegistry("shop", timeout=limit)
 
     @registry.tool
@@ -295,11 +298,11 @@ def test_a_tools_own_time_out_is_not_taken_for_the_limit(limit, caplog):
     )
 
 
-def test_a_tool_in_time_is_not_touched_by_its_limit():
+def test_a_tool_within_its_time_limit_is_not_affected():
     assert result_of(shop(timeout=30), tool_call("add", {"a": 1})) == text("1")
 
 
-def test_hanging_sync_tools_do_not_hold_up_the_others():
+def test_hanging_sync_tools_do_not_block_the_others():
     registry = shop()
     let_go = threading.Event()
     started = threading.Semaphore(0)
@@ -328,7 +331,7 @@ def test_hanging_sync_tools_do_not_hold_up_the_others():
 
 
 class Unsendable:
-    """Nothing that JSON has."""
+    """A type that JSON does not have."""
 
 
 UNSENDABLE = {
@@ -355,7 +358,7 @@ def test_unsendable_value_reports_that_the_tool_ran(value, caplog):
     assert [record.outcome for record in records] == ["failed", "failed"]
 
 
-def test_a_fault_of_the_server_itself_is_answered_and_logged(caplog):
+def test_an_internal_error_of_the_server_is_answered_and_logged(caplog):
     class Odd:
         @classmethod
         def __get_pydantic_core_schema__(cls, source: Any, handler: Any) -> Any:

@@ -1,4 +1,4 @@
-"""`Mcp-Param-*` headers: they must say what the arguments say."""
+"""`Mcp-Param-*` headers must agree with the arguments."""
 
 from typing import Annotated, Any
 
@@ -84,7 +84,7 @@ def asked_with(arguments: Any, **headers: str) -> tuple[int, Any]:
         "number-has-no-header",
     ],
 )
-def test_param_headers_that_repeat_their_arguments_pass(arguments, headers, words):
+def test_param_headers_equal_to_their_arguments_are_accepted(arguments, headers, words):
     status, found = asked_with(arguments, **headers)
     assert (status, found["result"]["content"]) == (200, [{"type": "text", "text": words}])
 
@@ -130,7 +130,7 @@ def test_param_headers_that_differ_from_their_arguments_are_a_mismatch(arguments
     assert asked_with(arguments, **headers) == (400, {"jsonrpc": "2.0", "id": 1, "error": error})
 
 
-def test_a_param_header_may_stand_for_a_nested_argument():
+def test_a_param_header_may_repeat_a_nested_argument():
     schema = {
         "type": "object",
         "properties": {

@@ -1,4 +1,4 @@
-"""What a tool is told of its call, and what it reports while it runs."""
+"""What a tool can see of its call, and the progress that it reports while it runs."""
 
 import asyncio
 import json
@@ -174,7 +174,7 @@ def test_a_tool_sees_its_client_and_the_meta_of_its_call():
         assert seen(tool_call("whoami", _meta={**META, CLIENT_KEY: odd}))["client"] is None
 
 
-def test_a_contract_compiled_elsewhere_is_served_as_any_other():
+def test_a_contract_compiled_elsewhere_is_served_like_any_other():
     class Query(BaseModel):
         words: str
 
@@ -265,7 +265,7 @@ def test_arguments_beside_the_params_are_refused():
     assert result["isError"] is True
 
 
-def test_a_tool_may_fail_in_one_sentence():
+def test_a_tool_error_may_be_a_single_sentence():
     registry = ToolRegistry("shop")
 
     @registry.tool

@@ -1,4 +1,4 @@
-"""What a tool returns, as the result of its call."""
+"""The return value of a tool, as the result of its call."""
 
 import asyncio
 import json
@@ -28,7 +28,7 @@ ORDER_SCHEMA = {
 }
 
 
-def test_an_object_is_structured_content_and_its_schema_is_published():
+def test_an_object_is_sent_as_structured_content_and_its_schema_is_published():
     registry = ToolRegistry("shop")
 
     @registry.tool
@@ -110,7 +110,7 @@ def test_mixed_content_is_sent_as_content_items():
     assert result_of(registry, tool_call("look")) == expected
 
 
-def test_a_generator_that_raises_is_a_tool_that_raised():
+def test_a_generator_that_raises_is_reported_as_a_failed_tool():
     registry = ToolRegistry("shop")
 
     @registry.tool

@@ -40,7 +40,7 @@ def test_discover_returns_the_version_and_capabilities():
     }
 
 
-def test_a_stateless_list_may_be_cached_by_its_own_words():
+def test_a_stateless_list_states_how_long_it_may_be_cached():
     assert result_of(shop(), message("tools/list", {"_meta": META}), routed("tools/list")) == {
         "tools": LISTED,
         "ttlMs": 0,
@@ -60,7 +60,7 @@ def test_stateless_call_is_complete_and_names_the_server(headers):
     }
 
 
-def test_repairs_and_the_server_stand_side_by_side_in_meta():
+def test_meta_contains_both_the_repairs_and_the_server():
     body = tool_call("add", {"a": "1"}, _meta=META)
     repaired = {"toolbooth": {"repairs": [{"code": "scalar-text", "path": "$.a"}]}}
     assert result_of(shop(), body) == {
@@ -83,7 +83,7 @@ def test_repairs_and_the_server_stand_side_by_side_in_meta():
     ],
     ids=str,
 )
-def test_meta_must_say_version_and_capabilities(meta, words):
+def test_meta_must_contain_version_and_capabilities(meta, words):
     body = message("tools/list", {"_meta": meta})
     assert error_of(shop(), body, routed("tools/list")) == (
         400,
@@ -113,7 +113,7 @@ def test_version_that_is_not_text_is_refused_without_a_header():
     ],
     ids=["in-meta", "in-both", "in-the-header"],
 )
-def test_an_unsupported_version_is_answered_with_those_that_are(body, headers):
+def test_an_unsupported_version_is_answered_with_the_supported_ones(body, headers):
     data = {"supported": ["2026-07-28"], "requested": "1999-01-01"}
     error = {"code": -32022, "message": "Unsupported protocol version", "data": data}
     assert error_of(shop(), body, headers) == (400, 1, error)
@@ -151,7 +151,7 @@ def test_headers_that_disagree_with_the_body_are_a_mismatch(headers, what):
     assert (status, request_id, error) == (400, 1, {"code": -32020, "message": words})
 
 
-def test_a_name_in_base64_is_the_same_name():
+def test_a_tool_name_header_may_be_in_base64():
     encoded = f"=?base64?{base64.b64encode(b'add').decode()}?="
     result = result_of(
         shop(), tool_call("add", {"a": 1}, _meta=META), routed("tools/call", encoded)
@@ -179,7 +179,7 @@ def test_handshake_methods_are_unknown_to_a_stateless_request():
     ],
     ids=str,
 )
-def test_initialize_settles_on_the_version_asked_for_or_the_newest(asked, settled):
+def test_initialize_agrees_on_the_requested_version_or_the_newest(asked, settled):
     assert result_of(shop(version="2.0"), message("initialize", {"protocolVersion": asked})) == {
         "protocolVersion": settled,
         "capabilities": {"tools": {}},

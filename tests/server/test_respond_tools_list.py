@@ -24,7 +24,7 @@ def test_a_long_list_comes_in_pages_and_every_tool_once():
     assert pages == [["e", "d"], ["c", "b"], ["a"]]
 
 
-def test_a_full_last_page_has_no_next_one():
+def test_a_full_last_page_has_no_next_cursor():
     registry = ToolRegistry("shop", page_size=1)
     registry.tool(name="only")(lambda: None)
     assert result_of(registry, message("tools/list")).keys() == {"tools"}

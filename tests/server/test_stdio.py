@@ -66,13 +66,13 @@ class Server:
         return await self.next()
 
     async def several(self, many: int) -> dict[Any, Any]:
-        """So many messages, by id; the order is theirs."""
+        """Return this many messages, by id; the server chooses their order."""
         return {found["id"]: found for found in [await self.next() for _ in range(many)]}
 
 
 @asynccontextmanager
 async def process() -> AsyncIterator[Server]:
-    """A server of its own; standard input is closed at the end, and that must end it."""
+    """Run a new server; standard input is closed at the end, and that must end it."""
     pipe = asyncio.subprocess.PIPE
     async with asyncio.timeout(30):
         child = await asyncio.create_subprocess_exec(
@@ -92,7 +92,7 @@ async def process() -> AsyncIterator[Server]:
 
 @asynccontextmanager
 async def in_process() -> AsyncIterator[Server]:
-    """The same loop over two pipes, where coverage can see it."""
+    """Run the same loop over two pipes, where coverage can measure it."""
     registry = ToolRegistry("shop")
     seen: list[str] = []
 
@@ -198,14 +198,14 @@ def test_invalid_line_gets_an_error_and_the_next_line_is_answered(line, request_
     run(steps())
 
 
-def test_a_line_without_end_is_answered_and_the_next_one_too(serving):
+def test_a_line_that_is_too_long_gets_an_error_and_the_next_line_is_answered(serving):
     async def steps() -> None:
         async with serving() as server:
             found = await server.ask(b"x" * (17 * 1024 * 1024))
             error = {"code": PARSE_ERROR, "message": "Parse error: the line is too long"}
             assert found == {"jsonrpc": "2.0", "id": None, "error": error}
             server.send(request("ping"))
-            while "error" in (found := await server.next()):  # what was left of the line
+            while "error" in (found := await server.next()):  # the rest of the line
                 assert (found["id"], found["error"]["code"]) == (None, PARSE_ERROR)
             assert found == result({})
 
@@ -213,7 +213,7 @@ def test_a_line_without_end_is_answered_and_the_next_one_too(serving):
 
 
 @pytest.mark.parametrize("end", [b"\n", b"\r\n", b"\n\n", b"\n \r\n\n"], ids=ascii)
-def test_lines_may_end_as_on_windows_and_blank_ones_are_nothing(end, serving):
+def test_lines_may_end_with_crlf_and_blank_lines_are_ignored(end, serving):
     async def steps() -> None:
         async with serving() as server:
             server.send(request("ping", request_id=1), request("ping", request_id=2), end=end)
@@ -300,7 +300,7 @@ def test_calls_of_the_same_id_are_all_answered(serving):
     run(steps())
 
 
-def test_a_slow_call_does_not_hold_up_the_next():
+def test_a_slow_call_does_not_delay_the_next():
     async def steps() -> None:
         async with process() as server:
             server.send(tool_call("hold", None, 1))
@@ -351,14 +351,14 @@ def test_standard_input_may_be_a_file(content, tmp_path):
     )
 
 
-def test_standard_input_may_be_nothing():
+def test_standard_input_may_be_empty():
     done = subprocess.run(
         COMMAND, stdin=subprocess.DEVNULL, capture_output=True, timeout=30, check=True
     )
     assert done.stdout == b""
 
 
-def test_a_file_is_read_at_once(tmp_path):
+def test_requests_in_a_file_are_answered(tmp_path):
     (tmp_path / "requests").write_bytes(request("ping"))
     with (tmp_path / "requests").open("rb") as source, (tmp_path / "answers").open("wb") as sink:
         asyncio.run(serve_streams(ToolRegistry("shop"), source, sink))

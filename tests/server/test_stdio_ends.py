@@ -1,5 +1,5 @@
-"""How the stdio shell ends, and what must not end it: hostile tools, signals, clients that do not
-read, one socket for both directions. Real processes.
+"""How the stdio shell ends, and that it survives hostile tools, signals, clients that do not read,
+and one socket for both directions. Real processes.
 """
 
 import asyncio
@@ -23,7 +23,7 @@ SERVER = Path(__file__).with_name("ending_server.py")
 STOPPED = {"code": -32603, "message": "the server is stopping; the tool may have run"}
 STOPPING = {"code": -32603, "message": "the server is stopping; nothing was done"}
 LIMIT = 30
-"""Seconds after which a test has failed."""
+"""Seconds after which a test fails."""
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
 
@@ -65,7 +65,7 @@ class Process:
         assert self.stderr.readline() == b"hanging\n"
 
     def rest(self) -> tuple[int, list[Any]]:
-        """The exit code, and what was answered before it."""
+        """Return the exit code, and the answers before it."""
         answers = [json.loads(line) for line in self.stdout.read().splitlines()]
         return self.child.wait(LIMIT), answers
 
@@ -75,7 +75,7 @@ def process(stop: float = 5.0, drain: float = 60.0) -> Iterator[Process]:
     pipe = subprocess.PIPE
     command = [sys.executable, str(SERVER), str(stop), str(drain)]
     with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe) as child:
-        # Whatever goes wrong, reading ends: the child does.
+        # Reading ends even after a failure, because the child does.
         watchdog = subprocess.Popen(
             [sys.executable, "-c", WATCHDOG, str(child.pid), str(LIMIT)], stdin=pipe
         )
@@ -93,14 +93,15 @@ if not select.select([0], [], [], float(sys.argv[2]))[0]:
 """
 
 
-# --- what tools raise ---------------------------------------------------------------------------
+# --- exceptions of tools
+# ----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("tool", ["raise_", "raise_async"])
 @pytest.mark.parametrize(
     "kind", ["KeyboardInterrupt", "SystemExit", "GeneratorExit", "CancelledError", "Own"]
 )
-def test_call_is_answered_and_the_server_runs_on_after_any_exception(tool, kind):
+def test_after_any_exception_the_call_is_answered_and_the_server_continues(tool, kind):
     with process() as server:
         failed = server.ask(tool_call(tool, 7, kind=kind))
         assert (failed["id"], failed["result"]["isError"]) == (7, True)
@@ -120,7 +121,7 @@ def test_ctrl_c_ends_the_server():
 
 @posix
 @pytest.mark.parametrize("tool", ["hang", "hang_async"])
-def test_ctrl_c_ends_the_server_though_a_tool_hangs(tool):
+def test_ctrl_c_ends_the_server_even_if_a_tool_hangs(tool):
     with process(stop=0.1, drain=0.1) as server:
         server.hang_in(tool)
         server.child.send_signal(signal.SIGINT)
@@ -132,7 +133,7 @@ def test_ctrl_c_ends_the_server_though_a_tool_hangs(tool):
 
 
 @pytest.mark.parametrize("tool", ["hang", "hang_async"])
-def test_a_tool_that_hangs_at_the_end_of_input_is_answered_for(tool):
+def test_a_call_of_a_hanging_tool_is_answered_at_the_end_of_input(tool):
     with process(drain=0.2) as server:
         server.hang_in(tool, "a")
         server.stdin.close()
@@ -170,7 +171,7 @@ def test_sigterm_ends_an_idle_server_at_once():
 
 
 @posix
-def test_after_sigterm_open_calls_are_answered_and_no_new_one_is_taken(tmp_path):
+def test_after_sigterm_open_calls_are_answered_and_new_ones_are_refused(tmp_path):
     os.mkfifo(tmp_path / "pipe")
     # The time for the end of input does not count then.
     with process(stop=LIMIT, drain=0.0) as server:
@@ -190,7 +191,7 @@ def test_after_sigterm_open_calls_are_answered_and_no_new_one_is_taken(tmp_path)
 
 @posix
 @pytest.mark.parametrize("tool", ["hang", "hang_async", "hang_the_loop"])
-def test_after_sigterm_a_tool_that_hangs_is_answered_for(tool):
+def test_after_sigterm_a_call_of_a_hanging_tool_is_answered(tool):
     with process(stop=0.2) as server:
         server.hang_in(tool, "a")
         server.child.send_signal(signal.SIGTERM)
@@ -252,7 +253,7 @@ def test_one_socket_for_stdin_and_stdout_sends_whole_replies(stderr):
             ours.close()
 
 
-def test_a_client_that_has_gone_ends_the_server():
+def test_a_client_that_disconnects_ends_the_server():
     with process() as server:
         server.stdout.close()
         server.send(PING)
@@ -260,14 +261,14 @@ def test_a_client_that_has_gone_ends_the_server():
 
 
 @posix
-def test_a_terminal_is_left_as_it_was():
+def test_the_mode_of_a_terminal_is_restored():
     ours, theirs = os.openpty()
     with subprocess.Popen(
         [sys.executable, str(SERVER)], stdin=theirs, stdout=theirs, stderr=subprocess.DEVNULL
     ) as child:
         os.write(ours, PING)
         with os.fdopen(ours, "rb", buffering=0) as terminal:
-            assert b'"ping"' in terminal.readline()  # the echo of what was typed
+            assert b'"ping"' in terminal.readline()  # the echo of the typed text
             assert b'"result":{}' in terminal.readline()
             child.send_signal(signal.SIGTERM)
             assert child.wait(LIMIT) == 0
@@ -306,7 +307,7 @@ MESSAGES = {
 
 
 @pytest.mark.parametrize(("line", "request_id"), MESSAGES.values(), ids=MESSAGES)
-def test_the_only_id_of_a_message_is_repeated_however_hostile_the_rest(line, request_id, tmp_path):
+def test_the_only_id_of_a_hostile_message_is_repeated(line, request_id, tmp_path):
     (tmp_path / "requests").write_bytes(line + b"\n" + PING)
     with (tmp_path / "requests").open("rb") as source, (tmp_path / "answers").open("wb") as sink:
         asyncio.run(serve_streams(ToolRegistry("ending"), source, sink))

@@ -1,4 +1,6 @@
-"""A tool has run, and something goes wrong behind it: the result says that it ran, on every way."""
+"""A tool has run and its result cannot be sent: on every transport, the reply reports that the tool
+ran.
+"""
 
 import asyncio
 import json
@@ -60,7 +62,9 @@ RAN = "The tool ran, but its result {}. Before you call it again, check what it 
 
 
 def shop_of(value: Any, annotation: Any, *, is_async: bool) -> tuple[ToolRegistry, list[str]]:
-    """A shop with one tool that returns a value, also behind a dispatcher, and what it did."""
+    """A shop with one tool that returns a value, also behind a dispatcher, and a record of its
+    calls.
+    """
     registry, done = ToolRegistry("shop"), list[str]()
 
     def buy(ctx: Context) -> Any:
@@ -180,7 +184,7 @@ class Own(BaseException):
 @pytest.mark.parametrize(
     "error", [RuntimeError, RecursionError, SystemExit, GeneratorExit, asyncio.CancelledError, Own]
 )
-def test_an_observer_cannot_hide_that_a_tool_ran(error, is_async, caplog):
+def test_a_failing_observer_does_not_hide_that_a_tool_ran(error, is_async, caplog):
     registry, done = shop_of("bought", str, is_async=is_async)
 
     @registry.observe
@@ -192,7 +196,7 @@ def test_an_observer_cannot_hide_that_a_tool_ran(error, is_async, caplog):
     assert {record.getMessage() for record in caplog.records} == {"an observer failed"}
 
 
-def test_an_observer_does_not_keep_the_user_from_stopping_the_server():
+def test_ctrl_c_in_an_observer_still_stops_the_server():
     registry, _ = shop_of("bought", str, is_async=False)
 
     @registry.observe

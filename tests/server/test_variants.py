@@ -51,7 +51,9 @@ def shop() -> ToolRegistry:
 
 
 def called(name: str, arguments: Any) -> Any:
-    """What comes of a call over the wire; the registry's own way must come to the same."""
+    """Return the result of a call over the wire; the registry's own `call` must have the same
+    result.
+    """
     registry = shop()
     params = {"name": name, "arguments": arguments}
     body = json.dumps(
@@ -146,14 +148,14 @@ def test_help_of_a_tool_with_an_output_schema_is_sent_as_an_error():
     assert called("pay", {"number": 7, "help": False})["structuredContent"] == {"number": 7}
 
 
-def test_an_argument_of_the_tools_own_is_not_taken_from_it():
+def test_a_help_parameter_of_the_tool_itself_reaches_the_tool():
     assert called("ask", {"help": "me"})["content"][0]["text"] == "me"
     assert shop().tools["ask"].listing()["inputSchema"]["properties"] == {
         "help": {"type": "string"}
     }
 
 
-def test_help_is_listed_where_it_is_taken():
+def test_help_is_listed_on_the_tools_that_accept_it():
     listed = {
         name: list(tool.listing()["inputSchema"]["properties"])
         for name, tool in shop().tools.items()
@@ -166,7 +168,7 @@ def test_help_is_listed_where_it_is_taken():
     }
 
 
-def test_help_and_its_absence_reach_the_tool_through_a_dispatcher():
+def test_help_and_a_field_named_help_work_through_a_dispatcher():
     registry = shop()
     registry.dispatcher("shop", {"order": "order", "ask": "ask"})
     told = registry.dispatch("shop", {"action": "order", "params": {"help": True}})[
@@ -182,7 +184,7 @@ def test_help_and_its_absence_reach_the_tool_through_a_dispatcher():
     assert told["note"] == 'Send the field "help" inside "params".'
 
 
-def test_a_registry_offers_no_help_unless_it_is_asked_to():
+def test_a_registry_offers_help_only_if_configured():
     registry = ToolRegistry("plain")
     registry.tool(name="seven")(lambda: 7)
     assert registry.dispatch("seven", {"help": True})["isError"] is True
@@ -190,7 +192,7 @@ def test_a_registry_offers_no_help_unless_it_is_asked_to():
 
 @pytest.mark.parametrize("depth", range(4))
 @pytest.mark.parametrize("value", [True, False])
-def test_help_in_text_is_read_as_the_boundary_reads_it(depth: int, value: bool):
+def test_help_sent_as_text_is_repaired_like_any_argument(depth: int, value: bool):
     sent: Any = value
     for _ in range(depth):
         sent = json.dumps(sent)
@@ -200,6 +202,6 @@ def test_help_in_text_is_read_as_the_boundary_reads_it(depth: int, value: bool):
 
 
 @pytest.mark.parametrize("sent", ["yes", " true", "True", 1, 1.0, "1", [True]])
-def test_help_that_is_not_true_or_false_runs_nothing(sent: Any):
+def test_a_call_with_an_invalid_help_value_runs_nothing(sent: Any):
     assert called("order", {"sku": "a", "help": sent})["isError"] is True
     assert calls == []

@@ -11,7 +11,7 @@ from service_server import Served, call
 TABLES = ("ledger_account", "ledger_entry", "ledger_ticket", "auth_user", "toolbooth_usedkey")
 MARK = {"preview": True, "written": "nothing"}
 GENERATED = ("id", "ids", "retry_until", "possible_duplicate_of")
-"""What may differ between the receipts of a preview and of the write."""
+"""The keys that may differ between the receipts of a preview and of the write."""
 
 
 def every_row(server: Served) -> dict[str, list[tuple[Any, ...]]]:
@@ -19,7 +19,7 @@ def every_row(server: Served) -> dict[str, list[tuple[Any, ...]]]:
 
 
 def preview(server: Served, tool: str, arguments: dict[str, Any]) -> dict[str, Any]:
-    """The receipt of a preview, which leaves all rows and the file of the hooks as they were."""
+    """Return the receipt of a preview, which leaves all rows and the file of the hooks unchanged."""
     rows, hooks = every_row(server), server.hooks.read_text()
     receipt = dict(call(server.port, tool, {**arguments, "preview": True}).content)
     assert (every_row(server), server.hooks.read_text()) == (rows, hooks)
@@ -31,7 +31,7 @@ def without_generated(receipt: Any) -> dict[str, Any]:
 
 
 def name() -> str:
-    """One that no other test uses: the tests share the rows."""
+    """A name that no other test uses: the tests share the rows."""
     return uuid4().hex
 
 
@@ -62,7 +62,7 @@ WRITES = {
 
 
 @pytest.mark.parametrize("write", WRITES.values(), ids=WRITES)
-def test_a_preview_gives_the_receipt_of_the_write_and_changes_nothing(
+def test_a_preview_returns_the_receipt_of_the_write_and_changes_nothing(
     server: Served, account: int, write: Any
 ):
     tool, arguments = write(account)

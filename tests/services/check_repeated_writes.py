@@ -13,8 +13,8 @@ LOCK_WAITS = {"postgresql": "7s", "mysql": "7", "sqlite3": "7000"}
 
 
 def twice(server: Served, tool: str, arguments: dict[str, Any]) -> tuple[Answer, Answer]:
-    """The answers to one call and to the same call again. The second is the receipt of the first,
-    marked as repeated.
+    """Return the answers to one call and to the same call again. The second is the receipt of the
+    first, marked as repeated.
     """
     keyed = {**arguments, "idempotency_key": uuid4().hex}
     first, second = (call(server.port, tool, keyed) for _ in range(2))
@@ -29,7 +29,7 @@ def account(server: Served, name: str) -> int:
 
 
 def name() -> str:
-    """One that no other test uses: the tests share the rows."""
+    """A name that no other test uses: the tests share the rows."""
     return uuid4().hex
 
 
@@ -79,7 +79,7 @@ def test_a_repeated_update_does_not_undo_a_later_one(server: Served):
 
 
 def LIMIT(server: Served) -> str:
-    """The column, which has the name of a keyword."""
+    """The column, whose name is a keyword."""
     return "`limit`" if server.engine == "mysql" else '"limit"'
 
 

@@ -11,7 +11,8 @@ from service_server import Served, prepare, served
 
 NAMES = ("PostgreSQL", "MariaDB", "SQLite")
 OPTIONS = {
-    # The values that the views must find while they run, whatever the gateway sets before.
+    # The values that the views must see while they run, despite the values that the gateway sets
+    # before.
     "PostgreSQL": {"options": "-c lock_timeout=7s"},
     "MariaDB": {"init_command": "SET innodb_lock_wait_timeout = 7"},
     "SQLite": {"timeout": 7},

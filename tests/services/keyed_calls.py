@@ -1,4 +1,4 @@
-"""Calls with an idempotency key, and what must be true of many with the same one."""
+"""Calls with an idempotency key, and the conditions that many with the same key must meet."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ def create(server: Served, tool: str, label: str) -> Answer:
 
 
 def check_one_receipt(answers: list[Answer]) -> Mapping[str, Any]:
-    """Each answer is the same receipt or `in-flight`, and one of them is not repeated. Returns
-    that receipt.
+    """Check that each answer is the same receipt or `in-flight`, and one of them is not repeated.
+    Returns that receipt.
     """
     assert Counter(each.status for each in answers) == {200: len(answers)}
     refused = [each for each in answers if each.failed]
@@ -29,7 +29,7 @@ def check_one_receipt(answers: list[Answer]) -> Mapping[str, Any]:
 
 
 def check_one_row(server: Served, label: str, answers: list[Answer]) -> None:
-    """One receipt, one row and one run of the hook."""
+    """Check that there is one receipt, one row and one run of the hook."""
     receipt = check_one_receipt(answers)
     rows = query(server.config, f"SELECT id FROM ledger_entry WHERE label = '{label}'")
     assert rows == [(receipt["id"],)]

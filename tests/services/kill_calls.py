@@ -29,13 +29,15 @@ from service_rows import query
 from service_server import Answer, Served, call, gunicorn_sync, prepare, served
 
 CLIENTS = 4
-"""At once, to a server whose processes make one call at a time: with a worker no other call is
-killed.
+"""At the same time, to a server whose processes make one call at a time: a killed worker has no
+other call.
 """
 MOST_CALLS = 50
-"""Of one write, before it counts as failed."""
+"""The number of calls of one write, before it counts as failed."""
 LONGEST = 0.06
-"""Seconds before a worker is ended at any moment: about what the first call of a worker takes."""
+"""Seconds before a worker is ended at a random moment: about as long as the first call of a worker
+takes.
+"""
 
 Tell = Callable[[str], None]
 
@@ -46,7 +48,7 @@ class KillFailed(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """Of one write: the row of its receipt, and how it was reached."""
+    """The outcome of one write: the row of its receipt, and the calls it took."""
 
     row: int
     broken: int
@@ -57,8 +59,8 @@ class Outcome:
 
 
 def run(server: Served, point: str, number: int, tell: Tell, clients: int = 1) -> dict[str, int]:
-    """The figures of writes, each of which is killed once; at any moment, most of them are. Raises
-    KillFailed unless there are as many rows and different receipts as writes.
+    """Return the figures of writes, each of which is killed once; at a random moment, most of them
+    are. Raises KillFailed unless there are as many rows and different receipts as writes.
     """
     done: list[Outcome] = []
     with ThreadPoolExecutor(clients) as pool:
@@ -87,12 +89,12 @@ def run(server: Served, point: str, number: int, tell: Tell, clients: int = 1) -
 
 
 def rows(config: Config, point: str) -> list[tuple[int, str]]:
-    """The keys and labels of the rows that were meant for a point."""
+    """Return the keys and labels of the rows that were meant for a point."""
     return query(config, f"SELECT id, label FROM ledger_entry WHERE label LIKE '{point} %'")
 
 
 def write(port: int, point: str, label: str) -> Outcome:
-    """One write. Its first call ends its worker, the others do not."""
+    """Make one write. Its first call ends its worker, the others do not."""
     arguments = {"label": label, "idempotency_key": label}
     broken = in_flight = 0
     for number in range(MOST_CALLS):
@@ -147,7 +149,7 @@ def _on_postgresql(point: str, number: int) -> dict[str, int]:
 
 
 def tell(text: str) -> None:
-    """Progress, beside the figures on stdout."""
+    """Print progress to stderr, beside the figures on stdout."""
     print(text, file=sys.stderr, flush=True)
 
 

@@ -25,11 +25,11 @@ LOCK_WAITS = {
 }
 
 POLL_SECONDS = 0.15
-"""InnoDB renews `innodb_trx` only if nobody has read it for 0.1 seconds."""
+"""InnoDB renews `innodb_trx` only if it has not been read for 0.1 seconds."""
 
 
 def query(config: Config, statement: str) -> list[tuple[Any, ...]]:
-    """The rows that a statement returns; [] if it returns none."""
+    """Return the rows that a statement returns; [] if it returns none."""
     with contextlib.closing(connect(config)) as connection:
         cursor = connection.cursor()
         cursor.execute(statement)
@@ -43,7 +43,9 @@ def count(config: Config, table: str, where: str = "1 = 1") -> int:
 
 
 def wait_for_lock(config: Config, seconds: float = 30) -> None:
-    """Until a connection waits for a lock. SQLite has no way to ask, so there this does nothing."""
+    """Wait until a connection waits for a lock. SQLite has no way to ask, so there this returns at
+    once.
+    """
     statement = LOCK_WAITS.get(_engine(config))
     deadline = time.monotonic() + seconds
     pause = threading.Event()

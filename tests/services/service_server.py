@@ -33,7 +33,7 @@ THREADS = 20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Served:
-    """A server, and what tests look at besides its answers."""
+    """A server, and the other things that tests examine besides its answers."""
 
     port: int
     config: Config
@@ -47,7 +47,7 @@ class Served:
 
 
 def gunicorn(port: int, threads: int = THREADS) -> list[str]:
-    # So few connections that one process cannot take all calls of a test.
+    # So few connections that one process cannot handle all calls of a test.
     limits = (f"--threads={threads}", f"--worker-connections={2 * threads}", "--timeout=120")
     words = ("--preload", f"--workers={PROCESSES}", *limits, "--bind", f"127.0.0.1:{port}")
     return _command("gunicorn", *words, "service_wsgi:application")
@@ -95,7 +95,7 @@ def prepare(config: Config) -> None:
 
 
 def environment(config: Config) -> dict[str, str]:
-    """That of a process which runs the project."""
+    """Return the environment of a process which runs the project."""
     folders = [str(PROJECT), str(ROOT / "src")]
     return {
         **os.environ,
@@ -115,8 +115,8 @@ class Gate:
 
     @contextlib.contextmanager
     def holding(self) -> Iterator[Callable[[str], None]]:
-        """Waits until a view is at the gate. What it gives takes the word for that view: `pass`,
-        `refuse` or `crash`.
+        """Waits until a view is at the gate. The returned function takes the order for that view:
+        `pass`, `refuse` or `crash`.
         """
         connection, _ = self._socket.accept()
         with connection:
@@ -150,18 +150,18 @@ class Answer:
 
     @property
     def content(self) -> Mapping[str, Any]:
-        """The receipt of a call that was made."""
+        """Return the receipt of a call that was made."""
         assert not self.failed, self.body
         return self.result["structuredContent"]
 
     @property
     def codes(self) -> list[str]:
-        """The codes of the problems of a call that was refused, or the code of its failure."""
+        """Return the codes of the problems of a call that was refused, or the code of its failure."""
         return [each["code"] for each in self.told.get("problems", (self.told,))]
 
     @property
     def told(self) -> Mapping[str, Any]:
-        """What the gateway says about a call that was not made."""
+        """Return the gateway's message about a call that was not made."""
         return self.result["_meta"]["toolbooth"]
 
 
@@ -173,7 +173,7 @@ def call(
     user: str = "ann",
     headers: Mapping[str, str] | None = None,
 ) -> Answer:
-    """One call over a connection of its own."""
+    """Make one call over a connection of its own."""
     params = {"name": tool, "arguments": arguments}
     message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
     credentials = base64.b64encode(f"{user}:pw".encode()).decode()
@@ -197,7 +197,7 @@ def _message(body: bytes) -> Mapping[str, Any]:
 
 
 def all_at_once(number: int, one: Callable[[], Answer]) -> list[Answer]:
-    """The answers to calls that are sent at the same moment."""
+    """Return the answers to calls that are sent at the same moment."""
     ready = threading.Barrier(number, timeout=WAIT_SECONDS)
 
     def wait_and_call(_: int) -> Answer:
@@ -210,7 +210,7 @@ def all_at_once(number: int, one: Callable[[], Answer]) -> list[Answer]:
 
 @contextlib.contextmanager
 def in_background(one: Callable[[], Answer]) -> Iterator[Callable[[], Answer]]:
-    """Sends a call and goes on; what it gives waits for the answer."""
+    """Sends a call without waiting; the returned function waits for the answer."""
     with ThreadPoolExecutor(1) as pool:
         under_way = pool.submit(one)
         yield lambda: under_way.result(WAIT_SECONDS)

@@ -1,5 +1,5 @@
-"""For the tests of the testing kit: where calls are recorded, and a run of pytest in a project of
-its own.
+"""Settings for the tests of the testing kit: where calls are recorded, and a run of pytest in a
+project of its own.
 """
 
 from collections.abc import Callable
@@ -17,6 +17,6 @@ def calls(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def run(pytester: pytest.Pytester) -> Callable[..., pytest.RunResult]:
-    """pytest on the project, without what would only cost time."""
+    """Run pytest on the project, without the plugins that would only cost time."""
     without = [word for plugin in OTHER_PLUGINS for word in ("-p", f"no:{plugin}")]
     return lambda *options: pytester.runpytest(*without, *options)

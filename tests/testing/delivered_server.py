@@ -1,5 +1,5 @@
-"""Tools that say what they were given. `python delivered_server.py HOST` serves HTTP on a port that
-it prints.
+"""Tools that return a description of their arguments. `python delivered_server.py HOST` serves HTTP
+on a port that it prints.
 """
 
 import logging
@@ -51,7 +51,7 @@ class Card(BaseModel):
 
 
 def told(value: Any) -> str:
-    """A value with its types, at every depth."""
+    """Describe a value with its types, at every depth."""
     if isinstance(value, dict):
         return "{" + ", ".join(f"{told(key)}: {told(each)}" for key, each in value.items()) + "}"
     if isinstance(value, list | tuple):
@@ -123,7 +123,7 @@ TOOLS = (anything, numbers, order, chosen, planned, log_in, failing)
 
 
 def make(host: str) -> Any:
-    """A server of one of HOSTS."""
+    """Return a server of one of HOSTS."""
     kind, _, how = host.partition("-")
     if kind == "registry":
         registry = ToolRegistry("delivered", errors="protocol" if how else "result")
@@ -147,7 +147,7 @@ def application(server: Any) -> Callable[..., Any]:
 
 
 if __name__ == "__main__":
-    logging.disable()  # half of the calls fail, and each host has much to say of that
+    logging.disable()  # half of the calls fail, and each host logs much about that
     place = socket.create_server(("127.0.0.1", 0))
     print(place.getsockname()[1], flush=True)
     settings = uvicorn.Config(application(make(sys.argv[1])), log_level="critical", ws="none")

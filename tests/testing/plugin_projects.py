@@ -1,4 +1,4 @@
-"""Small projects that the pytest plugin is run on, and what it printed."""
+"""Small projects that the pytest plugin is run on, and helpers to read its output."""
 
 import asyncio
 from collections.abc import Callable
@@ -54,14 +54,14 @@ def find_orders(query: str = "", limit: int = 20) -> str:
 
 
 def calls_on_toolbooth() -> int:
-    """In how many shapes that tool is called."""
+    """Return in how many shapes that tool is called."""
     registry = ToolRegistry("shop")
     registry.tool(find_orders)
     return len(asyncio.run(check_boundary(registry)).cases)
 
 
 def calls_on_mcp_sdk() -> int:
-    """The same, but without those of which the host's parser decides."""
+    """The same, but without the shapes that the host's parser decides."""
     server = mcp_sdk.protect(MCPServer("shop", log_level="CRITICAL"))
     server.add_tool(find_orders)
     return len(asyncio.run(check_boundary(server)).cases)
@@ -76,7 +76,7 @@ def outcomes(result: pytest.RunResult) -> dict[str, int]:
 
 
 def failure(result: pytest.RunResult, title: str) -> str:
-    """What stands below the title of a failure, or of an error."""
+    """Return the text below the title of a failure or an error."""
     lines = result.outlines
     start = next(index for index, line in enumerate(lines) if line.strip("_ ") == title)
     ends = (

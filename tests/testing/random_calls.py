@@ -1,6 +1,4 @@
-"""Calls of the tools in `delivered_server.py`: correct ones, and what is a little or much different
-from them.
-"""
+"""Calls of the tools in `delivered_server.py`: correct ones, and ones with small or large mistakes."""
 
 import json
 import random
@@ -101,7 +99,7 @@ def random_value(rng: random.Random, depth: int = 3) -> Any:
 
 
 def mutated(rng: random.Random, value: Any) -> Any:
-    """The value, or something that is a little different from it."""
+    """Return the value, or one that differs a little from it."""
     kind = rng.random()
     if kind < 0.08:
         return random_value(rng)

@@ -47,7 +47,7 @@ def registry_of(**tools: Any) -> ToolRegistry:
 def recorded(
     path: Path, registry: ToolRegistry, *calls: tuple[str, Any], arguments: Any = "whole"
 ) -> Path:
-    """A recording of calls that were really made."""
+    """Return a recording of calls that were really made."""
     record_calls(registry, path, arguments=arguments)
     for tool, sent in calls:
         call_over_wire(registry, tool, sent)

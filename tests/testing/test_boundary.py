@@ -1,5 +1,5 @@
-"""assert_boundary on servers that hold the law, and on servers that do not: what it finds, and what
-it says.
+"""assert_boundary on servers that hold the law, and on servers that do not: its findings and its
+messages.
 """
 
 import asyncio
@@ -80,7 +80,7 @@ def failure(server: Any, **how: Any) -> str:
 
 
 def top(text: str, lines: int) -> str:
-    """The first lines, as far as a page is wide."""
+    """Return the first lines, cut to the width of a page."""
     return "\n".join(line[:100].rstrip() for line in text.splitlines()[:lines])
 
 
@@ -91,7 +91,7 @@ def report_of(server: Any, **how: Any) -> Report:
 # --- servers that hold the law ----------------------------------------------------------------------------------
 
 
-def test_our_own_server_holds_the_law():
+def test_our_own_server_follows_the_law():
     assert str(assert_boundary(registry(SHOP))) == snapshot("""\
 shop (toolbooth): 0 of 148 calls broke the law of the boundary
 
@@ -102,12 +102,12 @@ find_orders  · 5      · 3        · 1          · 7       · 5          · 17 
 
 
 @pytest.mark.parametrize("make", [fastmcp_server, sdk_server])
-def test_a_protected_server_holds_the_law(make: Callable[..., Any]):
+def test_a_protected_server_follows_the_law(make: Callable[..., Any]):
     report = assert_boundary(make(SHOP, protected=True))
     assert report.holds
     assert report.protected
     assert {case.tool.guarded for case in report.cases} == {True}
-    # A host parses the bytes: what only they show is not asked of it.
+    # A host parses the bytes, so shapes that only the bytes show are not tested on it.
     assert {case.shape.raw for case in report.cases} == {False}
 
 
@@ -141,7 +141,7 @@ def test_dispatcher_of_several_resources_is_checked_with_its_fields():
     assert schema_honesty(server) > 0
 
 
-def test_a_tool_whose_answers_change_is_not_blamed_for_it():
+def test_a_tool_whose_answers_vary_is_not_reported():
     rows: list[str] = []
 
     def add(name: str, count: int = 1) -> str:
@@ -169,7 +169,7 @@ def test_null_refused_by_a_model_validator_is_refused_in_every_shape():
     def change(request: Annotated[Change, Unpack()]) -> str:
         return request.model_dump_json()
 
-    # Without `size`, which null means, nothing is left to change.
+    # Without `size`, which null means, no field is left to change.
     assert assert_boundary(registry([change]), {"change": {"ident": 1, "size": 2}}).holds
 
 
@@ -182,7 +182,8 @@ def test_assert_boundary_in_a_running_loop_asks_for_check_boundary():
     assert asyncio.run(work()).holds
 
 
-# --- what an unprotected server loses ---------------------------------------------------------------------------
+# --- losses of an unprotected server
+# --------------------------------------------------------------------------------
 
 
 def test_the_silent_losses_of_an_unprotected_server_are_found():
@@ -210,7 +211,7 @@ find_orders  · 5      0/1        0/1          0/7       0/5          0/17      
 """)
 
 
-def test_so_are_those_of_fastmcp_below_the_top():
+def test_the_silent_losses_of_unprotected_fastmcp_are_found_below_the_top_level():
     report = report_of(fastmcp_server(SHOP, protected=False))
     lost = {each.shape.id: each.happened for each in report.deviations if each.grade == "lost"}
     assert top(lost["unknown-key@$.lines[0]"], 1) == snapshot(
@@ -363,7 +364,7 @@ def test_incorrect_example_call_is_refused(examples: dict[str, Any], line: str):
     assert told.removeprefix("- not called: find_order") == line
 
 
-def test_a_generated_call_may_make_no_sense_to_the_tool_but_a_given_one_must():
+def test_only_a_given_example_call_must_succeed_in_the_tool():
     def fetch(ident: int) -> str:
         raise ToolError("fetch", f"there is no {ident}")
 
@@ -371,7 +372,8 @@ def test_a_generated_call_may_make_no_sense_to_the_tool_but_a_given_one_must():
     assert "there is no 7" in failure(registry([fetch]), examples={"fetch": {"ident": 7}})
 
 
-# --- verdicts that no server here earns -------------------------------------------------------------------------
+# --- verdicts that no server here gets
+# ------------------------------------------------------------------------------
 
 
 def log_in(user: str, password: SecretStr) -> str:
@@ -468,7 +470,7 @@ def test_judge_gives_the_expected_verdict(shape: str, result: WireResult, verdic
 
 
 def loaded(name: str) -> ModuleType:
-    """A module of the inventory: its folder is no package."""
+    """A module of the inventory: its folder is not a package."""
     sys.path.insert(0, str(INVENTORY))
     try:
         spec = importlib.util.spec_from_file_location(name, INVENTORY / f"{name}.py")
@@ -490,13 +492,13 @@ def inventory(folder: Path, *names: str) -> Tools:
 SOME = ("search_products", "create_supplier", "create_purchase_order")
 
 
-def test_the_inventory_holds_the_law(tmp_path: Path):
+def test_the_inventory_follows_the_law(tmp_path: Path):
     report = assert_boundary(registry(inventory(tmp_path)))
     assert len({case.tool.name for case in report.cases}) == 14
 
 
 @pytest.mark.parametrize("make", [fastmcp_server, sdk_server])
-def test_the_inventory_holds_it_on_both_hosts_once_protected(
+def test_the_protected_inventory_follows_the_law_on_both_hosts(
     make: Callable[..., Any], tmp_path: Path
 ):
     assert assert_boundary(make(inventory(tmp_path, *SOME), protected=True)).holds
@@ -512,4 +514,4 @@ def test_unprotected_twin_on_the_official_sdk_loses_arguments(tmp_path: Path):
     assert lost["wrapper/data@$.request"].startswith("the tool ran and 8 keys were lost")
     assert (
         "House espresso" in lost["wrapper/data@$.request"]
-    )  # all products, though tea was asked for
+    )  # all products, although the call asked for tea

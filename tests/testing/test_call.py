@@ -1,4 +1,4 @@
-"""`call_over_wire`: what an agent sees of a call, the same as over real HTTP."""
+"""`call_over_wire`: the agent's view of a call, the same as over real HTTP."""
 
 import asyncio
 import http.client
@@ -28,7 +28,7 @@ from toolbooth.testing import NotJson, call_over_wire, call_over_wire_async, wir
 
 
 def beside(name: str) -> Any:
-    """The module in a file next to this one."""
+    """Import the module in a file next to this one."""
     spec = importlib.util.spec_from_file_location(name, Path(__file__).with_name(f"{name}.py"))
     module = sys.modules[name] = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
@@ -53,7 +53,7 @@ Call = tuple[str, bytes]
 
 
 def over_http(host: str, calls: list[Call]) -> list[Any]:
-    """What a server in a process of its own answers, over one connection."""
+    """Return the answers of a server in a process of its own, over one connection."""
     command = [sys.executable, delivered.__file__, host]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
         assert process.stdout is not None
@@ -83,7 +83,7 @@ def _posted(connection: http.client.HTTPConnection, tool: str, arguments: bytes)
 
 @pytest.fixture
 def unlogged() -> Iterator[None]:
-    """Half of the calls fail, and each host has much to say of that."""
+    """Half of the calls fail, and each host logs much about that."""
     logging.disable()
     yield
     logging.disable(logging.NOTSET)
@@ -139,7 +139,8 @@ def test_bytes_of_any_kind_are_answered_as_over_http(host: str):
     assert [call_over_wire(server, *call).raw for call in calls] == over_http(host, calls)
 
 
-# --- what is seen -----------------------------------------------------------------------------------------------
+# --- the agent's view
+# -----------------------------------------------------------------------------------------------
 
 ORDER = {"customer": "Ann", "lines": [{"sku": "A1"}]}
 
@@ -192,7 +193,7 @@ def test_unprotected_server_returns_the_result_of_its_host():
     )
 
 
-def test_a_protocol_error_of_a_host_is_an_error_with_its_words():
+def test_a_protocol_error_of_a_host_is_an_error_with_its_message():
     result = call_over_wire(delivered.make("mcp_sdk"), "anything", b"[]")
     assert result.raw == {
         "error": {"code": -32602, "message": "Invalid request parameters", "data": ""}
@@ -215,7 +216,7 @@ def test_call_over_wire_without_arguments_sends_an_empty_object():
         assert call_over_wire(delivered.make(host), "anything").text == "NoneType:None"
 
 
-def test_strict_filling_takes_the_schema_that_the_server_publishes():
+def test_strict_filling_uses_the_schema_that_the_server_publishes():
     registry = delivered.make("registry")
     some = call_over_wire(registry, "numbers", {"count": 1}, fill="openai-strict")
     none = call_over_wire(registry, "numbers", fill="openai-strict")

@@ -1,4 +1,6 @@
-"""Calls made from schemas: at random, all of them admitted; and one that is the same each time."""
+"""Calls generated from schemas: random ones, all of which the schema accepts, and one that is the
+same each time.
+"""
 
 import json
 from datetime import date
@@ -136,7 +138,7 @@ def test_generated_arguments_are_valid_for_the_schema(name: str):
 
 
 def some(schema: dict[str, Any], **how: Any) -> list[Any]:
-    """The values that come up for the key `it`."""
+    """Return the generated values for the key `it`."""
     found: list[Any] = []
 
     @settings(SAME, max_examples=100)
@@ -172,7 +174,7 @@ def test_generation_from_a_recursive_schema_ends():
     )
 
 
-def test_every_field_is_there_when_all_are_asked_for():
+def test_every_field_is_generated_if_all_are_requested():
     schema = {
         "type": "object",
         "properties": {"a": {"type": "integer"}, "b": {"type": "array", "items": True}},
@@ -223,7 +225,7 @@ def test_both_published_forms_of_a_model_can_be_made(profile: Any):
     check()
 
 
-def test_the_example_has_everything_in_it_and_differs_from_the_defaults():
+def test_the_example_has_every_field_and_differs_from_the_defaults():
     assert example_arguments(compile_model(Order)) == snapshot(
         {
             "customer": "Ann",
@@ -272,7 +274,7 @@ def test_example_arguments_are_the_same_each_time():
     assert example_arguments(contract) == first
 
 
-def test_an_example_in_the_schema_is_taken():
+def test_an_example_in_the_schema_is_used():
     schema = {
         "type": "object",
         "properties": {"n": {"type": "integer"}},
@@ -336,7 +338,7 @@ def test_example_of_an_unsatisfiable_schema_raises():
         )
 
 
-def test_calls_can_be_searched():
+def test_random_calls_can_be_searched_for_a_counterexample():
     found = find(
         arguments_for(holding({"type": "integer"})),
         lambda arguments: arguments["it"] > 41,

@@ -1,4 +1,6 @@
-"""schema_honesty on servers whose schemas say what their tools take, and on servers whose do not."""
+"""schema_honesty on servers whose schemas describe the arguments that their tools accept, and on
+servers whose schemas do not.
+"""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -233,7 +235,7 @@ ring: the schema excludes a call that passes, unrecorded
 """)
 
 
-def test_a_published_form_that_excludes_a_correct_call():
+def test_a_published_form_that_excludes_a_correct_call_is_found():
     contract = compile_function(place_order)
     published = {**input_schema(contract), "required": ["customer", "due"]}
     tool = ServedTool(name="place_order", contract=contract, published=published, guarded=True)
@@ -244,13 +246,13 @@ place_order: the published schema excludes a correct call
 """)
 
 
-def test_a_validator_that_raises_an_exception_refuses():
+def test_a_validator_that_raises_an_exception_counts_as_a_refusal():
     def count(size: Annotated[int, BeforeValidator(lambda value: value + 1)]) -> None: ...
 
     assert schema_honesty(registry(count)) > 0
 
 
-def test_a_validator_that_answers_instead_of_refusing():
+def test_a_validator_that_raises_a_tool_error_is_reported():
     def even(value: Any) -> Any:
         if isinstance(value, list):
             raise ToolError("count", "no lists")
@@ -298,7 +300,7 @@ search: the schema excludes a call that passes, unrecorded
 """)
 
 
-def test_the_official_sdk_publishes_a_name_that_it_cannot_take():
+def test_the_official_sdk_publishes_a_name_that_it_does_not_accept():
     def fetch(user_id: Annotated[int, Field(alias="userId")]) -> str:
         return str(user_id)
 
@@ -316,7 +318,7 @@ fetch: the schema admits a call that is refused or repaired, not by the author's
 
 @pytest.mark.parametrize("authors", ["note", "zzz"])
 def test_lie_about_a_field_is_found_beside_author_validators(authors):
-    # A field of the author's own code is exempt; one whose name merely begins with that name is
+    # A field of the author's own code is exempt; a field whose name merely begins with that name is
     # not.
     namespace = {"Annotated": Annotated, "BeforeValidator": BeforeValidator}
     exec(

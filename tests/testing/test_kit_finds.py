@@ -1,9 +1,8 @@
-"""The kit finds what is known to go wrong, unaided: no example is given, no expectation written
-down.
+"""The kit finds known faults without help: no example is given, no expectation written down.
 
-Two diseases: a tool that passes its unit tests and breaks on the first real call (argument-shape
-report), and a server that drops what it does not know (the inventory's tools on the official SDK).
-And the cure: the same tools, protected.
+Two faults: a tool that passes its unit tests and breaks on the first real call (argument-shape
+report), and a server that drops unknown keys (the inventory's tools on the official SDK). And the
+remedy: the same tools, protected.
 """
 
 import asyncio
@@ -128,7 +127,8 @@ def test_tools_that_read_delivered_values_hold_the_law():
     assert assert_boundary(on_toolbooth([read_as_a_model])).holds
 
 
-# --- drops what it does not know --------------------------------------------------------------------------------
+# --- drops unknown keys
+# ---------------------------------------------------------------------------------------------
 
 
 TOOLS = {
@@ -164,7 +164,7 @@ for tool, _ in Inventory(Store.from_environment()).tools():
 
 @pytest.fixture
 def stock(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A shop of its own: the tools are really run."""
+    """Return a new shop: the tools are really run."""
     monkeypatch.setenv("INVENTORY_DB", str(pytester.path / "inventory.sqlite3"))
 
 
@@ -180,8 +180,8 @@ def test_unprotected_official_sdk_server_is_found_to_lose_arguments(
         for name, text in told.items()
         if text.startswith("lost: ")
     }
-    # Of adjust_stock no correct call can be made from the published schema: that a sale is
-    # negative, it does not say.
+    # No correct call of adjust_stock follows from the published schema: it does not state that a
+    # sale is negative.
     assert {name.partition("-")[0] for name in lost} == TOOLS - {"adjust_stock"}
     # The wrapper of the nested-wrapper report: fields that narrow a search are gone, and everything
     # is found.
@@ -190,7 +190,7 @@ def test_unprotected_official_sdk_server_is_found_to_lose_arguments(
         in lost["search_products-wrapper/data@$.request"]
     )
     assert '"total": ' in lost["search_products-wrapper/data@$.request"]
-    # A row is changed, but not as asked for.
+    # A row is changed, but not as requested.
     assert "4 keys were lost ($.request.data.price" in lost["update_product-wrapper-half@$.request"]
     # Further down, too.
     assert (
@@ -204,7 +204,7 @@ def test_unprotected_official_sdk_server_is_found_to_lose_arguments(
     "target", ["on_toolbooth.py:registry", "on_fastmcp.py:server", "on_mcp_sdk.py:server"]
 )
 @pytest.mark.usefixtures("stock")
-def test_the_protected_servers_pass(target: str, pytester: pytest.Pytester):
+def test_the_protected_servers_follow_the_law(target: str, pytester: pytest.Pytester):
     result = pytester.runpytest(*QUIET, f"--toolbooth={INVENTORY / target}")
     assert result.parseoutcomes().keys() == {"passed"}
     passed = {

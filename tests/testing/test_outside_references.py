@@ -1,4 +1,4 @@
-"""A `$ref` to a file or URL is a `ContractError` in every part of the kit. Nothing is read."""
+"""A `$ref` to a file or URL is a `ContractError` in every part of the kit. No file or URL is read."""
 
 import asyncio
 import json
@@ -33,7 +33,7 @@ from toolbooth.testing import (
 
 @dataclass
 class Loopback:
-    """A server on this machine, and the paths that were requested of it."""
+    """A server on this machine, and the paths that were requested from it."""
 
     address: str
     requests: list[str]
@@ -63,7 +63,7 @@ def loopback() -> Iterator[Loopback]:
 
 @pytest.fixture(params=["file", "url", "pipe"])
 def target(request: pytest.FixtureRequest, tmp_path: Path, loopback: Loopback) -> Iterator[str]:
-    """The address of a schema. A pipe without a writer would block the program that opens it."""
+    """Yield the URL of a schema. A pipe without a writer would block a program that opens it."""
     file = tmp_path / "integer.json"
     if request.param == "file":
         file.write_text('{"type": "integer"}')
@@ -163,7 +163,7 @@ def test_a_custom_meta_schema_is_not_fetched(target: str):
     assert lint([{"name": "tool", "inputSchema": schema}]).listing.tools[0].name == "tool"
 
 
-def test_a_reference_to_the_id_of_a_definition_stays_inside():
+def test_a_reference_to_the_id_of_a_definition_is_resolved_inside_the_document():
     schema = {
         "$id": "https://example.org/tool",
         "type": "object",

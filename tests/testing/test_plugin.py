@@ -1,4 +1,6 @@
-"""The pytest plugin, run on small projects: what it collects, and the server's life around it."""
+"""The pytest plugin, run on small projects: the tests it collects, and when the server is started
+and stopped.
+"""
 
 import re
 import subprocess
@@ -35,12 +37,12 @@ def test_over_the_wire(wire_call):
 """
 
 
-def test_wire_call_calls_the_server_that_an_option_names(pytester: pytest.Pytester, run: Run):
+def test_wire_call_uses_the_server_of_the_command_line_option(pytester: pytest.Pytester, run: Run):
     pytester.makepyfile(shop=REGISTRY + FIND_ORDERS, test_shop=WIRE_TEST)
     assert outcomes(run("--toolbooth", "shop:server", "-m", "not toolbooth"))["passed"] == 1
 
 
-def test_wire_call_calls_the_server_that_an_ini_file_names_wherever_pytest_runs(
+def test_wire_call_uses_the_server_of_the_ini_file_from_any_folder(
     pytester: pytest.Pytester, run: Run, monkeypatch: pytest.MonkeyPatch
 ):
     pytester.makeini("[pytest]\ntoolbooth = shop.py:server")
@@ -49,7 +51,7 @@ def test_wire_call_calls_the_server_that_an_ini_file_names_wherever_pytest_runs(
     assert outcomes(run("test_shop.py")) == {"passed": 1}
 
 
-def test_wire_call_calls_the_server_of_a_fixture(pytester: pytest.Pytester, run: Run):
+def test_wire_call_uses_the_server_of_a_fixture(pytester: pytest.Pytester, run: Run):
     server = REGISTRY + FIND_ORDERS
     pytester.makeconftest(
         f"import pytest\n{server}\n@pytest.fixture\ndef toolbooth_server(tmp_path):\n    return server"
@@ -97,7 +99,7 @@ def test_every_tool_is_tested_in_every_shape_without_a_test_file(
     assert f"{target}::toolbooth[find_orders-true-for-number@$.limit]" in listed
 
 
-def test_generated_tests_stand_beside_others_and_are_chosen_as_others_are(
+def test_generated_tests_run_beside_others_and_are_selected_like_them(
     pytester: pytest.Pytester, run: Run
 ):
     pytester.makepyfile(shop=REGISTRY + FIND_ORDERS, test_shop="def test_one(): pass")
@@ -146,14 +148,14 @@ def test_an_ini_file_names_servers_for_runs_of_the_whole_suite(
     assert outcomes(run("--toolbooth", "market.stall:server", one)) == {"passed": 1}
 
 
-def test_a_generated_test_is_run_again_by_its_id_or_as_the_one_that_failed(
+def test_a_generated_test_can_be_rerun_by_its_id_or_with_last_failed(
     pytester: pytest.Pytester, run: Run
 ):
     pytester.makepyfile(shop=UNPROTECTED + FIND_ORDERS, test_shop="def test_one(): assert False")
     failed = "shop:server::toolbooth[find_orders-wrapper/data]"
     result = run(failed)
     assert outcomes(result) == {"failed": 1}
-    result.stdout.no_fnmatch_line("*correct  json text*")  # the matrix of one call says nothing
+    result.stdout.no_fnmatch_line("*correct  json text*")  # the matrix of one call shows nothing
     assert outcomes(run("--toolbooth", "shop:server", failed, "test_shop.py")) == {"failed": 2}
     again = run("--toolbooth", "shop:server", "--lf")
     assert outcomes(again) == {"failed": 2, "deselected": SDK_CALLS - 1}
@@ -163,7 +165,8 @@ def test_a_generated_test_is_run_again_by_its_id_or_as_the_one_that_failed(
     )
 
 
-# --- the server's life ------------------------------------------------------------------------------------------
+# --- start and stop of the server
+# -----------------------------------------------------------------------------------
 
 
 LIFE = """
@@ -197,7 +200,7 @@ TWICE = 'if life.read_text().count("ended"): 1 / 0'
 def test_a_server_is_started_once_for_all_its_tests(pytester: pytest.Pytester, run: Run):
     pytester.makepyfile(shop=LIFE)
     run("--toolbooth", "shop:server")
-    # Once to see what there is to test, once to test it.
+    # Once to collect the tests, once to run them.
     assert (pytester.path / "life.txt").read_text() == "started ended started ended "
 
 
@@ -211,7 +214,7 @@ def test_a_server_that_does_not_start_is_a_collection_error(pytester: pytest.Pyt
 @pytest.mark.parametrize(
     ("word", "when"), [("started", "setup"), ("ended", "teardown")], ids=["start", "end"]
 )
-def test_a_server_that_fails_when_it_is_started_again_is_an_error(
+def test_a_server_that_fails_on_its_second_start_is_an_error(
     word: str, when: str, pytester: pytest.Pytester, run: Run
 ):
     pytester.makepyfile(

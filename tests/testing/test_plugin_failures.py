@@ -1,4 +1,6 @@
-"""What the pytest plugin tells the authors of tools that fail, and the deviations that they accept."""
+"""The pytest plugin's messages to the authors of tools that fail, and the deviations that they
+accept.
+"""
 
 import pytest
 from inline_snapshot import snapshot
@@ -18,7 +20,8 @@ from plugin_projects import (
 pytest_plugins = "pytester"
 
 
-# --- what an author is told -------------------------------------------------------------------------------------
+# --- messages to the author
+# -----------------------------------------------------------------------------------------
 
 
 def test_loss_is_reported_with_a_remedy(pytester: pytest.Pytester, run: Run):
@@ -57,7 +60,7 @@ shop (mcp_sdk, not protected): 38 of 43 calls broke the law of the boundary
     )
 
 
-def test_once_protected_the_same_server_passes(pytester: pytest.Pytester, run: Run):
+def test_the_same_server_passes_after_protect(pytester: pytest.Pytester, run: Run):
     protect = "\nfrom toolbooth.adapters.mcp_sdk import protect\nprotect(server)\n"
     pytester.makepyfile(shop=UNPROTECTED + FIND_ORDERS + protect)
     assert outcomes(run("--toolbooth", "shop:server")) == {"passed": SDK_CALLS}
@@ -136,7 +139,9 @@ def test_invalid_target_is_a_collection_error(
     assert said.replace(str(pytester.path), "{folder}") == told
 
 
-def test_a_server_that_cannot_be_loaded_shows_where(pytester: pytest.Pytester, run: Run):
+def test_a_server_that_cannot_be_loaded_is_reported_with_its_line(
+    pytester: pytest.Pytester, run: Run
+):
     pytester.makepyfile(shop=REGISTRY + "import json\njson.loads('{')")
     result = run("--toolbooth", "shop:server")
     assert result.ret == pytest.ExitCode.INTERRUPTED
@@ -166,7 +171,9 @@ server.add(replace(compile_function(find_orders), describe=lambda: schema), find
     )
 
 
-def test_two_files_of_one_name_are_not_taken_for_each_other(pytester: pytest.Pytester, run: Run):
+def test_a_second_file_with_the_same_module_name_is_a_collection_error(
+    pytester: pytest.Pytester, run: Run
+):
     pytester.makepyfile(**{"a/shop": REGISTRY + FIND_ORDERS, "b/shop": REGISTRY + FIND_ORDERS})
     result = run("--toolbooth=a/shop.py:server", "--toolbooth=b/shop.py:server")
     told = failure(result, "ERROR collecting b/shop.py:server")
@@ -201,7 +208,7 @@ A correct call of your own goes into conftest.py:
 """)
 
 
-def test_the_nearest_conftest_has_the_last_word_on_examples(pytester: pytest.Pytester, run: Run):
+def test_the_nearest_conftest_overrides_examples(pytester: pytest.Pytester, run: Run):
     pytester.makepyfile(shop=REGISTRY + RESIZE)
     pytester.makeconftest("def pytest_toolbooth_examples(): return {'resize': {'size': 2}}")
     pytester.makepyfile(

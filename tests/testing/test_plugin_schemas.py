@@ -95,7 +95,7 @@ def test_printed_update_command_works_from_the_current_folder(
     assert outcomes(run(*command)) == {"passed": 1}
 
 
-def test_tools_that_are_new_or_gone_are_noticed(pytester: pytest.Pytester, run: Run):
+def test_new_and_removed_tools_are_reported(pytester: pytest.Pytester, run: Run):
     pytester.makepyfile(shop=REGISTRY + FIND_ORDERS)
     run(*SCHEMA, "--toolbooth-update")
     pytester.makepyfile(shop=REGISTRY + FIND_ORDERS.replace("find_orders", "find_all"))
@@ -118,7 +118,7 @@ If that is meant: pytest 'shop:server::toolbooth[find_orders-schema]' --toolboot
     assert [file.name for file in pytester.path.glob("toolbooth_schemas/*/*")] == ["find_all.json"]
 
 
-def test_an_ini_file_may_say_where_schemas_are_kept(pytester: pytest.Pytester, run: Run):
+def test_the_ini_file_can_set_the_folder_of_schemas(pytester: pytest.Pytester, run: Run):
     pytester.makeini("[pytest]\ntoolbooth_schemas = published")
     pytester.makepyfile(
         shop=REGISTRY + FIND_ORDERS.replace("@server.tool", "@server.tool(name='orders.find')")

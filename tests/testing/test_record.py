@@ -1,4 +1,6 @@
-"""Real calls are recorded, each in a line of a file, and a file that is no recording is told."""
+"""Real calls are recorded, each in a line of a file, and a file that is not a recording is
+reported.
+"""
 
 import json
 import subprocess
@@ -55,7 +57,7 @@ def test_recorded_line_contains_the_arguments_and_the_outcome(calls: Path):
     assert '"price":12345678901234567890.10}' in calls.read_text()  # with every digit
 
 
-def test_secrets_are_left_out_unless_they_are_asked_for(calls: Path, tmp_path: Path):
+def test_secrets_are_left_out_unless_requested(calls: Path, tmp_path: Path):
     def log_in(user: str, password: SecretStr) -> str:
         return user
 
@@ -72,12 +74,12 @@ def test_secrets_are_left_out_unless_they_are_asked_for(calls: Path, tmp_path: P
     assert "hunter2" in (tmp_path / "whole.jsonl").read_text()
 
 
-def test_a_recording_can_be_read_by_its_owner_alone(calls: Path):
+def test_only_the_owner_can_read_a_recording(calls: Path):
     recorded(calls, registry_of(place_order=place_order))
     assert calls.stat().st_mode & 0o777 == 0o600
 
 
-def test_a_recording_is_added_to(calls: Path):
+def test_new_calls_are_appended_to_a_recording(calls: Path):
     registry = registry_of(place_order=place_order)
     recorded(calls, registry, ("place_order", ORDER))
     recorded(calls, registry_of(place_order=place_order), ("place_order", ORDER))
@@ -185,13 +187,13 @@ def test_a_recording_that_a_full_disk_cut_short_is_read_without_the_torn_line(ca
     assert str(replayed) == f"{whole_lines} of {whole_lines} calls mean the same."
 
 
-def test_a_recording_of_which_nothing_is_whole_holds_no_calls(calls: Path):
+def test_a_recording_without_a_whole_line_is_reported_as_empty(calls: Path):
     calls.write_text('{"at": "2026')
     with pytest.warns(TornRecording), pytest.raises(BadRecording, match="contains no calls"):
         replay_calls(calls, ToolRegistry("shop"))
 
 
-def test_a_line_that_was_written_by_hand_is_not_taken_for_a_torn_one(calls: Path):
+def test_a_bad_line_that_is_not_the_last_is_not_treated_as_torn(calls: Path):
     calls.write_text('{"tool": "a"\n{"tool": "b"}\n')
     with pytest.raises(BadRecording, match="line 1: not JSON"):
         replay_calls(calls, ToolRegistry("shop"))

@@ -1,4 +1,6 @@
-"""Recorded calls are held to tomorrow's tools: whatever no longer means the same is found and told."""
+"""Recorded calls are compared with a later version of the tools: every call whose meaning has
+changed is reported.
+"""
 
 import asyncio
 import json
@@ -50,7 +52,7 @@ def test_unchanged_calls_report_no_change_and_run_no_tool(calls: Path):
 
 
 @pytest.mark.parametrize("arguments", ["whole", "redacted"])
-def test_random_calls_mean_the_same_to_the_same_tools(arguments: Any, calls: Path):
+def test_random_calls_report_no_change_for_unchanged_tools(arguments: Any, calls: Path):
     registry = delivered_server.make("registry")
     registry.dispatcher("dispatch", {name: name for name in list(registry.tools)}, hide=False)
     record_calls(registry, calls, arguments=arguments)
@@ -62,7 +64,7 @@ def test_random_calls_mean_the_same_to_the_same_tools(arguments: Any, calls: Pat
             **(given if number % 4 and isinstance(given, dict) else {"params": given}),
         }
         name, body = ("dispatch", routed) if number % 2 else (tool, given)
-        # As bytes: of a float that a host hands over, a record does not say that it was one.
+        # As bytes: for a float that a host passes on, a record does not show that it was one.
         registry.call_bytes(name, json.dumps(body).encode())
     logging.disable(logging.NOTSET)
     assert [
@@ -208,7 +210,7 @@ def test_after_an_update_the_values_for_the_tool_are_compared_too(calls: Path):
     today = registry_of(place_order=place_order_now)
     assert (
         replay_calls(calls, today).changes == []
-    )  # the same codes, and nobody has looked at the values yet
+    )  # The codes are the same, and no values have been compared yet.
     replay_calls(calls, registry_of(place_order=place_order), update=True)
     assert lines(calls)[0]["values"] == {
         "customer": "Ann",
@@ -266,7 +268,7 @@ def test_update_accepts_the_outcomes_of_today(calls: Path):
     assert [line["outcome"] for line in lines(calls)] == ["passed", "passed", "passed", "refused"]
 
 
-def test_values_that_are_never_the_same_are_not_compared(calls: Path):
+def test_values_that_differ_in_every_call_are_not_compared(calls: Path):
     class Job(BaseModel):
         name: str
         id: Annotated[UUID, Field(default_factory=uuid4)]
@@ -311,7 +313,7 @@ def test_values_of_every_kind_of_parameter_are_kept(calls: Path):
     }
 
 
-def test_the_author_s_validators_see_the_calls_again(calls: Path):
+def test_the_authors_validators_run_again_on_replayed_calls(calls: Path):
     class Checked(BaseModel):
         sku: str
 
@@ -374,8 +376,8 @@ def test_redacted_values_are_not_compared_and_a_note_lists_them(calls: Path):
     assert [change.line for change in replay_calls(calls, today).changes] == [1, 2]
     replay_calls(calls, registry, update=True)
     assert replay_calls(calls, registry).changes == []
-    # The third was refused for its password; what stands there instead passes, and its values are
-    # known now.
+    # The third was refused for its password; the replacement is accepted, and its values are known
+    # now.
     assert [(change.line, change.after) for change in replay_calls(calls, today).changes] == [
         (1, "refused (unknown-key)"),
         (2, "refused (unknown-key)"),

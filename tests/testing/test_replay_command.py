@@ -1,4 +1,4 @@
-"""`toolbooth replay`: what it prints, and how it ends."""
+"""`toolbooth replay`: its output and its exit codes."""
 
 import subprocess
 import sys

@@ -1,5 +1,5 @@
-"""The catalogue: every shape that it makes for a tool gets from the boundary what the law
-prescribes for it.
+"""The catalogue: every shape that it creates for a tool gets from the boundary the outcome that the
+law requires.
 """
 
 import json
@@ -183,7 +183,7 @@ CALLS: dict[str, tuple[Contract, dict[str, Any]]] = {
 
 
 def became(contract: Contract, body: bytes) -> dict[str, Any]:
-    """What the boundary made of a call."""
+    """Return the boundary's outcome of a call."""
     try:
         values, repairs = accept_bytes(contract, body)
     except ToolInputError as error:
@@ -195,7 +195,7 @@ def became(contract: Contract, body: bytes) -> dict[str, Any]:
 
 
 def prescribed(contract: Contract, shape: AgentShape, seen: dict[str, Any]) -> dict[str, Any]:
-    """What the law has it become; what the law leaves open is as it was seen."""
+    """Return the outcome that the law requires; where the law leaves it open, the actual one."""
     law = shape.law
     if law.outcome != "refused":
         meant = became(contract, json.dumps(law.means).encode())
@@ -245,7 +245,7 @@ def test_every_kind_of_the_catalogue_is_made_for_some_tool():
     assert made == set(KINDS)
 
 
-def test_the_client_keys_are_those_that_the_law_names():
+def test_the_client_keys_are_those_named_in_the_law():
     assert set(catalogue.CLIENT_KEYS) == CLIENT_KEYS
 
 
@@ -256,7 +256,7 @@ def test_every_shape_has_its_evidence_and_a_date():
         assert date.fromisoformat(shape.date) <= date(2026, 11, 15)
 
 
-def test_the_shapes_of_a_small_tool():
+def test_all_shapes_of_a_small_tool_are_listed():
     def rename(ident: int, new_name: str = "") -> None: ...
 
     shapes = agent_shapes(compile_function(rename), {"ident": 7, "new_name": "Ann"})

@@ -1,5 +1,5 @@
-"""`wire`: what JSON cannot carry is refused where it stands; what it can, arrives as from a real
-client.
+"""`wire`: values that JSON cannot carry are refused with their place; all others arrive as from a
+real client.
 """
 
 import json
@@ -128,7 +128,7 @@ def test_value_that_refers_to_itself_is_refused():
         wire({"rounds": rounds})
 
 
-def test_json_arrives_as_it_is_and_as_plain_types():
+def test_json_values_arrive_unchanged_and_as_plain_types():
     class Word(str):
         pass
 
@@ -222,8 +222,8 @@ def random_key(rng: random.Random) -> str:
     odd = rng.choice(
         ("", "a", "b", "-1", "01", "1.5", "+1", "1e3", " 1", "__proto__", "constructor", "\u0661")
     )
-    # V8 13.6 (Node 24) takes an escaped key for a lone backslash, once it has seen one at that
-    # place of an object.
+    # V8 13.6 (Node 24) reads an escaped key as a lone backslash, once it has read one at that place
+    # of an object.
     text = random_text(rng).replace("\\", "/")
     return rng.choice((str(index), odd, text))
 
@@ -251,7 +251,7 @@ def random_value(rng: random.Random, depth: int) -> Any:
 
 
 def for_node(value: Any) -> Any:
-    """The value as JSON, with marks for what JSON has no words for."""
+    """Return the value as JSON, with marks for values that JSON does not have."""
     if isinstance(value, dict):
         return {key: for_node(each) for key, each in value.items()}
     if isinstance(value, list):
@@ -263,7 +263,7 @@ def for_node(value: Any) -> Any:
     return value
 
 
-def test_the_javascript_hop_is_that_of_node_on_random_values():
+def test_the_javascript_hop_equals_that_of_node_on_random_values():
     rng = random.Random(20261115)
     sent = [
         {random_key(rng): random_value(rng, 3) for _ in range(rng.randint(1, 6))}

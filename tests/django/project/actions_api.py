@@ -1,4 +1,4 @@
-"""A view set with actions beside the standard ones, which keep what they are sent."""
+"""A view set with actions beside the standard ones, which store the arguments they receive."""
 
 import json
 from dataclasses import dataclass
@@ -64,7 +64,7 @@ CONFIRM_SCHEMA = {
 
 
 def kept(request):
-    """Keep what a view was sent, with its type."""
+    """Store the data that a view received, with its type."""
     Log.objects.create(line=f"{type(request.data).__name__} {json.dumps(request.data)}")
     return Response({"ran": True})
 

@@ -1,7 +1,7 @@
 """The eleven jobs that two real agents did on the example, as data.
 
-`first` is what an agent sent at first where that was refused: in "flat" the agent with one tool
-per action, in "dispatched" the agent with one tool for all. Names of fields and the form are the
+`first` is the agent's first call, if that was refused: in "flat" the agent with one tool per
+action, in "dispatched" the agent with one tool for all. Names of fields and the form are the
 agents' own; the values are those of the job.
 """
 
@@ -149,7 +149,7 @@ def malformed(kind: Kind) -> list[Goal]:
 
 
 def further(kind: Kind) -> list[Goal]:
-    """What else the agents tried after the jobs, with malformed calls."""
+    """Other attempts of the agents after the jobs, with malformed calls."""
     otto = {"first name": "Otto", "email": "otto@example.org"}
     camel_case = {"firstName": "Otto", "email": "otto@example.org"}
     if kind == "dispatched":

@@ -1,4 +1,4 @@
-"""What `manage.py mcp_doctor` says, for tests."""
+"""The output of `manage.py mcp_doctor`, for tests."""
 
 import io
 
@@ -6,7 +6,7 @@ from django.core.management import CommandError, call_command
 
 
 def doctor(*arguments, **options):
-    """What the doctor printed, and its exit code."""
+    """Return the doctor's output, and its exit code."""
     out = io.StringIO()
     try:
         call_command("mcp_doctor", *arguments, stdout=out, stderr=out, no_color=True, **options)
@@ -18,6 +18,6 @@ def doctor(*arguments, **options):
 
 
 def words_of_doctor(*arguments):
-    """Everything that the doctor has to say, without line ends, and its exit code."""
+    """Return the doctor's whole output, without line ends, and its exit code."""
     printed, code = doctor(*arguments, verbosity=2)
     return " ".join(printed.split()), code

@@ -1,5 +1,5 @@
-"""Settings of the test project. What a test needs otherwise, it overrides; what cannot be
-overridden runs elsewhere.
+"""Settings of the test project. A test overrides those that it needs to change; settings that
+cannot be overridden are tested in another process.
 """
 
 SECRET_KEY = "only for tests"

@@ -1,4 +1,6 @@
-"""Views whose authenticators are generated: a test says before each request who they recognise."""
+"""Views whose authenticators are generated: before each request, a test sets the callers that they
+recognise.
+"""
 
 from dataclasses import dataclass, field
 
@@ -20,7 +22,9 @@ from odd.models import Device, Site
 
 @dataclass(frozen=True)
 class Rule:
-    """What one authenticator looks at, which values it takes, and what it says to others."""
+    """The part of the request that an authenticator reads, the values it accepts, and its answer to
+    other values.
+    """
 
     by: str
     taken: frozenset
@@ -34,7 +38,7 @@ class Rule:
 
 @dataclass
 class Chosen:
-    """The authenticators of the next request, and what else is generated."""
+    """The authenticators of the next request, and the other generated values."""
 
     reading: tuple = ()
     writing: tuple = ()
@@ -113,7 +117,7 @@ class Devices(viewsets.ModelViewSet):
     pagination_class = Pages
 
     def get_authenticators(self):
-        # A view set does not know its action yet when it is asked for its authenticators.
+        # A view set does not know its action yet when its authenticators are requested.
         name = self.action_map.get(self.request.method.lower())
         is_read = name in ("list", "retrieve", "recent")
         return [Generated(rule) for rule in (chosen.reading if is_read else chosen.writing)]

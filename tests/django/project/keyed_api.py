@@ -20,11 +20,11 @@ from odd.serializers import LogSerializer
 from toolbooth.django.decorators import mcp_idempotent, mcp_preview
 
 let_in = {"may": True}
-"""Whether `Guarded` lets anybody in."""
+"""Whether `Guarded` permits every call."""
 
 started = threading.Event()
 go_on = threading.Event()
-"""`Slow` says that it runs, and waits."""
+"""`Slow` sets this when it runs, and waits."""
 
 
 class Lines(viewsets.ModelViewSet):

@@ -23,13 +23,13 @@ from django.utils.deprecation import MiddlewareMixin
 from odd.models import Log
 
 seen = []
-"""What middleware has seen: its name, the method and the path; in order."""
+"""The requests that middleware has seen: its name, the method and the path; in order."""
 
 audited = ContextVar("audited", default=None)
 """The request that `Audited` writes about."""
 
 scope = ContextVar("scope", default=None)
-"""What `Scoped` opens, by the path."""
+"""The scopes that `Scoped` opens, by the path."""
 
 
 class Counting:
@@ -94,7 +94,7 @@ class Audited:
 
 
 class Scoped:
-    """Opens a scope by what the path says, as pretix does for its organizers."""
+    """Opens a scope for the path, as pretix does for its organizers."""
 
     def __init__(self, get_response):
         self.get_response = get_response
@@ -273,7 +273,7 @@ ANSWERS = {
 
 
 def by_header(get_response):
-    """Answers itself, with what a header asks for; not for the endpoint itself."""
+    """Answers itself if a header requests it; not for the endpoint itself."""
 
     def middleware(request):
         kind = request.headers.get("X-Answer")

@@ -11,6 +11,6 @@ MIDDLEWARE = [
     "middleware.both_ways",
     "middleware.by_host",  # sets `request.urlconf`
     "middleware.Scoped",
-    "middleware.by_header",  # answers itself
+    "middleware.by_header",  # answers some requests itself
 ]
 ROOT_URLCONF = "served_urls"

@@ -1,4 +1,4 @@
-"""A view that needs no database, for processes that have none in common."""
+"""A view that needs no database, for processes that do not share one."""
 
 from django.urls import include, path
 from drf_spectacular.utils import OpenApiParameter, extend_schema

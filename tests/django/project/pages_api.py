@@ -18,8 +18,8 @@ from toolbooth.django import decorators
 from toolbooth.django.testing import acting_as
 
 rows_of_view = {"rows": 5}
-"""How many rows the pages of the views have. The paginators read it at each request, so what was
-known when the tools were described may be wrong.
+"""The number of rows on the pages of the views. The paginators read it at each request, so the
+number at the time when the tools were described may be wrong.
 """
 
 
@@ -145,7 +145,7 @@ class OwnClamped(Own):
 
 
 class OwnHidden(Own):
-    """Does not say which parameters it has."""
+    """Does not declare its parameters."""
 
     def get_schema_operation_parameters(self, view):
         return []
@@ -362,7 +362,7 @@ class Urls:
 
 
 def serving(settings_of, user, monkeypatch):
-    """Serves with some settings."""
+    """Serve with some settings."""
     monkeypatch.setattr(decorators, "declared", {})
 
     def served(**chosen):

@@ -18,7 +18,7 @@ from sales.views import CompanyViewSet, ContactViewSet, DealViewSet, NoteViewSet
 from toolbooth.django.decorators import mcp_preview
 
 HOOKS: list[str] = []
-"""What ran after a commit."""
+"""The code that ran after a commit."""
 
 
 def serializer_of(model: type[models.Model], *fields: str) -> type[serializers.ModelSerializer]:
@@ -165,7 +165,7 @@ OwnModel, OwnManager, Receiving = (
 Filed = stock(Thing, "id", "title", "scan")
 
 
-# --- views whose authors promise something, or not ---
+# --- views with and without a promise of their authors ---
 
 
 class Promised(DealViewSet):

@@ -130,7 +130,7 @@ class Regional(Listed):
 
 
 class PersonSerializer(serializers.ModelSerializer):
-    """Shows the notes to members of staff, and what was written to nobody."""
+    """Shows the notes to members of staff, and written texts to no caller."""
 
     password = serializers.CharField(write_only=True, required=False)
 
@@ -154,7 +154,7 @@ SECRET = {"type": "string", "format": "password"}
 
 
 class Asked(People):
-    """Shows only what its own parameter names."""
+    """Shows only the rows named by its own parameter."""
 
     class Chosen(PersonSerializer):
         def get_fields(self):
@@ -230,5 +230,5 @@ def problems(result):
 
 
 def taken(tool):
-    """The protocol arguments of a tool, by the names that help gives them."""
+    """Return the protocol arguments of a tool, by their names in help."""
     return list(catalogue().registry.find(tool).extra_help().get("protocol", {}))

@@ -12,14 +12,14 @@ from pathlib import Path
 
 PROGRAM = Path(__file__).with_name("bare_server.py")
 BASIC = {"Authorization": "Basic YW5uOnB3"}
-"""The user ann, whom the server makes when it starts."""
+"""The user ann, whom the server creates when it starts."""
 
 
 @contextlib.contextmanager
 def served(
     server: str, folder: Path, root: str = "", settings: str = "bare_settings"
 ) -> Iterator[int]:
-    """The port of a server in a process of its own."""
+    """Yield the port of a server in a process of its own."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]

@@ -23,7 +23,7 @@ from toolbooth.django.testing import acting_as
 MOST = 4_000
 UNUSED = ["*__update", "*__partial_update", "*__destroy"]
 answer: dict = {}
-"""What the views that answer anything answer."""
+"""The answers of the views that can answer anything."""
 
 
 class Unpaged(CompanyViewSet):
@@ -76,7 +76,7 @@ class Custom(CompanyViewSet):
 
 
 class Features(CompanyViewSet):
-    """Rows whose fields stand further down."""
+    """Rows whose fields are nested deeper."""
 
     pagination_class = None
 
@@ -100,7 +100,7 @@ class Nameless(CompanyViewSet):
 
 
 class Lines(viewsets.GenericViewSet):
-    """Lists what the test says."""
+    """Lists the rows that the test sets."""
 
     pagination_class = None
     serializer_class = serializers.Serializer
@@ -199,7 +199,7 @@ class Urls:
 
 
 def serving(settings_of, user, monkeypatch):
-    """Serves with some settings, and no hand-written tools but the test's own."""
+    """Serve with some settings, without hand-written tools except those of the test."""
     monkeypatch.setattr(decorators, "declared", {})
 
     def served(**chosen):
@@ -222,7 +222,7 @@ def companies(count: int) -> None:
 
 
 def pages_of(call, tool: str, first, most: int = MOST) -> list[dict]:
-    """Every page of a result, each no longer than it may be."""
+    """Return every page of a result, each no longer than allowed."""
     pages = [first.value]
     while token := pages[-1][key_of(pages[-1])].get("continuation_token"):
         reply = call(tool, {"continuation_token": token})
@@ -238,7 +238,7 @@ def key_of(page: dict) -> str:
 
 
 def joined(pages: list[dict]) -> str:
-    """What pages are together, as it would have been written."""
+    """Return the pages joined, as the result would have been written."""
     told = [page.pop(key_of(page)) for page in pages]
     assert [each["from"] for each in told] == [1, *(each["to"] + 1 for each in told[:-1])]
     assert {each["count"] for each in told} == {told[-1]["to"]}

@@ -1,8 +1,8 @@
 """A client without a model, which does jobs over MCP by one loop.
 
 It picks a tool by the verb and the resource of a goal, and fills its fields from the goal's facts.
-After a refusal it takes the next step from the reply alone. It knows no tool, field or row of the
-server before it has read them, and no job.
+After a refusal it takes the next step from the reply alone. It has no knowledge of the jobs, and
+learns the tools, fields and rows of the server only from replies.
 """
 
 import json
@@ -20,7 +20,7 @@ Json = dict[str, Any]
 
 MOST_TRIES = 3
 SYNONYMS = ({"name", "title"}, {"text", "body"})
-"""Words for the same thing, as every language model knows them."""
+"""Synonyms that every language model knows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,16 +52,16 @@ class Goal:
     rows: tuple[Json, ...] = ()
     """The facts of several rows, for one call."""
     columns: tuple[str, ...] = ()
-    """The only values that are asked for, if not all are."""
+    """The only values that are requested, if not all are."""
     first: Json | None = None
-    """What a real agent sent at first, if it was not right."""
+    """The first call of a real agent, if it was not right."""
     missing: Mapping[str, Json] = field(default_factory=dict)
     """The facts of rows to create if they do not exist, by the field that refers to them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Action:
-    """What can be called for a goal, as far as the client has read it."""
+    """The callable actions for a goal, as far as the client has read them."""
 
     tool: str
     beside: Json
@@ -118,14 +118,14 @@ class Connection:
         return response.json()["result"]
 
 
-# --- which action ---------------------------------------------------------------------------------
+# --- choice of an action --------------------------------------------------------------------------
 
 
 class Menu(Protocol):
     def action(self, goal: Goal) -> Action: ...
 
     def named(self, words: str) -> tuple[str, str]:
-        """Verb and resource of an action that a reply names."""
+        """Return the verb and the resource of an action that a reply names."""
         ...
 
 
@@ -151,7 +151,7 @@ class FlatMenu:
 
 
 class DispatchedMenu:
-    """One tool for all actions. What they do and take is on a page of help per resource."""
+    """One tool for all actions. A page of help per resource describes them and their arguments."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
@@ -185,11 +185,11 @@ class DispatchedMenu:
         return self._pages[resource]
 
 
-# --- which field ----------------------------------------------------------------------------------
+# --- choice of a field ----------------------------------------------------------------------------
 
 
 def fill(fields: Iterable[str], facts: Json) -> Json:
-    """The facts by the names of the fields. Raises LookupError if a fact has no field."""
+    """Return the facts by the names of the fields. Raises LookupError if a fact has no field."""
     filled: Json = {}
     for word, value in facts.items():
         if isinstance(value, str) and value in fields:
@@ -220,7 +220,7 @@ def _stems(name: str) -> set[str]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Try:
-    """A call to make, and what to compare in the rows of its reply."""
+    """A call to make, and the values to compare in the rows of its reply."""
 
     arguments: Json
     compared: Json = field(default_factory=dict)
@@ -258,7 +258,7 @@ class ScriptedAgent:
         return action.arguments(fields)
 
     def _own_argument(self, purpose: str) -> str:
-        """The argument that the server's instructions explain in these words."""
+        """Return the argument that the server's instructions explain in these words."""
         found = re.search(rf"(\w+): [^.:]*{purpose}", self._connection.instructions)
         assert found, self._connection.instructions
         return found[1]
@@ -284,7 +284,7 @@ class ScriptedAgent:
         return replace(tried, arguments=self._with_right_values(goal, tried, reply))
 
     def _with_right_values(self, goal: Goal, tried: Try, reply: WireResult) -> Json:
-        """The same call, with the facts in place of the values that the reply names."""
+        """Return the same call, with the facts in place of the values that the reply names."""
         arguments = dict(tried.arguments)
         for problem in reply.problems:
             (name,) = problem.path
@@ -292,7 +292,7 @@ class ScriptedAgent:
         return arguments
 
     def _with_created(self, goal: Goal, tried: Try, reply: WireResult) -> Json:
-        """The same call, once the rows exist that it refers to."""
+        """Return the same call, after creating the rows that it refers to."""
         arguments = dict(tried.arguments)
         for problem in reply.problems:
             (name, *_) = problem.path
@@ -304,7 +304,7 @@ class ScriptedAgent:
         return arguments
 
     def _read(self, goal: Goal, tried: Try, reply: Json) -> Json:
-        """Remember the rows of a reply."""
+        """Store the rows of a reply."""
         rows: list[Json] = reply.get("results", [reply])
         if reply.get("order") == "as sent":
             sent = (self._resolved(row) for row in goal.rows)

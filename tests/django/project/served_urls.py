@@ -32,7 +32,7 @@ class Scopes(ViewSet):
 
 
 def seen(request):
-    """What middleware has seen since the last request for this."""
+    """Return the requests that middleware has seen since the last request for this."""
     found = [*middleware.seen]
     middleware.seen.clear()
     return JsonResponse({"seen": found})

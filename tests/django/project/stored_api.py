@@ -1,4 +1,4 @@
-"""Views that store what they are sent in one way or another, or do not store it."""
+"""Views that store the data they receive in one way or another, or do not store it."""
 
 from decimal import Decimal
 
@@ -248,7 +248,7 @@ class Devices(viewsets.ModelViewSet):
 
 
 class Overruled(Devices):
-    """Stores another site and no parts, whatever is sent."""
+    """Stores another site and no parts, and ignores the arguments."""
 
     def perform_create(self, serializer):
         serializer.save(site=Site.objects.get(slug="other"), parts=[])

@@ -1,4 +1,4 @@
-"""ARA's own addresses, and the endpoint."""
+"""ARA's own URLs, and the endpoint."""
 
 from ara.server.urls import urlpatterns as ara_patterns
 from django.urls import include, path

@@ -1,5 +1,5 @@
-"""What stands in ARA's database, what its fields take that no schema can tell, and a call of each
-tool that writes.
+"""The contents of ARA's database, valid values for fields whose schemas do not show them, and a
+call of each tool that writes.
 """
 
 import zlib
@@ -60,7 +60,7 @@ JOINED = {"order"}
 """Filters that take several values in one, with commas."""
 
 PATHS = {("/api/v1/latesthosts/{pk}", "pk"): "web1"}
-"""What stands in addresses where it is not 1."""
+"""Values for URLs where they are not 1."""
 
 KEYS = [1, 2, 99]
 VALUES: dict[str, list[Any]] = {
@@ -69,11 +69,9 @@ VALUES: dict[str, list[Any]] = {
     "duration": ["00:00:10.5", "1 02:03:04", "soon"],
 }
 UNSENT = {"ended"}
-"""Not generated: what becomes of it depends on the clock."""
+"""Not generated, because the outcome depends on the clock."""
 UNLIKE: tuple[str, ...] = ()
-"""Tools, by how their names begin, whose answers are compared no further than to whether they
-succeed.
-"""
+"""Tools, by the beginning of their names, whose answers are only compared for success."""
 
 _PAGE = "it renders only HTML: a page for people"
 HIDDEN = {
@@ -89,7 +87,7 @@ HIDDEN = {
 }
 LEFT_OUT: dict[str, str] = {}
 UNKNOWN: set[str] = set()
-"""Where those of them are that are left out whole."""
+"""The places of those of them that are left out whole."""
 
 ROWS: dict[str, dict[str, Any]] = {
     "label": {"name": "nightly"},
@@ -144,4 +142,4 @@ CALLS = [
     )
 ]
 NEVER: set[str] = set()
-"""Tools that no call succeeds with."""
+"""Tools without a call that succeeds."""

@@ -1,4 +1,4 @@
-"""What stands in the database, and a call of each tool that writes."""
+"""The contents of the database, and a call of each tool that writes."""
 
 from typing import Any
 
@@ -52,10 +52,10 @@ UNSENT = {"artist", "supervisor"}  # each belongs to one kind of project; REST d
 UNLIKE = (
     "apiauthor__",  # its renderer makes JSON:API documents
     "note__",  # its renderer writes keys in camel case
-    "jwt__",  # no token is like another
+    "jwt__",  # every token is different
     "jwt_refresh__",
 )
-"""Tools whose answers are compared no further than to whether they succeed."""
+"""Tools whose answers are only compared for success."""
 
 HIDDEN: dict[str, str] = {}
 _FILE = "takes a file, which is not sent over MCP"
@@ -140,9 +140,9 @@ CALLS: list[tuple[str, dict[str, Any]]] = [
     ("user__me_delete", {"current_password": "pw"}),
 ]
 NEVER = {
-    "knox_logout__post",  # these end a token, and nobody here has one
+    "knox_logout__post",  # these end a token, and no user here has one
     "knox_logoutall__post",
-    "jwt_refresh__post",  # these need what only a server can sign, or a letter
+    "jwt_refresh__post",  # these need a signature of the server, or an email
     "jwt_verify__post",
     "user__activation",
     "user__resend_activation",

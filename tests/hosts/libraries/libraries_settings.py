@@ -1,4 +1,4 @@
-"""A project that uses what other people wrote for REST framework."""
+"""A project that uses third-party packages for REST framework."""
 
 from pathlib import Path
 
@@ -65,6 +65,6 @@ ANONYMOUS_USER_NAME = None
 TOOLBOOTH = {
     "PREVIEW_MIDDLEWARE": ["simple_history.middleware.HistoryRequestMiddleware"],
     "INHERITED_BODIES": ["user__me_p*"],
-    "LOGIN_VIEWS": True,  # other people's views, all of them
-    "EXCLUDE": ["knox_login__post"],  # no token is like another, in the rows too
+    "LOGIN_VIEWS": True,  # all views of the packages
+    "EXCLUDE": ["knox_login__post"],  # every token is different, in the rows too
 }

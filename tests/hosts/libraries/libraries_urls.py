@@ -1,4 +1,4 @@
-"""Views of other people's making, and the endpoint."""
+"""Views of third-party packages, and the endpoint."""
 
 from django.db.transaction import non_atomic_requests
 from django.urls import include, path

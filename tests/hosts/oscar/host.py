@@ -1,5 +1,5 @@
-"""What stands in the shop, what its fields take that no schema can tell, and a call of each tool
-that writes.
+"""The contents of the shop, valid values for fields whose schemas do not show them, and a call of
+each tool that writes.
 """
 
 from decimal import Decimal
@@ -84,13 +84,13 @@ def _customer(user: Any, one: Any, two: Any) -> None:
 EXAMPLES = 5
 
 PREVIEWED = 0
-"""Tools whose writes can be previewed. It saves rows by code of its own, or tells others by signals."""
+"""Tools whose writes can be previewed. It saves rows by code of its own, or sends signals."""
 JOINED: set[str] = set()
 PATHS = {("/api/countries/{pk}/", "pk"): "NL", "slug": "books", "breadcrumbs": "fiction"}
 
 
 def _at(kind: str, *keys: Any) -> list[str]:
-    """Addresses of rows: these, and one that is not there."""
+    """URLs of rows: these, and one that does not exist."""
     return [f"{BASE}{kind}/{key}/" for key in (*keys, 99)]
 
 
@@ -243,5 +243,5 @@ CALLS: list[tuple[str, dict[str, Any]]] = [
 NEVER = {
     "admin_category_bulk__post",  # its body is a list, which no schema declares
     "api_basket_add_voucher__post",  # no voucher is on offer
-    "api_login__post",  # whoever has credentials is logged in
+    "api_login__post",  # every caller with credentials is logged in
 }

@@ -1,5 +1,5 @@
-"""What three views of the shop's API take, which they do not say themselves: a project tells it to
-drf-spectacular.
+"""The bodies of three views of the shop's API, which the views do not declare: a project declares
+them to drf-spectacular.
 """
 
 from typing import Any
@@ -33,7 +33,7 @@ class AddVoucher(OpenApiViewExtension):
 
 
 class AttributeValue(OpenApiSerializerExtension):
-    """Its `code` is declared as read only, and read all the same."""
+    """Its `code` is declared as read only, but read nevertheless."""
 
     target_class = "oscarapi.serializers.product.ProductAttributeValueSerializer"
 

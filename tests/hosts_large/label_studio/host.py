@@ -1,4 +1,4 @@
-"""Who calls label-studio, which rows there are, and calls of its tools that read."""
+"""The callers of label-studio, the rows there, and calls of its tools that read."""
 
 from datetime import timedelta
 from typing import Any
@@ -15,7 +15,7 @@ PACKAGES = ("label-studio",)
 
 
 def _bearer(name: str) -> str:
-    """A JSON Web Token, which the host's middleware reads."""
+    """Return a JSON Web Token, which the host's middleware reads."""
     token = AccessToken.for_user(get_user_model().objects.get(username=name))
     token.set_exp(lifetime=timedelta(days=1))
     return f"Bearer {token}"
@@ -36,7 +36,7 @@ PATHS: dict[Any, Any] = {
     "filename": _FILE.removeprefix("upload/"),
     "user_pk": 2,
 }
-"""Of storages that share a table, the first is one that imports and the second one that exports."""
+"""Of the storages that share a table, the first imports and the second exports."""
 
 for _kind in ("azure", "gcs", "localfiles", "redis"):
     for _end in ("", "/sync", "/form"):
@@ -45,7 +45,7 @@ for _kind in ("azure", "gcs", "localfiles", "redis"):
 RANDOM = {
     *("token", "key", "password", "unique_id", "invite_url", "access", "refresh", "exp", "jti"),
     *("duration", "expires_at"),
-    # Every POST is activity, and so is a message to the endpoint, also one that only reads.
+    # Every POST counts as activity, and so does a message to the endpoint, even if it only reads.
     "last_activity",
 }
 RANDOM_TEXTS = (r"\b[0-9a-f]{8}-(?=(one|two)\.json)", r"project-1-at-[-0-9a-f]+(_\w{7})?")

@@ -12,7 +12,7 @@ os.environ |= {
     "LABEL_STUDIO_DATABASE_NAME": str(STATE / "label_studio.sqlite3"),
     "DJANGO_DB": "sqlite",
     "LOG_LEVEL": "CRITICAL",
-    # Nothing leaves this machine.
+    # No request leaves this machine.
     "SENTRY_DSN": "",
     "FRONTEND_SENTRY_DSN": "",
     "COLLECT_ANALYTICS": "false",
@@ -30,11 +30,11 @@ assert spec is not None
 assert spec.origin is not None
 sys.path.insert(0, str(Path(spec.origin).parent))
 
-# Its settings read themselves while they are being imported, and find what is here by then.
+# Its settings read themselves while they are being imported, so these names must be set before.
 from core.settings.base import *  # noqa: E402, F403
 from core.settings.label_studio import *  # noqa: E402, F403
 
 INSTALLED_APPS = [*INSTALLED_APPS, "toolbooth.django"]  # noqa: F405
 ROOT_URLCONF = "label_studio_urls"
-# The views of its tokens too: what is compared is all that it has.
+# The views of its tokens too: all of its API is compared.
 TOOLBOOTH = {"LOGIN_VIEWS": True}

@@ -21,7 +21,7 @@ CONFIG = """<View><Text name="text" value="$text"/><Choices name="kind" toName="
 <Choice value="good"/><Choice value="bad"/></Choices></View>"""
 
 NOWHERE = "http://127.0.0.1:9"
-"""An address on this machine where nobody answers."""
+"""A URL on this machine where no server answers."""
 
 LONG_AGO = datetime(2025, 1, 1, tzinfo=UTC)
 
@@ -191,7 +191,7 @@ def _storages(project: Any) -> None:
             "aws_secret_access_key": "test",
         },
     }
-    import_module("io_storages.localfiles.models")  # which its URLs import otherwise
+    import_module("io_storages.localfiles.models")  # which its URLs would import otherwise
     for kind, fields in kinds.items():
         for way in ("Import", "Export"):
             model = _model(f"io_storages.{kind}{way}Storage")

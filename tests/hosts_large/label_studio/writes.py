@@ -19,7 +19,7 @@ def _result(choice: str) -> list[Any]:
 
 
 def _acting(name: str, project: int, **body: Any) -> tuple[str, dict[str, Any], RestCall]:
-    """An action of the data manager: which one is said in the query."""
+    """Return an action of the data manager, whose name is in the query."""
     call = RestCall("POST", f"/api/dm/actions/?id={name}&project={project}", body)
     return "dm_actions__post", {"id": name, "project": project, **body}, call
 

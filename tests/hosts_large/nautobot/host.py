@@ -1,4 +1,4 @@
-"""nautobot as the comparisons see it: who calls, which rows there are, and what is written."""
+"""Settings of the comparisons for nautobot: the callers, the rows, and the writes."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -28,7 +28,7 @@ USERS: dict[str, dict[str, str]] = {
 }
 
 _NAMES = ("Berlin", "berlin-1", "public", "Tenant A", "eth0", "Site", "seven")
-"""The rows that are named in a path, where there are such: most can be seen by the colleague."""
+"""The rows that are named in a path, if they exist: the colleague can see most of them."""
 
 
 def _row(model: Any) -> Any:
@@ -39,7 +39,7 @@ def _row(model: Any) -> Any:
 
 
 def _paths() -> Iterator[tuple[tuple[str, str], str]]:
-    """A row for each path that names one, if there is any of its kind."""
+    """Yield a row for each path that names one, if there is one of its kind."""
     for path, _, callback in EndpointEnumerator().get_api_endpoints():
         queryset = getattr(callback.cls, "queryset", None)
         if path.startswith("/api/") and "{pk}" in path and queryset is not None:
@@ -54,9 +54,9 @@ PATHS: dict[Any, Any] = {**dict(_paths()), "pk": _NOWHERE, "name": "Export Objec
 RANDOM = {"key", "natural_slug", "password", "request_id", "task_id"}
 """A natural slug ends in four digits of the row's key."""
 RANDOM_TEXTS = (r"\b[0-9a-f]{6}(?= \()",)
-"""How a token is displayed."""
+"""The display of a token."""
 CHANGED_TABLES = ("auth_permission", "django_migrations", "constance_constance")
-"""Nothing writes to these while the comparisons run, and they are long."""
+"""The comparisons do not write to these, and they are long."""
 
 OF_THE_HOST = ("open-map", "number-enum")
 """Custom fields and relationships, and choices that are numbers."""
@@ -91,7 +91,7 @@ COST = [
 _LOCATION: dict[str, Any] = {"name": "Berlin 2", "location_type": _SITE, "status": _ON}
 
 WRITES: list[Any] = [
-    # Relations in every form that REST takes.
+    # Relations in every form that REST accepts.
     ("location__create", _LOCATION),
     ("location__create", {**_LOCATION, "status": _ACTIVE, "location_type": called("Site")}),
     ("location__create", {**_LOCATION, "status": {"id": _ON}, "location_type": {"id": _SITE}}),

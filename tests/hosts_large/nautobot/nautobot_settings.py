@@ -32,6 +32,6 @@ OTEL_METRICS_EXPORTER = ["none"]
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 LOGGING = {"version": 1, "disable_existing_loggers": False}
 
-# The two lines.
+# The two lines that every project adds.
 INSTALLED_APPS = [*INSTALLED_APPS, "toolbooth.django"]
 ROOT_URLCONF = "nautobot_urls"

@@ -1,4 +1,4 @@
-"""Make nautobot's database by its own migrations, and its rows.
+"""Create nautobot's database by its own migrations, and its rows.
 
 The migrations take some minutes. They are run once, and their database is kept as a dump beside the
 environment.
@@ -15,7 +15,7 @@ from django.core.management import call_command
 
 
 def made_anew(name: str) -> None:
-    """An empty database in the place of the one before."""
+    """Create an empty database in place of the previous one."""
     server("psql", "-q", "-d", "postgres", "-c", f'DROP DATABASE IF EXISTS "{name}" WITH (FORCE)')
     server("createdb", name)
 

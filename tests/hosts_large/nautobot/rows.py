@@ -1,5 +1,5 @@
-"""Rows of nearly every kind in nautobot, from its own test factories where it has one, and the users
-who call.
+"""Rows of nearly every kind in nautobot, from its own test factories where it has one, and the
+users who call.
 """
 
 import importlib
@@ -82,7 +82,9 @@ FACTORIES: tuple[tuple[str, str, int, dict[str, Any]], ...] = (
     ("extras", "JobLogEntryFactory", 2, {}),
     ("extras", "ObjectMetadataFactory", 2, {}),
 )
-"""The app, the factory, how many rows and with what: in an order in which each finds what it needs."""
+"""The app, the factory, the number of rows and their arguments, in an order in which each finds the
+rows it needs.
+"""
 
 
 Body = dict[str, Any]
@@ -435,7 +437,7 @@ ROWS: tuple[tuple[str, Body], ...] = (
     ("vpn/vpn-tunnels", {"name": "Tunnel 1", "status": _ACTIVE}),
     ("users/groups", {"name": "readers"}),
 )
-"""What is made over REST: the path and the body. A text like "key:dcim.device:berlin-1" or
+"""Rows created over REST: the path and the body. A text like "key:dcim.device:berlin-1" or
 "extras.contact" is the key of a row: of that name, or the first.
 """
 
@@ -450,11 +452,11 @@ PERMISSIONS: dict[str, tuple[tuple[str, ...], Any]] = {
     "ipam.vlan": (("view", "add"), None),
     "ipam.vlangroup": (("view",), None),
 }
-"""What the colleague may do, and to which rows."""
+"""The permissions of the colleague, and the rows they are for."""
 
 
 def seed() -> None:
-    """Make every row."""
+    """Create every row."""
     _make_by_factories()
     _make_users()
     _make_over_rest()
@@ -495,7 +497,7 @@ def _make_over_rest() -> None:
 
 
 def with_keys(value: Any) -> Any:
-    """The same value, with keys in the place of texts like "key:dcim.device:berlin-1"."""
+    """Return the same value, with keys in the place of texts like "key:dcim.device:berlin-1"."""
     if isinstance(value, dict):
         return {name: with_keys(each) for name, each in value.items()}
     if isinstance(value, list):
@@ -506,6 +508,6 @@ def with_keys(value: Any) -> Any:
 
 
 def key_of(label: str, name: str = "") -> str:
-    """The key of a row: of this name, or the first."""
+    """Return the key of a row: of this name, or the first."""
     rows: Any = apps.get_model(label)._default_manager.all()
     return str((rows.get(name=name) if name else rows.first()).pk)

@@ -1,4 +1,4 @@
-"""pretix as the comparisons see it: who calls, which rows there are, and what is written."""
+"""Settings of the comparisons for pretix: the callers, the rows, and the writes."""
 
 from typing import Any
 

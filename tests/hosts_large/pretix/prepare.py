@@ -1,4 +1,4 @@
-"""Make pretix's tables from its models, and its rows."""
+"""Create pretix's tables from its models, and its rows."""
 
 import os
 from pathlib import Path

@@ -1,7 +1,7 @@
 """pretix as its own package sets it up, with Toolbooth added.
 
 Two lines are not enough for the URL: pretix's MultiDomainMiddleware sets `request.urlconf` to
-`pretix.multidomain.maindomain_urlconf`, whatever ROOT_URLCONF is. So the app `pretix_mcp` adds the
+`pretix.multidomain.maindomain_urlconf`, and ignores ROOT_URLCONF. So the app `pretix_mcp` adds the
 URL there. ApiScopeMiddleware, which every call needs, runs by itself: TOOLBOOTH["INNER_MIDDLEWARE"]
 is "auto".
 """

@@ -1,5 +1,5 @@
-"""What is in pretix's database: two organizers with the same kinds of rows, so that a wrong key
-names some other row.
+"""The contents of pretix's database: two organizers with the same kinds of rows, so that a wrong
+key names some other row.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""What is written in pretix: nested rows, many-to-many relations, files, several kwargs."""
+"""The writes to pretix: nested rows, many-to-many relations, files, several kwargs."""
 
 from typing import Any
 

@@ -7,11 +7,11 @@ from rest_framework.exceptions import ValidationError
 
 
 class Crashed(Exception):
-    """What the test ordered."""
+    """The order that the test has given."""
 
 
 def pass_gate(name: str) -> None:
-    """Tells the test that the view is here, and waits for its word."""
+    """Notifies the test that the view is here, and waits for its order."""
     address = ("127.0.0.1", int(os.environ["SERVICES_GATE"]))
     with socket.create_connection(address, timeout=60) as connection:
         connection.sendall(name.encode() + b"\n")

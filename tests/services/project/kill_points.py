@@ -17,13 +17,13 @@ wanted: ContextVar[str] = ContextVar("wanted", default="")
 
 
 class KillPoints:
-    """Remembers, for the time of a request, where its worker is to be ended."""
+    """Stores, for the time of a request, where its worker is to be ended."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        # Nobody handles SIGALRM, so it ends the process wherever it is, also after this call.
+        # SIGALRM has no handler, so it ends the process at any point, also after this call.
         if AFTER in request.headers:
             signal.setitimer(signal.ITIMER_REAL, float(request.headers[AFTER]))
         token = wanted.set(request.headers.get(AT, ""))
@@ -37,7 +37,7 @@ class KillPoints:
 
 def reached(point: str) -> None:
     if point == wanted.get():
-        # As SIGKILL does: no rollback, no answer, no word to the database.
+        # Like SIGKILL: no rollback, no answer, no message to the database.
         os._exit(KILLED)
 
 

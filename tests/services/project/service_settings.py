@@ -12,7 +12,7 @@ INSTALLED_APPS = [
     "toolbooth.django",
     "ledger",
 ]
-# Outside the gateway, in front of every request. It ends the worker where a call asks for it.
+# Outside the gateway, in front of every request. It ends the worker where a call requests it.
 MIDDLEWARE = ["kill_points.KillPoints"]
 ROOT_URLCONF = "service_urls"
 DATABASES = {"default": json.loads(os.environ["SERVICES_DATABASE"])}
@@ -22,9 +22,9 @@ if DATABASES["default"]["ENGINE"].endswith("mysql"):
 
     pymysql.install_as_MySQLdb()
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
-# Not a test of passwords: the usual hasher takes longer than everything else here.
+# Passwords are not tested here: the usual hasher takes longer than everything else.
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
-# MariaDB and SQLite have no deferred constraints, and Django says so at every start.
+# MariaDB and SQLite have no deferred constraints, and Django warns about that at every start.
 SILENCED_SYSTEM_CHECKS = ["models.W038"]
 USE_TZ = True
 REST_FRAMEWORK = {

@@ -1,1 +1,1 @@
-"""Stands where django-rest-knox 5 is installed, with the parts that `mcp_config` uses."""
+"""Replaces django-rest-knox 5, with the parts of it that `mcp_config` uses."""

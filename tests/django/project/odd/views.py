@@ -84,7 +84,7 @@ def _exactly(value: Any) -> Any:
 
 
 class Echo(generics.GenericAPIView):
-    """Answers with what its serializer made of the body."""
+    """Answers with the validated data of its serializer."""
 
     def post(self, request: Request) -> Response:
         serializer = self.get_serializer(data=request.data)
@@ -463,7 +463,7 @@ class SiteLogView(generics.ListAPIView):
 
 
 class ByKey(BaseAuthentication):
-    """A way of its own to say who calls."""
+    """An authentication method of its own."""
 
     def authenticate(self, request: Any) -> Any:
         from django.contrib.auth.models import User  # noqa: PLC0415  # not ready when views are first imported

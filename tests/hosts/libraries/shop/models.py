@@ -1,4 +1,4 @@
-"""Rows for views that are written with other people's libraries."""
+"""Rows for views that are written with third-party packages."""
 
 from django.conf import settings
 from django.db import models

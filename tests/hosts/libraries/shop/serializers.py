@@ -1,4 +1,4 @@
-"""Serializers of other people's making."""
+"""Serializers of third-party packages."""
 
 from typing import ClassVar
 

@@ -1,4 +1,4 @@
-"""Views of other people's making."""
+"""Views of third-party packages."""
 
 from adrf.views import APIView as AsyncAPIView
 from djangorestframework_camel_case.parser import CamelCaseJSONParser

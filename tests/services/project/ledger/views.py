@@ -60,7 +60,7 @@ class EntryViewSet(viewsets.ModelViewSet):
 
 
 class GatedEntryViewSet(mixins.CreateModelMixin, viewsets.GenericViewSet):
-    """Entries that are saved when the test says so."""
+    """Entries that are saved when the test allows it."""
 
     queryset = Entry.objects.order_by("id")
     serializer_class = EntrySerializer
@@ -136,6 +136,6 @@ def lock_wait() -> str:
 
 
 def run_hook(label: str) -> None:
-    """One line in a file that the test reads."""
+    """Write one line in a file that the test reads."""
     with Path(os.environ["SERVICES_HOOKS"]).open("a", encoding="utf-8") as file:
         file.write(f"{label}\n")
