@@ -1,11 +1,12 @@
 """The same mistake in many rows, repairs before a refusal, and questions about names."""
 
 import json
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
+import pytest
 from pydantic import BaseModel, Field, field_validator
 
-from toolbooth import Verbatim, compile_function, handle_bytes
+from toolbooth import Limits, Verbatim, compile_function, handle_bytes
 
 
 def lines(tool: Any, arguments: Any) -> list[str]:
@@ -41,6 +42,127 @@ def test_same_mistake_in_many_rows_is_reported_once():
         '- $.lines[0].quantity: must be an integer, got text "q0"; e.g. 1; leave it out if unknown'
         " (the same 30 times, also at $.lines[1].quantity, $.lines[2].quantity)"
     ]
+
+
+@pytest.mark.parametrize("count", [50, 500])
+def test_same_mistake_in_very_many_rows_is_counted_in_all_of_them(count: int):
+    also = f"(the same {count} times, also at $.lines[1].{{0}}, $.lines[2].{{0}})"
+    assert lines(order, {"lines": [{"sku": "A", "colour": 1}] * count}) == [
+        f'- $.lines[0].colour: there is no field "colour" {also.format("colour")}',
+        'Declared fields of $.lines[0]: "sku" (text, required), "quantity" (integer).',
+    ]
+    assert lines(order, {"lines": [{"sku": "A", "quantity": "x"}] * count}) == [
+        '- $.lines[0].quantity: must be an integer, got text "x"; e.g. 1; leave it out if unknown '
+        + also.format("quantity")
+    ]
+    assert lines(order, {"lines": [{"sku": "A", "quantity": 0}] * count}) == [
+        "- $.lines[0].quantity: must be at least 1; got 0; e.g. 1; leave it out if unknown "
+        + also.format("quantity")
+    ]
+    assert lines(order, {"lines": [{"quantity": 1}] * count}) == [
+        f"- $.lines[0].sku: is required, but was not sent {also.format('sku')}"
+    ]
+
+
+@pytest.mark.parametrize("count", [50, 500])
+def test_typo_in_very_many_rows_is_counted_in_all_of_them_and_corrected(count: int):
+    body = json.dumps({"lines": [{"sku": "A", "quantty": 2}] * count}).encode()
+    result = handle_bytes(compile_function(order, limits=Limits(max_text=40_000)), body)
+    assert result["content"][0]["text"].splitlines()[:2] == [
+        f"Refused: {count} problems in the arguments of 'order'. Nothing was done.",
+        '- $.lines[0].quantty: there is no field "quantty"; did you mean "quantity"?'
+        f" (the same {count} times, also at $.lines[1].quantty, $.lines[2].quantty)",
+    ]
+    right = {"lines": [{"sku": "A", "quantity": 2}] * count}
+    assert result["_meta"]["toolbooth"]["corrected"] == right
+
+
+def test_other_mistakes_are_listed_after_forty_problems_and_counted_too():
+    rows = [{"sku": "A", "colour": 1}] * 60 + [{"sku": {}, "size": 2}, {"size": 2}] * 5
+    assert lines(order, {"lines": rows}) == [
+        '- $.lines[0].colour: there is no field "colour"'
+        " (the same 60 times, also at $.lines[1].colour, $.lines[2].colour)",
+        "- $.lines[60].sku: must be text, got an object"
+        " (the same 5 times, also at $.lines[62].sku, $.lines[64].sku)",
+        '- $.lines[60].size: there is no field "size"'
+        " (the same 10 times, also at $.lines[61].size, $.lines[62].size)",
+        "- $.lines[61].sku: is required, but was not sent"
+        " (the same 5 times, also at $.lines[63].sku, $.lines[65].sku)",
+        'Declared fields of $.lines[0]: "sku" (text, required), "quantity" (integer).',
+    ]
+
+
+def test_a_field_renamed_in_very_many_rows_is_not_missing_in_any_of_them():
+    rows = [{"skuu": "A", "quantity": {}}] * 60 + [{"skuu": "A"}, {"quantity": 1}]
+    text = "\n".join(lines(order, {"lines": rows}))
+    assert '"skuu"; did you mean "sku"? (the same 61 times' in text
+    assert "- $.lines[61].sku: is required, but was not sent\n" in text
+
+
+def test_fields_in_wrappers_in_very_many_rows_are_not_missing():
+    rows = [{"data": {"sku": "A"}}] * 100 + [{"data": '{"sku": "A"}', "colour": 1}] * 100
+    text = "\n".join(lines(order, {"lines": rows}))
+    assert 'not inside "data" (the same 200 times' in text
+    assert "is required" not in text
+
+
+def test_the_count_of_a_mistake_is_a_least_one_if_other_problems_are_not_listed():
+    found = lines(order, {"lines": [{"quantity": 1}] * 1_500})
+    assert found == [
+        "- $.lines[0].sku: is required, but was not sent"
+        " (the same at least 1000 times, also at $.lines[1].sku, $.lines[2].sku)",
+        "- and 500 more",
+    ]
+    found = lines(order, {"lines": [{"sku": "A", f"k{n}": 1} for n in range(100)]})
+    assert "\n- and " in "\n".join(found)
+
+
+class Card(BaseModel):
+    kind: Literal["card"]
+    number: int
+
+
+class Cash(BaseModel):
+    kind: Literal["cash"]
+    amount: int
+
+
+def pay(payments: list[Card | Cash], note: str = "", days: list[int] | list[str] = []) -> str:  # noqa: B006
+    raise AssertionError("called")
+
+
+def test_mistakes_in_rows_of_several_forms_are_counted():
+    cards = [{"kind": "card", "number": "x"}] * 45
+    rows = [*cards, *[{"kind": "cash", "amount": "y"}] * 20, *cards]
+    assert lines(pay, {"payments": rows, "note": {}})[:3] == [
+        '- $.payments[0].number: must be an integer, got text "x"'
+        " (the same at least 90 times, also at $.payments[1].number, $.payments[2].number)",
+        "- $.note: must be text, got an object; leave it out if unknown",
+        "- and 20 more",
+    ]
+
+
+class Batch(BaseModel):
+    lines: list[Line]
+    note: str = ""
+
+
+class Plan(BaseModel):
+    lines: list[Line]
+    title: str = ""
+
+
+def test_mistakes_in_one_form_of_a_union_are_counted():
+    def tool(batch: Batch | Plan, days: list[int] = []) -> str:  # noqa: B006
+        raise AssertionError("called")
+
+    rows = [{"sku": "A", "quantity": "x"}] * 60
+    batch = {"batch": {"lines": rows, "note": {}}, "days": [{}] * 10}
+    for sent in (batch, {"days": batch["days"], "batch": batch["batch"]}):
+        found = "\n".join(lines(tool, sent))
+        assert "(the same 60 times, also at $.batch.lines[1].quantity" in found
+        assert "(the same 10 times, also at $.days[1], $.days[2])" in found
+        assert "$.batch.note: must be text, got an object" in found
 
 
 def test_different_mistakes_in_the_same_rows_are_reported_separately():

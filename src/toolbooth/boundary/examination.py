@@ -6,6 +6,7 @@ from typing import Any
 
 from toolbooth.boundary import messages, refusals
 from toolbooth.boundary.mend import Slip
+from toolbooth.boundary.mistakes import MOST_PROBLEMS, Mistake, Mistakes, mistake_at, mistake_of
 from toolbooth.boundary.read import count_values
 from toolbooth.boundary.repairs import Repair, RepairCode
 from toolbooth.contract import Limits
@@ -18,11 +19,6 @@ MOST_REPAIRS = 1_000
 
 MOST_SLIPS = 1_000
 """Past this many, undeclared keys are no slip of the pen."""
-
-MOST_PROBLEMS = 40
-"""Past this many, problems are only counted: no agent reads further, and hostile input must not
-cost more.
-"""
 
 _MOST_COMPARED = 400
 """Declared names that undeclared keys are compared with in one call, to mention similar ones."""
@@ -47,6 +43,9 @@ class Examination:
     `thorough`: numbers must be looked at one by one, so the compiled check decides nothing.
     `as_sent`: the branch of a union is not known, so neither is the type of a number.
     `compared` counts the names that were compared with undeclared keys.
+    `is_guess`: the form of a union was not looked for, so no further problem is listed.
+    `mistakes`: the listed ones, once so many problems are listed that others may be counted;
+    `repeated`: problems that were counted since: the path of the first, its mistake, their number.
     `known` has every form of a union that was tried on a value, and `likely` the forms that it may
     have: all trials share them, so that unions in unions do not multiply. They also share
     `text_values`, the number of values that were read out of JSON text: to read one takes many
@@ -58,13 +57,16 @@ class Examination:
         "compared",
         "declared",
         "has_names",
+        "is_guess",
         "known",
         "likely",
         "limits",
+        "mistakes",
         "more",
         "problem_paths",
         "problems",
         "repairs",
+        "repeated",
         "slips",
         "text_values",
         "thorough",
@@ -83,6 +85,9 @@ class Examination:
         self.wrapped_names: set[str] = set()
         self.more = 0
         self.has_names = False
+        self.is_guess = False
+        self.mistakes: Mistakes | None = None
+        self.repeated: dict[object, list[Any]] = {}
         self.compared = 0
         # A list, not a number: the trials of this call share it and add to the same count.
         self.text_values = [0]
@@ -119,7 +124,15 @@ class Examination:
         room = max(0, MOST_PROBLEMS - len(self.problems))
         self.problems += other.problems[:room]
         self.problem_paths += other.problem_paths[:room]
-        self.more += max(0, len(other.problems) - room) + other.more
+        self.more += other.more
+        for each in other.problems[room:]:
+            if not self._is_counted(mistake_of(each)):
+                self.problems.append(each)
+                self.problem_paths.append(each.path)
+        if other.mistakes is not None:
+            self._known_mistakes().take(other.mistakes)
+        for _, mistake, count in other.repeated.values():
+            self._known_mistakes().add(mistake, count)
         self.declared.update(other.declared)
         self.wrapped_names |= other.wrapped_names
         self.has_names = self.has_names or other.has_names
@@ -139,19 +152,64 @@ class Examination:
             self.repairs.append(Repair(code=code, path=path))
 
     def refuse(self, code: ProblemCode, path: JsonPath, message: str) -> None:
-        if len(self.problems) >= MOST_PROBLEMS:
-            self.more += 1
-            return
-        self.problems.append(Problem(code=code, path=path, message=message))
-        self.problem_paths.append(path)
+        if not self.is_only_counted(code, path):
+            self.add(code, path, message)
 
     def refuse_type(self, shape: Shape, value: Any, path: JsonPath) -> None:
         # The sentence is not even made for a problem that is only counted: a list of a million
         # wrong items would need a million sentences.
-        if self.is_full:
-            self.more += 1
-        else:
-            self.refuse("wrong-type", path, messages.wrong_type(shape, value))
+        if not self.is_only_counted("wrong-type", path, id(shape)):
+            self.add("wrong-type", path, messages.wrong_type(shape, value))
+
+    def is_only_counted(self, code: ProblemCode, path: JsonPath, kind: object = None) -> bool:
+        """Whether a problem is not listed: then it is counted by now. `kind`: if it is equal, and
+        the place too, then the mistake is.
+        """
+        if len(self.problems) < MOST_PROBLEMS:
+            return False
+        if kind is not None and self.repeats(kind, path):
+            return True
+        mistake = mistake_at(code, path)
+        is_counted = self._is_counted(mistake)
+        if is_counted and kind is not None:
+            self.repeated.setdefault(kind, [path, mistake, 0])
+        return is_counted
+
+    def repeats(self, kind: object, path: JsonPath) -> bool:
+        """Whether an equal problem was counted before, in another item of the same array: then this
+        one is counted, too. A short way, because there may be ten thousand of them.
+        """
+        entry = self.repeated.get(kind)
+        if entry is None or len(entry[0]) != len(path):
+            return False
+        for step, other in zip(path, entry[0], strict=True):
+            if step != other and (type(step) is str or type(other) is str):
+                return False
+        entry[2] += 1
+        self.more += 1
+        return True
+
+    def _is_counted(self, mistake: Mistake) -> bool:
+        is_counted = self._known_mistakes().count(mistake, may_list=not self.is_guess)
+        self.more += is_counted
+        return is_counted
+
+    def _known_mistakes(self) -> Mistakes:
+        if self.mistakes is None:
+            self.mistakes = Mistakes(self.problems)
+        return self.mistakes
+
+    def add(self, code: ProblemCode, path: JsonPath, message: str) -> None:
+        """List a problem."""
+        self.problems.append(Problem(code=code, path=path, message=message))
+        self.problem_paths.append(path)
+
+    def close(self) -> None:
+        """Note with each listed mistake how many of its problems are not listed."""
+        if self.mistakes is not None:
+            for _, mistake, count in self.repeated.values():
+                self.mistakes.add(mistake, count)
+            self.problems = self.mistakes.counted(self.problems)
 
     @property
     def has_stopped(self) -> bool:
@@ -180,7 +238,7 @@ class Examination:
 
     @property
     def is_full(self) -> bool:
-        """Whether further problems are only counted."""
+        """Whether further problems are only counted, unless they are mistakes of their own."""
         return len(self.problems) >= MOST_PROBLEMS
 
     def may_compare(self, form: ObjectShape) -> bool:

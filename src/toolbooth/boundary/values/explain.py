@@ -83,7 +83,7 @@ def _with_advice(
         # An edit shows the right value already.
         if needs_advice and each.path not in edited:
             message = messages.with_advice(each.message, _advice(contract, each.path, arguments))
-            each = Problem(code=each.code, path=each.path, message=message, kind=each.kind)
+            each = replace(each, message=message)
         problems.append(each)
     return problems
 
