@@ -32,6 +32,10 @@ Forms = tuple[ObjectShape, ...]
 """The forms of a union."""
 
 
+Kind = tuple[int, str, type | None]
+"""The id of a shape or a form, the code or the key of a problem, and the type of a key's value."""
+
+
 class Examination:
     """The result of one descent.
 
@@ -45,7 +49,8 @@ class Examination:
     `compared` counts the names that were compared with undeclared keys.
     `is_guess`: the form of a union was not looked for, so no further problem is listed.
     `mistakes`: the listed ones, once so many problems are listed that others may be counted;
-    `repeated`: problems that were counted since: the path of the first, its mistake, their number.
+    `repeated`: problems that were counted since: the ends and the length of the first path, the
+    mistake, and their number.
     `known` has every form of a union that was tried on a value, and `likely` the forms that it may
     have: all trials share them, so that unions in unions do not multiply. They also share
     `text_values`, the number of values that were read out of JSON text: to read one takes many
@@ -87,7 +92,7 @@ class Examination:
         self.has_names = False
         self.is_guess = False
         self.mistakes: Mistakes | None = None
-        self.repeated: dict[object, list[Any]] = {}
+        self.repeated: dict[Kind, list[Any]] = {}
         self.compared = 0
         # A list, not a number: the trials of this call share it and add to the same count.
         self.text_values = [0]
@@ -131,7 +136,7 @@ class Examination:
                 self.problem_paths.append(each.path)
         if other.mistakes is not None:
             self._known_mistakes().take(other.mistakes)
-        for _, mistake, count in other.repeated.values():
+        for *_, mistake, count in other.repeated.values():
             self._known_mistakes().add(mistake, count)
         self.declared.update(other.declared)
         self.wrapped_names |= other.wrapped_names
@@ -158,34 +163,39 @@ class Examination:
     def refuse_type(self, shape: Shape, value: Any, path: JsonPath) -> None:
         # The sentence is not even made for a problem that is only counted: a list of a million
         # wrong items would need a million sentences.
-        if not self.is_only_counted("wrong-type", path, id(shape)):
+        if not self.is_only_counted("wrong-type", path, shape):
             self.add("wrong-type", path, messages.wrong_type(shape, value))
 
-    def is_only_counted(self, code: ProblemCode, path: JsonPath, kind: object = None) -> bool:
-        """Whether a problem is not listed: then it is counted by now. `kind`: if it is equal, and
-        the place too, then the mistake is.
-        """
+    def is_only_counted(
+        self, code: ProblemCode, path: JsonPath, shape: Shape | None = None
+    ) -> bool:
+        """Whether a problem is not listed: then it is counted by now. `shape`: of a wrong value."""
         if len(self.problems) < MOST_PROBLEMS:
             return False
-        if kind is not None and self.repeats(kind, path):
+        kind = (id(shape), code, None)
+        if shape is not None and self.repeats(kind, path):
             return True
         mistake = mistake_at(code, path)
         is_counted = self._is_counted(mistake)
-        if is_counted and kind is not None:
-            self.repeated.setdefault(kind, [path, mistake, 0])
+        if is_counted and shape is not None:
+            self.expect(kind, path, mistake)
         return is_counted
 
-    def repeats(self, kind: object, path: JsonPath) -> bool:
+    def expect(self, kind: Kind, path: JsonPath, mistake: Mistake) -> None:
+        """Note a problem that was counted, so that more of them are found by `repeats`."""
+        self.repeated.setdefault(kind, [path[:1], path[-1:], len(path), mistake, 0])
+
+    def repeats(self, kind: Kind, path: JsonPath) -> bool:
         """Whether an equal problem was counted before, in another item of the same array: then this
         one is counted, too. A short way, because there may be ten thousand of them.
         """
         entry = self.repeated.get(kind)
-        if entry is None or len(entry[0]) != len(path):
+        if entry is None or entry[2] != len(path) or entry[0] != path[:1]:
             return False
-        for step, other in zip(path, entry[0], strict=True):
-            if step != other and (type(step) is str or type(other) is str):
-                return False
-        entry[2] += 1
+        # One shape may be declared for several fields, but not for a field and its items.
+        if entry[1] != path[-1:] and type(path[-1]) is str:
+            return False
+        entry[4] += 1
         self.more += 1
         return True
 
@@ -207,7 +217,7 @@ class Examination:
     def close(self) -> None:
         """Note with each listed mistake how many of its problems are not listed."""
         if self.mistakes is not None:
-            for _, mistake, count in self.repeated.values():
+            for *_, mistake, count in self.repeated.values():
                 self.mistakes.add(mistake, count)
             self.problems = self.mistakes.counted(self.problems)
 

@@ -17,6 +17,7 @@ from toolbooth.boundary.integers import short_integer
 from toolbooth.boundary.keys import wrappers
 from toolbooth.boundary.keys.declared import declared_in
 from toolbooth.boundary.messages import MOST_COUNTED
+from toolbooth.boundary.mistakes import mistake_at
 from toolbooth.boundary.numbers import declared_number, free_numbers
 from toolbooth.boundary.read import text_as_object
 from toolbooth.boundary.repairs import NOT_SENT
@@ -102,7 +103,7 @@ def _refuse_text(
 ) -> None:
     """Text that is not of a declared type. It may be meant for a field of the object that is."""
     exam.has_names = exam.has_names or bool(shape.named_by)
-    if exam.is_only_counted(why.code, path, (id(shape), why.code)):
+    if exam.is_only_counted(why.code, path, shape):
         return
     message = messages.wrong_type(shape, value, why.message)
     if shape.named_by and refusals.is_name(value):
@@ -302,21 +303,29 @@ def _undeclared_key(
     """A key of `beside` that no field declares: the client's own, further content of an open
     object, or refused.
     """
-    value = beside[key]
+    value, kind = beside[key], None
     if not path and repairs.is_client_key(key, value, form):
         exam.repair("client-key", (key,))
         return NOT_SENT
+    # Most keys of a hostile call are only counted: to look into a million of them costs too much.
+    if exam.mistakes is not None and form.additional is None:
+        if not exam.mistakes.may_list(key):
+            exam.more += 1
+            return NOT_SENT
+        # Text may hold an object, so that its type does not show which mistake it is.
+        if type(value) is not str or value[:1].isalnum():
+            kind = (id(form), key, type(value))
+            if exam.repeats(kind, path):
+                return NOT_SENT
     place = (*path, key)
-    kind = _kind_of_key(form, key, value)
-    if exam.repeated and exam.repeats(kind, place):
-        return NOT_SENT
     inner = text_as_object(value, exam.limits)
     shape = undeclared_shape(form, key)
     if shape is not None and not wrappers.is_wrapper(form, key, inner, beside):
         return _value(shape, value, place, exam)
-    # Most keys of a hostile call are only counted: to compare a million of them costs too much.
     code: ProblemCode = "unknown-key" if inner is None else "nested-wrapper"
-    if exam.is_only_counted(code, place, kind):
+    if exam.is_only_counted(code, place):
+        if kind is not None:
+            exam.expect(kind, path, mistake_at(code, place))
         return NOT_SENT
     exam.declared[path] = declared_in(form)
     if inner is not None:
@@ -325,17 +334,6 @@ def _undeclared_key(
     code, message = wrappers.undeclared_key(form, key, inner, beside, path, compares=compares)
     exam.add(code, place, message)
     return NOT_SENT
-
-
-def _kind_of_key(form: ObjectShape, key: str, value: Any) -> object:
-    """Equal for undeclared keys at one place if they are the same mistake; None if that is not
-    clear.
-    """
-    # In an open object, the keys beside it decide whether a key is a mistake. Text may hold an
-    # object.
-    if form.additional is not None or (type(value) is str and not value[:1].isalnum()):
-        return None
-    return (id(form), key, type(value))
 
 
 def _array(form: ArrayShape, value: list[Any], path: JsonPath, exam: Examination) -> list[Any]:

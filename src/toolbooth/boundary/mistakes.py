@@ -37,23 +37,23 @@ def mistake_at(
 def mistake_of(problem: Problem) -> Mistake:
     """The mistake of a problem."""
     is_ours = problem.code != "invalid" or can_be_shown(problem.kind)
-    return mistake_at(
-        problem.code, problem.path, problem.kind, "" if is_ours else problem.message
-    )
+    return mistake_at(problem.code, problem.path, problem.kind, "" if is_ours else problem.message)
 
 
 class Mistakes:
     """The mistakes that are listed, and how many problems of each are not."""
 
-    __slots__ = ("_room", "_unlisted")
+    __slots__ = ("_names", "_room", "_unlisted")
 
     def __init__(self, listed: Iterable[Problem]) -> None:
         self._unlisted: dict[Mistake, int] = {}
         self._room: dict[Mistake, int] = {}
+        self._names = set[str]()
         for each in listed:
             mistake = mistake_of(each)
             self._unlisted[mistake] = 0
             self._room[mistake] = max(0, self._room.get(mistake, PLACES) - 1)
+            self._names.update(mistake[1][-1:])
 
     def count(self, mistake: Mistake, *, may_list: bool = True) -> bool:
         """Count a problem. Returns False, and does not count it, if it is to be listed."""
@@ -62,12 +62,17 @@ class Mistakes:
             if not may_list or len(self._room) >= MOST_PROBLEMS:
                 return True
             self._unlisted[mistake] = 0
+            self._names.update(mistake[1][-1:])
             room = PLACES
         if room and may_list:
             self._room[mistake] = room - 1
             return False
         self._unlisted[mistake] += 1
         return True
+
+    def may_list(self, name: str) -> bool:
+        """Whether a mistake with a key of this name may be listed, or is."""
+        return name in self._names or len(self._room) < MOST_PROBLEMS
 
     def take(self, other: Mistakes) -> None:
         """Add the counts of another list whose problems were added to this one."""

@@ -273,9 +273,7 @@ def _refusal_text(
     return shorten("\n".join([head, *shown, *_field_lines(objects, room), *remedy]), most)
 
 
-def _lines(
-    problems: Sequence[Problem], data: list[dict[str, str]], *, at_least: bool
-) -> list[str]:
+def _lines(problems: Sequence[Problem], data: list[dict[str, str]], *, at_least: bool) -> list[str]:
     """A line for each problem; the same mistake in several items of an array has one line.
     `at_least`: other problems are not listed, and some may be the same mistakes.
     """
