@@ -17,9 +17,9 @@ from toolbooth.boundary.values import messages
 from toolbooth.boundary.values.blank_form import blank_form
 from toolbooth.boundary.values.branches import declared_by_forms, with_every_form
 from toolbooth.boundary.values.example import example_at
-from toolbooth.boundary.values.hints import hint
+from toolbooth.boundary.values.hints import UNITS, hint
 from toolbooth.contract import Contract
-from toolbooth.errors import Declared, Edit, Problem, Split, ToolInputError
+from toolbooth.errors import Declared, Edit, Problem, Rewrite, Split, ToolInputError
 from toolbooth.jsonvalue import JsonPath, is_array, is_object, look_up
 from toolbooth.shape import ObjectShape, Shape
 from toolbooth.shape_check import fits
@@ -41,10 +41,11 @@ def explained(
     edits: Sequence[Edit] = (),
     more: int = 0,
 ) -> ToolInputError:
-    """Return the refusal with all of this, and without secrets. Nothing is added to a refusal that
-    has a corrected call.
+    """Return the refusal with all of this, and without secrets. To a refusal that has a corrected
+    call, only what this call assumes is added.
     """
     form = None
+    problems = _with_time_zone(problems, edits, arguments)
     if corrected is None:
         problems = _with_advice(problems, edits, contract, arguments)
         problems = with_every_form(problems, contract, arguments)
@@ -86,6 +87,43 @@ def _with_advice(
             each = replace(each, message=message)
         problems.append(each)
     return problems
+
+
+def _with_time_zone(
+    problems: list[Problem], edits: Sequence[Edit], arguments: Any
+) -> list[Problem]:
+    """The problems, with the time zone that is assumed where a number is corrected to a date and
+    time.
+    """
+    for edit in edits:
+        number = _number_for_time(edit, arguments)
+        if number:
+            unit, _ = UNITS[len(number)]
+            advice = messages.as_utc(number, unit)
+            problems = [_about(each, edit.source, advice) for each in problems]
+    return problems
+
+
+def _number_for_time(edit: Edit, arguments: Any) -> str:
+    """The digits that are sent as a date and time instead; empty if the edit is another one."""
+    if not isinstance(edit, Rewrite) or not isinstance(edit.value, str):
+        return ""
+    sent = look_up(arguments, edit.source)
+    digits = str(sent) if type(sent) in (int, str) else ""
+    is_time = digits.isdecimal() and len(digits) in UNITS and edit.value.endswith("Z")
+    return digits if is_time else ""
+
+
+def _about(problem: Problem, source: JsonPath, advice: str) -> Problem:
+    """The problem with the advice, if it is about the value at a path, or about an object with it
+    inside.
+    """
+    if problem.path != source[: len(problem.path)]:
+        return problem
+    # A question keeps its mark.
+    if problem.message.endswith("?"):
+        return replace(problem, message=f"{problem.message} {advice}")
+    return replace(problem, message=messages.with_advice(problem.message, (advice,)))
 
 
 def with_meaning(problem: Problem, contract: Contract, arguments: Any) -> Problem:
