@@ -14,12 +14,12 @@ import jiter
 from toolbooth.boundary.complexity import is_costly
 from toolbooth.boundary.correct import correct
 from toolbooth.boundary.cures.in_place import cure_in_place
-from toolbooth.boundary.cures.missing import found_elsewhere
+from toolbooth.boundary.cures.missing import found_elsewhere, is_filled
 from toolbooth.boundary.examination import Examination
 from toolbooth.boundary.examine import examine
 from toolbooth.boundary.keys.declared import declared_in
 from toolbooth.boundary.mend import is_beyond_correction, mend
-from toolbooth.boundary.mistakes import listed, mistake_at
+from toolbooth.boundary.mistakes import listed
 from toolbooth.boundary.objections import IsExplained, WireLocation, problems_of
 from toolbooth.boundary.read import Reading, read_as_written
 from toolbooth.boundary.refusals import form_at, holds_secret
@@ -32,14 +32,11 @@ from toolbooth.contract import Contract, InvalidValues, Objection
 from toolbooth.errors import (
     Declared,
     Edit,
-    Move,
     Problem,
-    Rename,
     Rewrite,
-    Split,
     ToolInputError,
 )
-from toolbooth.jsonvalue import Json, JsonPath, is_object, look_up
+from toolbooth.jsonvalue import Json, JsonPath, is_object
 from toolbooth.shape_check import fits
 
 _POINT = b"."
@@ -230,7 +227,7 @@ def refusal_of(
         found = []
     if edits and corrected is None:
         # With the edit `rename $.nmae to "name"`, the field `name` is not missing any more.
-        found = [each for each in found if not _is_filled(each, edits, arguments)]
+        found = [each for each in found if not is_filled(each, edits, arguments)]
     shown = corrected is not None and not found and not holds_secret(contract.shape, corrected)
     declared = exam.declared
     if found:
@@ -245,30 +242,6 @@ def refusal_of(
         edits=edits,
         more=exam.more + more,
     )
-
-
-def _is_filled(problem: Problem, edits: list[Edit], arguments: Any) -> bool:
-    """Whether a field is only missing until one of the edits is made."""
-    if problem.code != "missing":
-        return False
-    for edit in edits:
-        if isinstance(edit, Rename) and _renames(edit, problem.path, arguments):
-            return True
-        if isinstance(edit, Move | Split) and problem.path == edit.target:
-            return True
-    return False
-
-
-def _renames(edit: Rename, missing: JsonPath, arguments: Any) -> bool:
-    """Whether the field was sent under the name that an edit corrects, here or in another item of
-    an array: not every item has an edit of its own.
-    """
-    *above, key = edit.source
-    target = mistake_at("missing", (*above, edit.name))
-    if mistake_at("missing", missing) != target:
-        return False
-    beside = look_up(arguments, missing[:-1])
-    return is_object(beside) and key in beside
 
 
 def _checked(

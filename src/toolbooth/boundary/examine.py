@@ -12,7 +12,7 @@ from typing import Any
 import jiter
 
 from toolbooth.boundary import messages, refusals, repairs
-from toolbooth.boundary.examination import MOST_SLIPS, Examination
+from toolbooth.boundary.examination import MOST_SLIPS, Examination, Kind
 from toolbooth.boundary.integers import short_integer
 from toolbooth.boundary.keys import wrappers
 from toolbooth.boundary.keys.declared import declared_in
@@ -303,7 +303,8 @@ def _undeclared_key(
     """A key of `beside` that no field declares: the client's own, further content of an open
     object, or refused.
     """
-    value, kind = beside[key], None
+    value: Any = beside[key]
+    kind: Kind | None = None
     if not path and repairs.is_client_key(key, value, form):
         exam.repair("client-key", (key,))
         return NOT_SENT
@@ -314,7 +315,7 @@ def _undeclared_key(
             return NOT_SENT
         # Text may hold an object, so that its type does not show which mistake it is.
         if type(value) is not str or value[:1].isalnum():
-            kind = (id(form), key, type(value))
+            kind = (id(form), key, value.__class__)
             if exam.repeats(kind, path):
                 return NOT_SENT
     place = (*path, key)

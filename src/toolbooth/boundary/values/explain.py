@@ -96,6 +96,8 @@ def _with_time_zone(
     time.
     """
     for edit in edits:
+        if not isinstance(edit, Rewrite):
+            continue
         number = _number_for_time(edit, arguments)
         if number:
             unit, _ = UNITS[len(number)]
@@ -104,13 +106,11 @@ def _with_time_zone(
     return problems
 
 
-def _number_for_time(edit: Edit, arguments: Any) -> str:
+def _number_for_time(edit: Rewrite, arguments: Any) -> str:
     """The digits that are sent as a date and time instead; empty if the edit is another one."""
-    if not isinstance(edit, Rewrite) or not isinstance(edit.value, str):
-        return ""
     sent = look_up(arguments, edit.source)
     digits = str(sent) if type(sent) in (int, str) else ""
-    is_time = digits.isdecimal() and len(digits) in UNITS and edit.value.endswith("Z")
+    is_time = digits.isdecimal() and len(digits) in UNITS and str(edit.value).endswith("Z")
     return digits if is_time else ""
 
 
