@@ -251,3 +251,64 @@ def test_an_unknown_key_whose_value_fits_the_missing_field_is_asked_about():
     assert lines(tool, {"customer": "Ann", "items": ["a"]})[:1] == [
         '- $.items: there is no field "items"'
     ]
+
+
+# --- an empty wrapper, and the fields of an item ------------------------------------------------
+
+
+def note(content: str, tags: list[str] = []) -> str:  # noqa: B006
+    return content
+
+
+def test_an_empty_object_under_an_unknown_name_is_left_out():
+    contract = compile_function(note)
+    result = handle_bytes(contract, b'{"content": "x", "arguments": {}}')
+    assert result["content"][0]["text"].splitlines() == [
+        "Refused: 1 problem in the arguments of 'note'. Nothing was done.",
+        '- $.arguments: "arguments" is not a declared field and its value is a nested object. '
+        'Leave "arguments" out',
+        'Declared fields: "content" (text, required), "tags" (array of text).',
+        "Left out: $.arguments ({} means no value).",
+        'Send instead: {"content":"x"}',
+    ]
+    corrected = result["_meta"]["toolbooth"]["corrected"]
+    assert handle_bytes(contract, json.dumps(corrected).encode())["content"][0]["text"] == "x"
+
+
+def test_an_empty_object_that_may_mean_a_field_is_not_left_out():
+    def tool(content: str, tags: list[str] = [], guest: Guest | None = None) -> str:  # noqa: B006
+        raise AssertionError("called")
+
+    for sent in ({"Tags": {}}, {"tgas": {}}, {"guest": {"address": "A", "content": {}}}):
+        body = json.dumps({"content": "x", **sent}).encode()
+        result = handle_bytes(compile_function(tool), body)
+        assert "corrected" not in result["_meta"]["toolbooth"]
+
+
+def test_a_call_with_nothing_but_an_empty_object_gets_the_form():
+    assert lines(note, {"arguments": {}})[-1] == 'Form: {"content": "<text>"}'
+
+
+def test_fields_of_an_item_beside_a_missing_array_belong_in_an_item():
+    def tool(customer: str, lines: list[Line]) -> str:
+        raise AssertionError("called")
+
+    found = lines(tool, {"customer": "Ann", "sku": "A", "quantity": 2})
+    assert found[:3] == [
+        '- $.sku: there is no field "sku"; send it in an item of "lines", which is missing',
+        '- $.quantity: there is no field "quantity"; send it in an item of "lines", '
+        "which is missing",
+        "- $.lines: is required, but was not sent",
+    ]
+    for other in ({"colour": 1}, {"data": {"a": 1}}):
+        found = lines(tool, {"customer": "Ann", "sku": "A", **other})
+        assert found[0] == '- $.sku: there is no field "sku"'
+
+
+def test_no_item_is_suggested_for_an_array_without_objects():
+    def tool(customer: str, rows: list[int]) -> str:
+        raise AssertionError("called")
+
+    assert lines(tool, {"customer": "Ann", "sku": "A", "size": 1})[0] == (
+        '- $.sku: there is no field "sku"'
+    )

@@ -32,6 +32,7 @@ from toolbooth.contract import Contract, InvalidValues, Objection
 from toolbooth.errors import (
     Declared,
     Edit,
+    LeaveOut,
     Problem,
     Rewrite,
     ToolInputError,
@@ -229,6 +230,9 @@ def refusal_of(
         # With the edit `rename $.nmae to "name"`, the field `name` is not missing any more.
         found = [each for each in found if not is_filled(each, edits, arguments)]
     shown = corrected is not None and not found and not holds_secret(contract.shape, corrected)
+    # To leave out an empty object is no step towards a call in which nothing else is right.
+    if not shown:
+        edits = [each for each in edits if not (isinstance(each, LeaveOut) and each.value == {})]
     declared = exam.declared
     if found:
         declared = {**declared, **_declared_beside(contract, found, arguments)}

@@ -5,12 +5,12 @@ the form of a call.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import Any
 
 from toolbooth.boundary.cures.places import Place, place_of
-from toolbooth.boundary.keys.messages import unknown_for_missing
+from toolbooth.boundary.keys.messages import unknown_for_items, unknown_for_missing
 from toolbooth.boundary.refusals import field_at, form_at, possible_forms, to_mention
 from toolbooth.boundary.secrecy import hide_secrets
 from toolbooth.boundary.values import messages
@@ -52,6 +52,7 @@ def explained(
         # An edit is something certain to do, so neither a question nor a blank form is needed.
         if not edits:
             problems = _with_question(problems, contract, arguments)
+            problems = _with_items(problems, contract, arguments)
             form = None if more else _form(problems, contract, arguments)
         if contract.has_forms and declared:
             declared = declared_by_forms(declared, contract, arguments)
@@ -223,6 +224,38 @@ def _with_question(problems: list[Problem], contract: Contract, arguments: Any) 
     asked = replace(problem, message=unknown_for_missing(key, str(name)))
     at = problems.index(problem)
     return [*problems[:at], asked, *problems[at + 1 :]]
+
+
+def _with_items(problems: list[Problem], contract: Contract, arguments: Any) -> list[Problem]:
+    """If the fields of an item were sent beside the missing array that the item belongs in: the
+    problems with that place.
+    """
+    missing = [each.path for each in problems if each.code == "missing"]
+    unknown = [each for each in problems if each.code in ("unknown-key", "nested-wrapper")]
+    if len(missing) != 1 or not unknown:
+        return problems
+    [(*above, name)] = missing
+    form = form_at(contract.shape, tuple(above), arguments)
+    fields = _fields_of_items(form, str(name))
+    for each in unknown:
+        is_beside = each.code == "unknown-key" and each.path[:-1] == tuple(above)
+        if not is_beside or each.path[-1] not in fields:
+            return problems
+    made: list[Problem] = []
+    for each in problems:
+        if each.code == "unknown-key":
+            each = replace(each, message=unknown_for_items(str(each.path[-1]), str(name)))
+        made.append(each)
+    return made
+
+
+def _fields_of_items(form: ObjectShape | None, name: str) -> Collection[str]:
+    """The fields of the objects in an array; none if it has other items."""
+    if form is None or name not in form.fields:
+        return ()
+    arrays = form.fields[name].shape.arrays
+    items = arrays[0].items if len(arrays) == 1 else None
+    return items.objects[0].fields if items is not None and len(items.objects) == 1 else ()
 
 
 def _fits(shape: Shape, value: Any) -> bool:
