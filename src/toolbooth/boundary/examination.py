@@ -173,7 +173,8 @@ class Examination:
         if len(self.problems) < MOST_PROBLEMS:
             return False
         kind = (id(shape), code, None)
-        if shape is not None and self.repeats(kind, path):
+        entry = self.repeated.get(kind)
+        if entry is not None and self.repeats(entry, path):
             return True
         mistake = mistake_at(code, path)
         is_counted = self._is_counted(mistake)
@@ -183,17 +184,18 @@ class Examination:
 
     def expect(self, kind: Kind, path: JsonPath, mistake: Mistake) -> None:
         """Note a problem that was counted, so that more of them are found by `repeats`."""
-        self.repeated.setdefault(kind, [path[:1], path[-1:], len(path), mistake, 0])
+        self.repeated.setdefault(
+            kind, [*(path[:1] or (None,)), *(path[-1:] or (None,)), len(path), mistake, 0]
+        )
 
-    def repeats(self, kind: Kind, path: JsonPath) -> bool:
+    def repeats(self, entry: list[Any], path: JsonPath) -> bool:
         """Whether an equal problem was counted before, in another item of the same array: then this
         one is counted, too. A short way, because there may be ten thousand of them.
         """
-        entry = self.repeated.get(kind)
-        if entry is None or entry[2] != len(path) or entry[0] != path[:1]:
+        if entry[2] != len(path):
             return False
         # One shape may be declared for several fields, but not for a field and its items.
-        if entry[1] != path[-1:] and type(path[-1]) is str:
+        if path and (entry[0] != path[0] or (entry[1] != path[-1] and type(path[-1]) is str)):
             return False
         entry[4] += 1
         self.more += 1

@@ -310,14 +310,15 @@ def _undeclared_key(
         return NOT_SENT
     # Most keys of a hostile call are only counted: to look into a million of them costs too much.
     if exam.mistakes is not None and form.additional is None:
-        if not exam.mistakes.may_list(key):
-            exam.more += 1
-            return NOT_SENT
         # Text may hold an object, so that its type does not show which mistake it is.
         if type(value) is not str or value[:1].isalnum():
             kind = (id(form), key, value.__class__)
-            if exam.repeats(kind, path):
+            entry = exam.repeated.get(kind)
+            if entry is not None and exam.repeats(entry, path):
                 return NOT_SENT
+        if not exam.mistakes.may_list(key):
+            exam.more += 1
+            return NOT_SENT
     place = (*path, key)
     inner = text_as_object(value, exam.limits)
     shape = undeclared_shape(form, key)
