@@ -312,3 +312,36 @@ def test_no_item_is_suggested_for_an_array_without_objects():
     assert lines(tool, {"customer": "Ann", "sku": "A", "size": 1})[0] == (
         '- $.sku: there is no field "sku"'
     )
+
+
+# --- the same mistake in several places ---------------------------------------------------------
+
+
+class Node(BaseModel):
+    name: str = ""
+    below: list["Node"] = []
+
+
+def test_the_same_mistake_in_other_arrays_is_counted_apart():
+    def tool(left: list[Node], right: list[Node]) -> str:
+        raise AssertionError("called")
+
+    wrong: dict[str, Any] = {"colour": 1}
+    sent = {"left": [wrong] * 50 + [{"below": [wrong] * 50}], "right": [wrong] * 50}
+    found = lines(tool, sent)[:3]
+    assert [each.partition(":")[0] for each in found] == [
+        "- $.left[0].colour",
+        "- $.left[50].below[0].colour",
+        "- $.right[0].colour",
+    ]
+    assert all("(the same 50 times, " in each for each in found)
+
+
+def test_a_field_that_no_edit_fills_is_missing():
+    def invite(customer: str, guests: list[Guest]) -> str:
+        raise AssertionError("called")
+
+    found = lines(invite, {"guests": [{"adress": "A", "age": {}}] * 60})
+    assert [each for each in found if "is required" in each] == [
+        "- $.customer: is required, but was not sent"
+    ]
