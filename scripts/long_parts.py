@@ -391,8 +391,9 @@ TYPOS = Part(
     about="""Every typo of one slip (two neighbours swapped, a letter dropped, doubled or replaced
 by a neighbour on the keyboard) in every word of the field names of third-party tools: MCP servers
 from npm, and projects behind the gateway. `tests/advice/real_tools.jsonl` has their schemas,
-without descriptions; `scripts/real_tools.py` makes it. "libraries" is our own project, made of
-third-party libraries. A name is misspelt in a call that is right except for the typo, once at each
+without descriptions; `scripts/real_tools.py` makes it. Of an npm server it has every tool. Of a
+project it has a sample: at most 30 tools, those with most field names that no other one has, and
+no tool with more than 80 field names. "libraries" is our own project, made of third-party libraries. A name is misspelt in a call that is right except for the typo, once at each
 depth. An agent sends the call, and then the corrected call of the refusal. "Allowed" are typos in
 objects that accept any key; "words" spell another word, of the list or of the tool; "short" are in
 words of fewer than five letters; "with a secret" are in calls whose correction would repeat a

@@ -529,3 +529,45 @@ def test_a_misplaced_placeholder_is_left_out():
     told = result["_meta"]["toolbooth"]
     assert told["corrected"] == {"to": {"city": "Rome"}}
     assert told["edits"] == ['leave out $.to.floor, because "N/A" means no value']
+
+
+# --- what a corrected call assumes --------------------------------------------------------------
+
+
+class Slot(BaseModel):
+    starts_at: datetime
+    note: str = ""
+
+
+def book(slots: list[Slot] = [], starts_at: datetime | None = None, zone: str = "") -> str:  # noqa: B006
+    raise AssertionError("called")
+
+
+@pytest.mark.parametrize(
+    ("sent", "first"),
+    [
+        (
+            {"starts_at": 1798711200},
+            "- $.starts_at: must be a date and time as ISO 8601 text, got an integer 1798711200; "
+            "1798711200 is read as seconds since 1970 in UTC",
+        ),
+        (
+            {"slots": [{"starts_at": "1798711200000"}]},
+            "- $.slots[0].starts_at: must be a date and time as ISO 8601 text, got the number "
+            '"1798711200000"; 1798711200000 is read as milliseconds since 1970 in UTC',
+        ),
+        (
+            {"startsAt": 1798711200, "zone": 1798711200},
+            '- $.startsAt: there is no field "startsAt"; did you mean "starts_at"? '
+            "1798711200 is read as seconds since 1970 in UTC",
+        ),
+    ],
+    ids=["seconds", "milliseconds in a row", "under another name"],
+)
+def test_a_number_that_is_corrected_to_a_time_is_said_to_be_in_utc(sent: Any, first: str):
+    result = handle_bytes(compile_function(book), json.dumps(sent).encode())
+    found = result["content"][0]["text"].splitlines()
+    assert first in found
+    assert found[-1].startswith("Send instead: ")
+    assert found[-1].count("2026-12-31T10:00:00Z") == 1
+    assert sum("UTC" in line for line in found) == 1

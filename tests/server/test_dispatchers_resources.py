@@ -202,8 +202,8 @@ SLIPS = {
     ),
     "wrapper-that-repeats": (
         {"resource": "contacts", "data": {**CREATE, "email": "a"}},
-        [("missing", "$.action")],
-        None,
+        [("nested-wrapper", "$.data")],
+        {"email": "a"},
     ),
     "wrapped-and-wrong": (
         {"data": {**CREATE, "params": 5}},
@@ -503,7 +503,7 @@ def one() -> ToolRegistry:
 def test_only_resource_of_a_dispatcher_may_be_named():
     assert one().dispatch("shop", {"resource": "orders", "action": "list"}) == text("listed")
     recased = one().dispatch("shop", {"resource": "Orders", "action": "list"})["_meta"]["toolbooth"]
-    assert recased["corrected"] == {"action": "list"}
+    assert recased["corrected"] == {"resource": "orders", "action": "list"}
     other = one().dispatch("shop", {"resource": "zebras", "action": "list"})["_meta"]["toolbooth"]
     assert "corrected" not in other
     assert other["problems"][0]["message"].startswith(

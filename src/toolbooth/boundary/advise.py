@@ -14,11 +14,12 @@ import jiter
 from toolbooth.boundary.complexity import is_costly
 from toolbooth.boundary.correct import correct
 from toolbooth.boundary.cures.in_place import cure_in_place
-from toolbooth.boundary.cures.missing import found_elsewhere
-from toolbooth.boundary.examination import MOST_PROBLEMS, Examination
+from toolbooth.boundary.cures.missing import found_elsewhere, is_filled
+from toolbooth.boundary.examination import Examination
 from toolbooth.boundary.examine import examine
 from toolbooth.boundary.keys.declared import declared_in
 from toolbooth.boundary.mend import is_beyond_correction, mend
+from toolbooth.boundary.mistakes import listed
 from toolbooth.boundary.objections import IsExplained, WireLocation, problems_of
 from toolbooth.boundary.read import Reading, read_as_written
 from toolbooth.boundary.refusals import form_at, holds_secret
@@ -31,11 +32,9 @@ from toolbooth.contract import Contract, InvalidValues, Objection
 from toolbooth.errors import (
     Declared,
     Edit,
-    Move,
+    LeaveOut,
     Problem,
-    Rename,
     Rewrite,
-    Split,
     ToolInputError,
 )
 from toolbooth.jsonvalue import Json, JsonPath, is_object
@@ -67,7 +66,7 @@ def invalid_values(
     declared = _declared_beside(contract, problems, arguments)
     if missing:
         declared = {(): declared_in(*contract.shape.objects), **declared}
-    more = max(0, len(problems) - MOST_PROBLEMS)
+    shown_problems, more = listed(problems)
     if most is None:
         more += error.more
     elif error.one_form:
@@ -77,7 +76,7 @@ def invalid_values(
     return explained(
         contract,
         arguments,
-        problems[:MOST_PROBLEMS],
+        shown_problems,
         declared=declared,
         corrected=corrected if shown else None,
         edits=edits,
@@ -172,14 +171,14 @@ def refusal_without_values(
         for problem in invalid
         if problem.code == "missing" and problem.path not in swallowed
     ]
-    problems = [*tags.problems, *others, *missing]
+    problems, more = listed([*tags.problems, *others, *missing])
     return explained(
         contract,
         decoded,
-        problems[:MOST_PROBLEMS],
+        problems,
         declared=exam.declared,
         edits=[*edits],
-        more=exam.more + len(problems[MOST_PROBLEMS:]),
+        more=exam.more + more,
     )
 
 
@@ -212,7 +211,9 @@ def refusal_of(
     # Past the cap, problems that were only counted cannot be distinguished from new ones.
     if exam.more:
         found = [
-            each for each in _validation_problems(contract, decoded, None) if each.code == "missing"
+            each
+            for each in _validation_problems(contract, decoded, None)
+            if each.code == "missing" and each.path[-1] not in exam.wrapped_names
         ]
     elif corrected is not None:
         corrected, edits, found = _checked(contract, decoded, exam, corrected, edits)
@@ -227,11 +228,15 @@ def refusal_of(
         found = []
     if edits and corrected is None:
         # With the edit `rename $.nmae to "name"`, the field `name` is not missing any more.
-        found = [each for each in found if not _is_filled(each, edits)]
+        found = [each for each in found if not is_filled(each, edits, arguments)]
     shown = corrected is not None and not found and not holds_secret(contract.shape, corrected)
+    # To leave out an empty object is no step towards a call in which nothing else is right.
+    if not shown:
+        edits = [each for each in edits if not (isinstance(each, LeaveOut) and each.value == {})]
     declared = exam.declared
     if found:
         declared = {**declared, **_declared_beside(contract, found, arguments)}
+    found, more = listed(found)
     return explained(
         contract,
         arguments,
@@ -239,20 +244,8 @@ def refusal_of(
         declared=declared,
         corrected=corrected if shown else None,
         edits=edits,
-        more=exam.more,
+        more=exam.more + more,
     )
-
-
-def _is_filled(problem: Problem, edits: list[Edit]) -> bool:
-    """Whether a field is only missing until one of the edits is made."""
-    if problem.code != "missing":
-        return False
-    for edit in edits:
-        if isinstance(edit, Rename) and problem.path == (*edit.source[:-1], edit.name):
-            return True
-        if isinstance(edit, Move | Split) and problem.path == edit.target:
-            return True
-    return False
 
 
 def _checked(
@@ -294,7 +287,7 @@ def _problems(
     contract: Contract, error: InvalidValues, arguments: Any, explained: IsExplained | None
 ) -> list[Problem]:
     found = problems_of(error, contract.shape, arguments, explained)
-    return [problem for _, problem in found[:MOST_PROBLEMS]]
+    return [problem for _, problem in found]
 
 
 def _correction(

@@ -13,7 +13,7 @@ from typing import Any
 
 from toolbooth.boundary import key_paths, refusals, repairs
 from toolbooth.boundary.correction import MOST_SOUGHT, Budget, Correction, Hopeless
-from toolbooth.boundary.cures.meta_tools import gathered
+from toolbooth.boundary.cures.meta_tools import arguments_of, gathered
 from toolbooth.boundary.cures.readings import NO_READING
 from toolbooth.boundary.keys import wrappers
 from toolbooth.boundary.read import text_as_object
@@ -226,6 +226,9 @@ def _place(
     inner = text_as_object(value, work.limits) or key_paths.object_in_key(key, value, work.limits)
     if inner is not None and _place_object(form, made, key, inner, origin, path, work):
         return True
+    if value == {} and origin == (*path, key) and _means_nothing(form, key, work):
+        work.edit(LeaveOut(origin, value))
+        return True
     steps = key_paths.steps_of(key) or key_paths.joined_steps(form, key)
     if len(steps) > 1 and _split(form, made, steps, value, origin, path, work):
         return True
@@ -240,6 +243,15 @@ def _place(
         return False
     below = key_paths.places_below(form).get(key)
     return below is not None and _move_down(form, made, below, value, origin, path, work)
+
+
+def _means_nothing(form: ObjectShape, key: str, work: Correction) -> bool:
+    """Whether an empty object under an undeclared key can be left out: no declared field is meant,
+    here or elsewhere, and no other tool takes it.
+    """
+    if key in work.names or arguments_of(form) is not None or not work.may_seek(form, key):
+        return False
+    return work.budget.may_compare(form) and refusals.nearest(key, form) is None
 
 
 def _respelt(form: ObjectShape, key: str, value: Any, work: Correction) -> str | None:

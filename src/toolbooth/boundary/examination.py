@@ -6,6 +6,7 @@ from typing import Any
 
 from toolbooth.boundary import messages, refusals
 from toolbooth.boundary.mend import Slip
+from toolbooth.boundary.mistakes import MOST_PROBLEMS, Mistake, Mistakes, mistake_at, mistake_of
 from toolbooth.boundary.read import count_values
 from toolbooth.boundary.repairs import Repair, RepairCode
 from toolbooth.contract import Limits
@@ -19,11 +20,6 @@ MOST_REPAIRS = 1_000
 MOST_SLIPS = 1_000
 """Past this many, undeclared keys are no slip of the pen."""
 
-MOST_PROBLEMS = 40
-"""Past this many, problems are only counted: no agent reads further, and hostile input must not
-cost more.
-"""
-
 _MOST_COMPARED = 400
 """Declared names that undeclared keys are compared with in one call, to mention similar ones."""
 
@@ -34,6 +30,10 @@ Trial = tuple[int, int, bool, bool]
 
 Forms = tuple[ObjectShape, ...]
 """The forms of a union."""
+
+
+Kind = tuple[int, str, type | None]
+"""The id of a shape or a form, the code or the key of a problem, and the type of a key's value."""
 
 
 class Examination:
@@ -47,6 +47,10 @@ class Examination:
     `thorough`: numbers must be looked at one by one, so the compiled check decides nothing.
     `as_sent`: the branch of a union is not known, so neither is the type of a number.
     `compared` counts the names that were compared with undeclared keys.
+    `is_guess`: the form of a union was not looked for, so no further problem is listed.
+    `mistakes`: the listed ones, once so many problems are listed that others may be counted;
+    `repeated`: problems that were counted since: the ends and the length of the first path, the
+    mistake, and their number.
     `known` has every form of a union that was tried on a value, and `likely` the forms that it may
     have: all trials share them, so that unions in unions do not multiply. They also share
     `text_values`, the number of values that were read out of JSON text: to read one takes many
@@ -58,13 +62,16 @@ class Examination:
         "compared",
         "declared",
         "has_names",
+        "is_guess",
         "known",
         "likely",
         "limits",
+        "mistakes",
         "more",
         "problem_paths",
         "problems",
         "repairs",
+        "repeated",
         "slips",
         "text_values",
         "thorough",
@@ -83,6 +90,9 @@ class Examination:
         self.wrapped_names: set[str] = set()
         self.more = 0
         self.has_names = False
+        self.is_guess = False
+        self.mistakes: Mistakes | None = None
+        self.repeated: dict[Kind, list[Any]] = {}
         self.compared = 0
         # A list, not a number: the trials of this call share it and add to the same count.
         self.text_values = [0]
@@ -119,7 +129,15 @@ class Examination:
         room = max(0, MOST_PROBLEMS - len(self.problems))
         self.problems += other.problems[:room]
         self.problem_paths += other.problem_paths[:room]
-        self.more += max(0, len(other.problems) - room) + other.more
+        self.more += other.more
+        for each in other.problems[room:]:
+            if not self._is_counted(mistake_of(each)):
+                self.problems.append(each)
+                self.problem_paths.append(each.path)
+        if other.mistakes is not None:
+            self._known_mistakes().take(other.mistakes)
+        for *_, mistake, count in other.repeated.values():
+            self._known_mistakes().add(mistake, count)
         self.declared.update(other.declared)
         self.wrapped_names |= other.wrapped_names
         self.has_names = self.has_names or other.has_names
@@ -139,19 +157,71 @@ class Examination:
             self.repairs.append(Repair(code=code, path=path))
 
     def refuse(self, code: ProblemCode, path: JsonPath, message: str) -> None:
-        if len(self.problems) >= MOST_PROBLEMS:
-            self.more += 1
-            return
-        self.problems.append(Problem(code=code, path=path, message=message))
-        self.problem_paths.append(path)
+        if not self.is_only_counted(code, path):
+            self.add(code, path, message)
 
     def refuse_type(self, shape: Shape, value: Any, path: JsonPath) -> None:
         # The sentence is not even made for a problem that is only counted: a list of a million
         # wrong items would need a million sentences.
-        if self.is_full:
-            self.more += 1
-        else:
-            self.refuse("wrong-type", path, messages.wrong_type(shape, value))
+        if not self.is_only_counted("wrong-type", path, shape):
+            self.add("wrong-type", path, messages.wrong_type(shape, value))
+
+    def is_only_counted(
+        self, code: ProblemCode, path: JsonPath, shape: Shape | None = None
+    ) -> bool:
+        """Whether a problem is not listed: then it is counted by now. `shape`: of a wrong value."""
+        if len(self.problems) < MOST_PROBLEMS:
+            return False
+        kind = (id(shape), code, None)
+        entry = self.repeated.get(kind)
+        if entry is not None and self.repeats(entry, path):
+            return True
+        mistake = mistake_at(code, path)
+        is_counted = self._is_counted(mistake)
+        if is_counted and shape is not None:
+            self.expect(kind, path, mistake)
+        return is_counted
+
+    def expect(self, kind: Kind, path: JsonPath, mistake: Mistake) -> None:
+        """Note a problem that was counted, so that more of them are found by `repeats`."""
+        self.repeated.setdefault(
+            kind, [*(path[:1] or (None,)), *(path[-1:] or (None,)), len(path), mistake, 0]
+        )
+
+    def repeats(self, entry: list[Any], path: JsonPath) -> bool:
+        """Whether an equal problem was counted before, in another item of the same array: then this
+        one is counted, too. A short way, because there may be ten thousand of them.
+        """
+        if entry[2] != len(path):
+            return False
+        # One shape may be declared for several fields, but not for a field and its items.
+        if path and (entry[0] != path[0] or (entry[1] != path[-1] and type(path[-1]) is str)):
+            return False
+        entry[4] += 1
+        self.more += 1
+        return True
+
+    def _is_counted(self, mistake: Mistake) -> bool:
+        is_counted = self._known_mistakes().count(mistake, may_list=not self.is_guess)
+        self.more += is_counted
+        return is_counted
+
+    def _known_mistakes(self) -> Mistakes:
+        if self.mistakes is None:
+            self.mistakes = Mistakes(self.problems)
+        return self.mistakes
+
+    def add(self, code: ProblemCode, path: JsonPath, message: str) -> None:
+        """List a problem."""
+        self.problems.append(Problem(code=code, path=path, message=message))
+        self.problem_paths.append(path)
+
+    def close(self) -> None:
+        """Note with each listed mistake how many of its problems are not listed."""
+        if self.mistakes is not None:
+            for *_, mistake, count in self.repeated.values():
+                self.mistakes.add(mistake, count)
+            self.problems = self.mistakes.counted(self.problems)
 
     @property
     def has_stopped(self) -> bool:
@@ -180,7 +250,7 @@ class Examination:
 
     @property
     def is_full(self) -> bool:
-        """Whether further problems are only counted."""
+        """Whether further problems are only counted, unless they are mistakes of their own."""
         return len(self.problems) >= MOST_PROBLEMS
 
     def may_compare(self, form: ObjectShape) -> bool:

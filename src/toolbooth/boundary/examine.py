@@ -12,15 +12,17 @@ from typing import Any
 import jiter
 
 from toolbooth.boundary import messages, refusals, repairs
-from toolbooth.boundary.examination import MOST_PROBLEMS, MOST_SLIPS, Examination
+from toolbooth.boundary.examination import MOST_SLIPS, Examination, Kind
 from toolbooth.boundary.integers import short_integer
 from toolbooth.boundary.keys import wrappers
 from toolbooth.boundary.keys.declared import declared_in
 from toolbooth.boundary.messages import MOST_COUNTED
+from toolbooth.boundary.mistakes import mistake_at
 from toolbooth.boundary.numbers import declared_number, free_numbers
 from toolbooth.boundary.read import text_as_object
 from toolbooth.boundary.repairs import NOT_SENT
 from toolbooth.contract import Limits
+from toolbooth.errors import ProblemCode
 from toolbooth.jsonvalue import Json, JsonPath, is_array, is_object, look_up, path_text
 from toolbooth.key_patterns import undeclared_shape
 from toolbooth.shape import ArrayShape, Field, ObjectShape, Shape, is_integer_only
@@ -38,7 +40,9 @@ def examine(
 ) -> tuple[Any, Examination]:
     """Examine one call's arguments."""
     exam = Examination(limits, thorough=thorough)
-    return _objects(shape, arguments, (), exam), exam
+    made = _objects(shape, arguments, (), exam)
+    exam.close()
+    return made, exam
 
 
 def _value(shape: Shape, value: Any, path: JsonPath, exam: Examination) -> Any:
@@ -98,16 +102,13 @@ def _refuse_text(
     shape: Shape, value: str, path: JsonPath, exam: Examination, why: repairs.Unrepairable
 ) -> None:
     """Text that is not of a declared type. It may be meant for a field of the object that is."""
-    if exam.is_full:
-        exam.has_names = exam.has_names or bool(shape.named_by)
-        exam.more += 1
+    exam.has_names = exam.has_names or bool(shape.named_by)
+    if exam.is_only_counted(why.code, path, shape):
         return
     message = messages.wrong_type(shape, value, why.message)
-    if shape.named_by:
-        exam.has_names = True
-        if refusals.is_name(value):
-            message = messages.name_it(message, shape.named_by, value)
-    exam.refuse(why.code, path, message)
+    if shape.named_by and refusals.is_name(value):
+        message = messages.name_it(message, shape.named_by, value)
+    exam.add(why.code, path, message)
 
 
 def _objects(shape: Shape, value: Json, path: JsonPath, exam: Examination) -> Any:
@@ -120,7 +121,7 @@ def _objects(shape: Shape, value: Json, path: JsonPath, exam: Examination) -> An
     possible = exam.possible_forms(shape.objects, value)
     # The call is refused in any case, and further problems are only counted.
     if exam.is_full:
-        return _object(possible[0], value, path, exam)
+        return _guessed(_object, possible[0], value, path, exam)
     trials = [(form, _object) for form in possible]
     first = len(exam.problems)
     made = _best(shape, trials, value, path, exam)
@@ -131,9 +132,19 @@ def _objects(shape: Shape, value: Json, path: JsonPath, exam: Examination) -> An
 def _arrays(shape: Shape, value: list[Any], path: JsonPath, exam: Examination) -> Any:
     if not exam.thorough and fits(shape, value):
         return value
-    if len(shape.arrays) == 1 or exam.is_full:
+    if len(shape.arrays) == 1:
         return _array(shape.arrays[0], value, path, exam)
+    if exam.is_full:
+        return _guessed(_array, shape.arrays[0], value, path, exam)
     return _best(shape, [(form, _array) for form in shape.arrays], value, path, exam)
+
+
+def _guessed(walk: Any, form: Any, value: Any, path: JsonPath, exam: Examination) -> Any:
+    """Examine a value by one form of a union, although it may have another one."""
+    outer, exam.is_guess = exam.is_guess, True
+    made = walk(form, value, path, exam)
+    exam.is_guess = outer
+    return made
 
 
 def _best(
@@ -292,28 +303,38 @@ def _undeclared_key(
     """A key of `beside` that no field declares: the client's own, further content of an open
     object, or refused.
     """
-    value = beside[key]
+    value: Any = beside[key]
+    kind: Kind | None = None
     if not path and repairs.is_client_key(key, value, form):
         exam.repair("client-key", (key,))
         return NOT_SENT
-    # The keys of a hostile call are only counted: looking into a million of them costs too much.
-    is_full = len(exam.problems) >= MOST_PROBLEMS
-    if is_full and form.additional is None:
-        exam.more += 1
-        return NOT_SENT
+    # Most keys of a hostile call are only counted: to look into a million of them costs too much.
+    if exam.mistakes is not None and form.additional is None:
+        # Text may hold an object, so that its type does not show which mistake it is.
+        if type(value) is not str or value[:1].isalnum():
+            kind = (id(form), key, value.__class__)
+            entry = exam.repeated.get(kind)
+            if entry is not None and exam.repeats(entry, path):
+                return NOT_SENT
+        if not exam.mistakes.may_list(key):
+            exam.more += 1
+            return NOT_SENT
+    place = (*path, key)
     inner = text_as_object(value, exam.limits)
     shape = undeclared_shape(form, key)
     if shape is not None and not wrappers.is_wrapper(form, key, inner, beside):
-        return _value(shape, value, (*path, key), exam)
-    if is_full:
-        exam.more += 1
+        return _value(shape, value, place, exam)
+    code: ProblemCode = "unknown-key" if inner is None else "nested-wrapper"
+    if exam.is_only_counted(code, place):
+        if kind is not None:
+            exam.expect(kind, path, mistake_at(code, place))
         return NOT_SENT
     exam.declared[path] = declared_in(form)
     if inner is not None:
         exam.wrapped_names |= refusals.names_inside(inner)
     compares = exam.may_compare(form)
     code, message = wrappers.undeclared_key(form, key, inner, beside, path, compares=compares)
-    exam.refuse(code, (*path, key), message)
+    exam.add(code, place, message)
     return NOT_SENT
 
 

@@ -5,7 +5,7 @@ that cannot be sent. Those about undeclared keys are in `keys/messages.py`.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -292,9 +292,11 @@ def head(count: int, tool: str, target: Iterable[str], *, untouched: bool) -> st
     return f"Refused: {_number(count)} {noun} in the arguments{owner}.{done}"
 
 
-def same_in_rows(message: str, count: int, others: Iterable[str]) -> str:
+def same_in_rows(message: str, count: int, others: Sequence[str], *, at_least: bool) -> str:
     """A mistake that was made in several items of an array: how often, and where first."""
-    return f"{message} (the same {count} times, also at {', '.join(others)})"
+    times = f"the same {'at least ' if at_least else ''}{count} times"
+    also = f", also at {', '.join(others)}" if others else ""
+    return f"{message} ({times}{also})"
 
 
 def more_problems(count: int) -> str:

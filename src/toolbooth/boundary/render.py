@@ -14,9 +14,9 @@ from pydantic_core import to_json, to_jsonable_python
 
 from toolbooth.boundary import messages
 from toolbooth.boundary.keys.messages import REQUIRED, declared_fields
+from toolbooth.boundary.mistakes import PLACES, Mistake, mistake_of
 from toolbooth.boundary.repairs import Remark, Repair
 from toolbooth.boundary.serialize import SameKey, as_json, checked_json
-from toolbooth.boundary.values.messages import can_be_shown
 from toolbooth.content import Audio, Image, Resource, Text
 from toolbooth.contract import Limits
 from toolbooth.errors import (
@@ -251,7 +251,11 @@ def _refusal_text(
     """
     count = len(problems) + error.more
     head = messages.head(count, error.tool, error.target, untouched=error.untouched)
-    lines = _lines(error.problems, problems)
+    left = error.more
+    # Past the limit, the rest of the call was not looked at.
+    if left < messages.MOST_COUNTED:
+        left -= sum(each.unlisted for each in error.problems)
+    lines = _lines(error.problems, problems, at_least=left > 0)
     # The usual refusal is short. Room is shared out only if the whole text does not fit.
     if not error.more and len(call) < most:
         fields = [declared_fields(path, each) for path, each in objects]
@@ -264,37 +268,33 @@ def _refusal_text(
     needed = sum(map(len, lines[:1])) + (_LEAST_FIELDS if objects else 0)
     remedy = _remedy(error, call, room - needed, most // 2)
     room -= sum(len(line) + 1 for line in remedy)
-    shown = _lines_that_fit(lines, room - (_FIELDS if objects else 0), error.more)
+    shown = _lines_that_fit(lines, room - (_FIELDS if objects else 0), left)
     room -= sum(len(line) + 1 for line in shown)
     return shorten("\n".join([head, *shown, *_field_lines(objects, room), *remedy]), most)
 
 
-def _lines(problems: Sequence[Problem], data: list[dict[str, str]]) -> list[str]:
-    """A line for each problem; the same mistake in several items of an array has one line."""
+def _lines(problems: Sequence[Problem], data: list[dict[str, str]], *, at_least: bool) -> list[str]:
+    """A line for each problem; the same mistake in several items of an array has one line.
+    `at_least`: other problems are not listed, and some may be the same mistakes.
+    """
     if len(problems) == 1:
         return [_line(data[0]["path"], data[0]["message"])]
-    places: dict[tuple[Any, ...], list[dict[str, str]]] = {}
+    places: dict[Mistake, list[dict[str, str]]] = {}
+    unlisted: dict[Mistake, int] = {}
     # A wrong column in 500 rows is one mistake. As 500 lines, it would leave no room for others.
     for problem, each in zip(problems, data, strict=True):
-        places.setdefault(_mistake(problem), []).append(each)
+        mistake = mistake_of(problem)
+        places.setdefault(mistake, []).append(each)
+        unlisted[mistake] = unlisted.get(mistake, 0) + problem.unlisted
     lines: list[str] = []
-    for first, *others in places.values():
+    for mistake, (first, *others) in places.items():
         message = first["message"]
-        if others:
-            also = [shorten(each["path"], 80) for each in others[:2]]
-            message = messages.same_in_rows(message, len(others) + 1, also)
+        count = 1 + len(others) + unlisted[mistake]
+        if count > 1:
+            also = [shorten(each["path"], 80) for each in others[: PLACES - 1]]
+            message = messages.same_in_rows(message, count, also, at_least=at_least)
         lines.append(_line(first["path"], message))
     return lines
-
-
-def _mistake(problem: Problem) -> tuple[Any, ...]:
-    """Return a key that is equal for one mistake in several items of an array: everything but the
-    index, and the value in the message. An author's own message is part of the key.
-    """
-    place = tuple(step for step in problem.path if isinstance(step, str))
-    is_ours = problem.code != "invalid" or can_be_shown(problem.kind)
-    words = "" if is_ours else problem.message
-    return (problem.code, place, len(problem.path), problem.kind, words)
 
 
 def _line(path: str, message: str) -> str:

@@ -17,6 +17,7 @@ from toolbooth.jsonvalue import JsonPath, listed, path_text, quoted
 # --- HTTP ---------------------------------------------------------------------------------------
 
 SEND_BY_POST = "send JSON-RPC messages by POST"
+SENT_ALREADY = "is already sent at the top level; leave it out here"
 WRONG_HOST = "this host is not served here; name it in hosts= or with --allow-host"
 WRONG_ORIGIN = "requests from this origin are not accepted; add it to origins="
 NO_TOKEN = "send this server's token as Authorization: Bearer TOKEN"

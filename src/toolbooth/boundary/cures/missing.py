@@ -8,7 +8,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from toolbooth.boundary import refusals
-from toolbooth.errors import Edit, Problem, Rename, Unwrap
+from toolbooth.boundary.mistakes import mistake_at
+from toolbooth.errors import Edit, Move, Problem, Rename, Split, Unwrap
 from toolbooth.jsonvalue import Json, JsonPath, is_object, look_up
 from toolbooth.key_patterns import matching_shapes
 from toolbooth.shape import ObjectShape, Shape
@@ -40,6 +41,30 @@ def found_elsewhere(
         renamed = _renamed(renamed, path, key)
         edits.append(Rename((*path[:-1], key), str(path[-1])))
     return renamed, edits
+
+
+def is_filled(problem: Problem, edits: list[Edit], arguments: Any) -> bool:
+    """Whether a field is only missing until one of the edits is made."""
+    if problem.code != "missing":
+        return False
+    for edit in edits:
+        if isinstance(edit, Rename) and _renames(edit, problem.path, arguments):
+            return True
+        if isinstance(edit, Move | Split) and problem.path == edit.target:
+            return True
+    return False
+
+
+def _renames(edit: Rename, missing: JsonPath, arguments: Any) -> bool:
+    """Whether the field was sent under the name that an edit corrects, here or in another item of
+    an array: not every item has an edit of its own.
+    """
+    *above, key = edit.source
+    target = mistake_at("missing", (*above, edit.name))
+    if mistake_at("missing", missing) != target:
+        return False
+    beside = look_up(arguments, missing[:-1])
+    return is_object(beside) and key in beside
 
 
 # --- a misspelt name ----------------------------------------------------------------------------

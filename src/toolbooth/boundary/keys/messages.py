@@ -137,6 +137,12 @@ def unknown_for_missing(key: str, missing: str) -> str:
     return f"there is no field {quoted(key)}; did you mean {quoted(missing)}, which is missing?"
 
 
+def unknown_for_items(key: str, missing: str) -> str:
+    """An undeclared key that is a field of the items of the one array that is missing."""
+    name = quoted(missing)
+    return f"there is no field {quoted(key)}; send it in an item of {name}, which is missing"
+
+
 # --- declared fields ----------------------------------------------------------------------------
 
 

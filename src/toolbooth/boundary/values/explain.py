@@ -5,21 +5,21 @@ the form of a call.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import Any
 
 from toolbooth.boundary.cures.places import Place, place_of
-from toolbooth.boundary.keys.messages import unknown_for_missing
+from toolbooth.boundary.keys.messages import unknown_for_items, unknown_for_missing
 from toolbooth.boundary.refusals import field_at, form_at, possible_forms, to_mention
 from toolbooth.boundary.secrecy import hide_secrets
 from toolbooth.boundary.values import messages
 from toolbooth.boundary.values.blank_form import blank_form
 from toolbooth.boundary.values.branches import declared_by_forms, with_every_form
 from toolbooth.boundary.values.example import example_at
-from toolbooth.boundary.values.hints import hint
+from toolbooth.boundary.values.hints import UNITS, hint
 from toolbooth.contract import Contract
-from toolbooth.errors import Declared, Edit, Problem, Split, ToolInputError
+from toolbooth.errors import Declared, Edit, Problem, Rewrite, Split, ToolInputError
 from toolbooth.jsonvalue import JsonPath, is_array, is_object, look_up
 from toolbooth.shape import ObjectShape, Shape
 from toolbooth.shape_check import fits
@@ -41,16 +41,18 @@ def explained(
     edits: Sequence[Edit] = (),
     more: int = 0,
 ) -> ToolInputError:
-    """Return the refusal with all of this, and without secrets. Nothing is added to a refusal that
-    has a corrected call.
+    """Return the refusal with all of this, and without secrets. To a refusal that has a corrected
+    call, only what this call assumes is added.
     """
     form = None
+    problems = _with_time_zone(problems, edits, arguments)
     if corrected is None:
         problems = _with_advice(problems, edits, contract, arguments)
         problems = with_every_form(problems, contract, arguments)
         # An edit is something certain to do, so neither a question nor a blank form is needed.
         if not edits:
             problems = _with_question(problems, contract, arguments)
+            problems = _with_items(problems, contract, arguments)
             form = None if more else _form(problems, contract, arguments)
         if contract.has_forms and declared:
             declared = declared_by_forms(declared, contract, arguments)
@@ -83,9 +85,46 @@ def _with_advice(
         # An edit shows the right value already.
         if needs_advice and each.path not in edited:
             message = messages.with_advice(each.message, _advice(contract, each.path, arguments))
-            each = Problem(code=each.code, path=each.path, message=message, kind=each.kind)
+            each = replace(each, message=message)
         problems.append(each)
     return problems
+
+
+def _with_time_zone(
+    problems: list[Problem], edits: Sequence[Edit], arguments: Any
+) -> list[Problem]:
+    """The problems, with the time zone that is assumed where a number is corrected to a date and
+    time.
+    """
+    for edit in edits:
+        if not isinstance(edit, Rewrite):
+            continue
+        number = _number_for_time(edit, arguments)
+        if number:
+            unit, _ = UNITS[len(number)]
+            advice = messages.as_utc(number, unit)
+            problems = [_about(each, edit.source, advice) for each in problems]
+    return problems
+
+
+def _number_for_time(edit: Rewrite, arguments: Any) -> str:
+    """The digits that are sent as a date and time instead; empty if the edit is another one."""
+    sent = look_up(arguments, edit.source)
+    digits = str(sent) if type(sent) in (int, str) else ""
+    is_time = digits.isdecimal() and len(digits) in UNITS and str(edit.value).endswith("Z")
+    return digits if is_time else ""
+
+
+def _about(problem: Problem, source: JsonPath, advice: str) -> Problem:
+    """The problem with the advice, if it is about the value at a path, or about an object with it
+    inside.
+    """
+    if problem.path != source[: len(problem.path)]:
+        return problem
+    # A question keeps its mark.
+    if problem.message.endswith("?"):
+        return replace(problem, message=f"{problem.message} {advice}")
+    return replace(problem, message=messages.with_advice(problem.message, (advice,)))
 
 
 def with_meaning(problem: Problem, contract: Contract, arguments: Any) -> Problem:
@@ -185,6 +224,38 @@ def _with_question(problems: list[Problem], contract: Contract, arguments: Any) 
     asked = replace(problem, message=unknown_for_missing(key, str(name)))
     at = problems.index(problem)
     return [*problems[:at], asked, *problems[at + 1 :]]
+
+
+def _with_items(problems: list[Problem], contract: Contract, arguments: Any) -> list[Problem]:
+    """If the fields of an item were sent beside the missing array that the item belongs in: the
+    problems with that place.
+    """
+    missing = [each.path for each in problems if each.code == "missing"]
+    unknown = [each for each in problems if each.code in ("unknown-key", "nested-wrapper")]
+    if len(missing) != 1 or not unknown:
+        return problems
+    [(*above, name)] = missing
+    form = form_at(contract.shape, tuple(above), arguments)
+    fields = _fields_of_items(form, str(name))
+    for each in unknown:
+        is_beside = each.code == "unknown-key" and each.path[:-1] == tuple(above)
+        if not is_beside or each.path[-1] not in fields:
+            return problems
+    made: list[Problem] = []
+    for each in problems:
+        if each.code == "unknown-key":
+            each = replace(each, message=unknown_for_items(str(each.path[-1]), str(name)))
+        made.append(each)
+    return made
+
+
+def _fields_of_items(form: ObjectShape | None, name: str) -> Collection[str]:
+    """The fields of the objects in an array; none if it has other items."""
+    if form is None or name not in form.fields:
+        return ()
+    arrays = form.fields[name].shape.arrays
+    items = arrays[0].items if len(arrays) == 1 else None
+    return items.objects[0].fields if items is not None and len(items.objects) == 1 else ()
 
 
 def _fits(shape: Shape, value: Any) -> bool:

@@ -31,7 +31,7 @@ _PLAIN = re.compile(r"[-+]?\d+(?:\.\d+)?")
 _LONGEST_LIST = 100
 """Characters of a text that is shown as an array."""
 
-_UNITS = {10: ("seconds", 1), 13: ("milliseconds", 1000)}
+UNITS = {10: ("seconds", 1), 13: ("milliseconds", 1000)}
 """By how many digits a time has that is counted from 1970."""
 
 
@@ -150,8 +150,8 @@ def _date(place: Place, value: Any) -> str:
     digits = str(value) if type(value) in (int, str) else ""
     if place.shape.temporal != "date" or not (digits.isascii() and digits.isdecimal()):
         return ""
-    if len(digits) not in _UNITS:
+    if len(digits) not in UNITS:
         return ""
-    unit, share = _UNITS[len(digits)]
+    unit, share = UNITS[len(digits)]
     moment = datetime.fromtimestamp(int(digits) // share, UTC)
     return messages.if_seconds(f"{moment:%Y-%m-%d}", unit)

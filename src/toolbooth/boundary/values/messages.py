@@ -257,6 +257,11 @@ def several_or_one(parts: list[Any], *wholes: Any) -> str:
     return f"send {write_json(parts)} for {len(parts)} values{ones}"
 
 
+def as_utc(number: str, unit: str) -> str:
+    """A number that a corrected call sends as a date and time."""
+    return f"{number} is read as {unit} since 1970 in UTC"
+
+
 def if_seconds(date: str, unit: str) -> str:
     """A number for a date."""
     return f"send {write_json(date)} if these are {unit} since 1970 (UTC)"

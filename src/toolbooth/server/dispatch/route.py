@@ -12,6 +12,7 @@ from toolbooth.boundary.read import Reading
 from toolbooth.jsonvalue import Json
 from toolbooth.server.dispatch.routed_call import RoutedCall, is_own_params, named_tool
 from toolbooth.server.dispatch.search import Search
+from toolbooth.server.dispatch.whole_call import may_repeat_the_call
 from toolbooth.server.tool import PARAMS, ActionTable, Shows, Tool
 
 _NO_PARAMS: Json = {}
@@ -51,6 +52,9 @@ def _directly(table: ActionTable, sent: Json, reading: Reading) -> RoutedCall | 
     # The tool may have a field called `params` itself, and then `{"params": {...}}` may mean that
     # one.
     if inside is not _NO_PARAMS and is_own_params(tool, inside):
+        return None
+    # The whole call may have been sent once more, in `params` or in another object.
+    if any(may_repeat_the_call(each) for each in (inside, *flat.values())):
         return None
     fields = {**flat, **inside} if inside else flat
     target = {key: sent[key] for key in table.keys}

@@ -36,6 +36,8 @@ class RoutedCall:
     """Of the dispatcher's own arguments."""
     slips: tuple[Problem, ...] = ()
     """The problems of the dispatcher's own arguments, if their meaning is clear."""
+    beside: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    """Arguments of a corrected call that are not needed, but were sent: the only resource."""
 
     def refusal(self) -> ToolInputError:
         """Return the refusal of a call whose only problems are in the dispatcher's arguments."""
@@ -55,10 +57,11 @@ class RoutedCall:
             # takes only these.
             types = {**dict.fromkeys(self.table.keys, "text"), self.table.help: "boolean"}
             declared = {(): Declared(types={**types, "page": "integer"})}
+        named = {**self.beside, **self.target}
         corrected = moved.corrected
         if corrected is not None:
-            corrected = self.table.call(self.target, corrected)
-        form = None if moved.form is None else self.table.call(self.target, moved.form)
+            corrected = self.table.call(named, corrected)
+        form = None if moved.form is None else self.table.call(named, moved.form)
         return moved.replaced(
             problems=(*self.slips, *moved.problems),
             tool=dispatcher,

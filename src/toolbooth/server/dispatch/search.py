@@ -23,6 +23,11 @@ from toolbooth.server import messages
 from toolbooth.server.controls import is_true
 from toolbooth.server.dispatch.help import help_of_action, help_of_dispatcher
 from toolbooth.server.dispatch.routed_call import RoutedCall, is_own_params, named_tool, sent_at
+from toolbooth.server.dispatch.whole_call import (
+    declared_names,
+    repeated_names,
+    whole_call_inside,
+)
 from toolbooth.server.tool import PARAMS, ActionTable, Shows, Tool, target_of
 
 Found = tuple[Mapping[str, Any], Tool]
@@ -47,6 +52,8 @@ class Search:
         """The keys that a wrapper around the whole call held, and the path of the wrapper."""
         self.asks_in_params = False
         """Whether `params` names the action that a question for help is about."""
+        self.beside: Json = {}
+        """The only resource, if the call names it: then the corrected call does, too."""
 
     def routed(self, reading: Reading) -> RoutedCall:
         """Return the tool that the call goes to.
@@ -65,7 +72,7 @@ class Search:
         sent = {key: value for key, value in sent.items() if key not in strays}
         arguments, remarks = self._accept_own(sent, opened)
         target, tool = self._target(arguments)
-        fields, inside = self._fields((sent, *opened[1:]), arguments, strays)
+        fields, inside = self._fields((sent, *opened[1:]), arguments, strays, tool)
         if isinstance(reading[0], str):
             remarks.insert(0, Repair(code="json-text", path=()))
         return RoutedCall(
@@ -76,6 +83,7 @@ class Search:
             inside=inside,
             remarks=tuple(remarks),
             slips=tuple(self.slips),
+            beside=self.beside,
         )
 
     def _check_access(self, sent: Json) -> None:
@@ -117,29 +125,20 @@ class Search:
     # --- the dispatcher's own keys ---
 
     def _unwrapped(self, sent: Json, limits: Limits) -> Json:
-        """The call without a wrapper around all of it: an object under one key that holds the
-        action too.
-        """
-        if "action" in sent:
+        """The call without an object under one key in which all of it was sent, also once more."""
+        found = whole_call_inside(self.table, sent, limits)
+        if found is None:
             return sent
-        objects = {key: text_as_object(value, limits) for key, value in sent.items()}
-        calls = {key: inner for key, inner in objects.items() if inner and "action" in inner}
-        if len(calls) != 1:
-            return sent
-        ((key, inner),) = calls.items()
+        key, inner = found
         rest = {name: value for name, value in sent.items() if name != key}
-        if not rest.keys().isdisjoint(inner):
-            return sent
-        self._slip("nested-wrapper", key, messages.holds_the_whole_call(key, self._known(inner)))
-        self.wrapped = dict.fromkeys(inner, (key,))
-        return {**rest, **inner}
-
-    def _known(self, call: Json) -> list[str]:
-        """Those arguments of a call that the dispatcher or the sub-tool declares."""
-        tool = named_tool(self.table, call)
-        forms = () if tool is None else tool.contract.shape.objects
-        fields = {name for form in forms for name in form.fields}
-        return [name for name in call if name in self.table.own or name in fields]
+        new = [name for name in inner if name not in rest]
+        message = messages.SENT_ALREADY
+        if new:
+            known = [name for name in declared_names(self.table, rest | inner) if name in new]
+            message = messages.holds_the_whole_call(key, known)
+        self._slip("nested-wrapper", key, message)
+        self.wrapped = dict.fromkeys(new, (key,))
+        return rest | inner
 
     def _spelt(self, sent: Json) -> Json:
         """The call with `action` and `resource` in the dispatcher's own spelling."""
@@ -160,6 +159,7 @@ class Search:
         if not only or "resource" not in sent or (tool is not None and tool.owns("resource")):
             return sent
         given = sent["resource"]
+        self.beside = {"resource": only}
         if given != only:
             self._slip("invalid", "resource", messages.only_one_resource(given, only))
             if not isinstance(given, str) or same_name(given[:_LONGEST], [only]) is None:
@@ -352,7 +352,7 @@ class Search:
     # --- everything else ---
 
     def _fields(
-        self, sent: Reading, arguments: Json, strays: Json
+        self, sent: Reading, arguments: Json, strays: Json, tool: Tool
     ) -> tuple[Reading, dict[str, JsonPath]]:
         """The arguments of the sub-tool, with every digit that was sent, and the paths of those
         that were not sent flat.
@@ -367,6 +367,11 @@ class Search:
         flat = {key: value for key, value in sent[0].items() if key not in self.table.own}
         flat |= strays
         path = (*self.wrapped.get(PARAMS, ()), PARAMS)
+        repeated = repeated_names(self.table, inner[0], arguments, tool)
+        for key in repeated:
+            problem = Problem(code="unknown-key", path=(*path, key), message=messages.SENT_ALREADY)
+            self.slips.append(problem)
+        inner = ({key: each for key, each in inner[0].items() if key not in repeated}, *inner[1:])
         twice = [key for key in inner[0] if key in flat]
         if twice:
             for key in twice:

@@ -12,7 +12,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from toolbooth.boundary.examination import MOST_PROBLEMS
+from toolbooth.boundary.mistakes import MOST_PROBLEMS
 from toolbooth.contract import Contract
 from toolbooth.jsonvalue import look_up, path_text
 from toolbooth.shape import ObjectShape

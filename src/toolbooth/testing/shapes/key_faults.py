@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from toolbooth.boundary.examination import MOST_PROBLEMS
+from toolbooth.boundary.mistakes import MOST_PROBLEMS
 from toolbooth.jsonvalue import path_text, recased
 from toolbooth.shape import ArrayShape, ObjectShape
 from toolbooth.testing.shapes.call_places import CallPlace, with_value, without_key

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from toolbooth.boundary.examination import MOST_PROBLEMS
+from toolbooth.boundary.mistakes import MOST_PROBLEMS
 from toolbooth.jsonvalue import Json, is_object, path_text
 from toolbooth.shape import Field, ObjectShape
 from toolbooth.testing.shapes.call_places import CallPlace, with_value

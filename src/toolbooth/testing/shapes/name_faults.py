@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from toolbooth.boundary.examination import MOST_PROBLEMS
+from toolbooth.boundary.mistakes import MOST_PROBLEMS
 from toolbooth.boundary.refusals import names_of_tool, respelt
 from toolbooth.jsonvalue import JsonPath, path_text, recased
 from toolbooth.shape import ArrayShape, ObjectShape, Shape, parts_of
