@@ -392,13 +392,14 @@ TYPOS = Part(
 by a neighbour on the keyboard) in every word of the field names of third-party tools: MCP servers
 from npm, and projects behind the gateway. `tests/advice/real_tools.jsonl` has their schemas,
 without descriptions; `scripts/real_tools.py` makes it. Of an npm server it has every tool. Of a
-project it has a sample: at most 30 tools, those with most field names that no other one has, and
-no tool with more than 80 field names. "libraries" is our own project, made of third-party libraries. A name is misspelt in a call that is right except for the typo, once at each
-depth. An agent sends the call, and then the corrected call of the refusal. "Allowed" are typos in
-objects that accept any key; "words" spell another word, of the list or of the tool; "short" are in
-words of fewer than five letters; "with a secret" are in calls whose correction would repeat a
-secret: an edit names the right field. The others are counted. The run fails if a correction sends
-the value to another field, or if less than 97 % of all are corrected.""",
+project it has a sample: at most 30 tools, those with most field names that no other one has, and no
+tool with more than 80 field names. "libraries" is our own project, made of third-party libraries. A
+name is misspelt in a call that is right except for the typo, once at each depth. An agent sends the
+call, and then the corrected call of the refusal. "Allowed" are typos in objects that accept any
+key; "words" spell another word, of the list or of the tool; "short" are in words of fewer than five
+letters; "with a secret" are in calls whose correction would repeat a secret: an edit names the
+right field. The others are counted. The run fails if a correction sends the
+value to another field, or if less than 97 % of all are corrected.""",
     covers=(*ENGINE, "src/toolbooth/words.txt", "tests/advice/*"),
     packages=("pydantic", "jiter", "jsonschema-rs"),
     steps=typos_steps,
