@@ -345,3 +345,25 @@ def test_a_field_that_no_edit_fills_is_missing():
     assert [each for each in found if "is required" in each] == [
         "- $.customer: is required, but was not sent"
     ]
+
+
+def test_a_wrong_item_of_an_array_of_two_forms_is_counted_after_many_problems():
+    def tool(rows: list[Line], box: list[int] | tuple[str, str]) -> str:
+        raise AssertionError("called")
+
+    sent = {"rows": [{"sku": "A", "colour": 1}] * 60, "box": [1, "x", {}]}
+    found = [each.partition(":")[0] for each in lines(tool, sent) if each.startswith("- ")]
+    assert found == ["- $.rows[0].colour", "- and 2 more"]
+
+
+class Address(BaseModel):
+    street: str = ""
+
+
+def test_a_key_that_three_objects_declare_is_not_moved_into_one_of_them():
+    def ship(sender: Address, receiver: Address, payer: Address) -> str:
+        raise AssertionError("called")
+
+    found = lines(ship, {"sender": {}, "receiver": {}, "payer": {}, "street": "High Street"})
+    assert found[0] == '- $.street: there is no field "street"'
+    assert not any(each.startswith("Send instead") for each in found)

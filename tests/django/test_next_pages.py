@@ -27,7 +27,7 @@ def call(serve):
 
 
 def pages_as_told(call, tool: str, most: int = 60, **sent) -> list[dict]:
-    """Every page of a list, each requested with what the page before it says."""
+    """Every page of a list, each requested with the arguments that the page before it names."""
     pages = []
     while len(pages) < most:
         reply = call(tool, **sent)

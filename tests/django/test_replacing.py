@@ -1,6 +1,4 @@
-"""The description of a full update says what becomes of fields that are not sent, and the row says
-the same.
-"""
+"""The description of a full update and the row agree on fields that are not sent."""
 
 import json
 

@@ -61,7 +61,7 @@ register_converter(Even, "even")
 
 
 class ShoutingRegex(RegexPattern):
-    """A project's own pattern, which matches what its text does not say."""
+    """A project's own pattern, which matches paths that its text does not."""
 
     def match(self, path: str) -> Any:
         return super().match(path.lower())
@@ -94,7 +94,7 @@ def resolver_of(patterns: Any) -> URLResolver:
 
 
 def outcome(found_by: Any, *words: Any) -> Any:
-    """Every part of a match, or what a 404 says."""
+    """Every part of a match, or of the 404."""
     try:
         match = found_by(*words)
     except Resolver404 as error:

@@ -257,7 +257,9 @@ def test_wrapper_of_any_name_changes_no_row(send, stock, call, form):
         if key not in fields:
             result = send(tool, {**beside(stock), **FORMS[form](key, fields)}, how)
             codes = [each["code"] for each in result["_meta"]["toolbooth"]["problems"]]
-            assert (codes, rows()) == (["nested-wrapper"], before), key
+            # Required fields may be inside a wrapper, but not inside an empty one.
+            missing = ["missing"] * codes.count("missing") if form == "empty" else []
+            assert (codes, rows()) == (["nested-wrapper", *missing], before), key
 
 
 @pytest.mark.parametrize("call", CALLS)

@@ -320,10 +320,10 @@ class ShapeBuilder:
         further = inspect.signature(node["cls"].__init__).parameters.values()
         for form in shape.objects:
             for param in further:
-                if param.kind is inspect.Parameter.KEYWORD_ONLY:
-                    form.fields.setdefault(
-                        param.name, Field(name=param.name, shape=free_shape(), required=False)
-                    )
+                if param.kind is inspect.Parameter.KEYWORD_ONLY and param.name not in form.fields:
+                    field = Field(name=param.name, shape=free_shape(), required=False)
+                    form.fields[param.name] = field
+                    form.names = (*form.names, param.name)
         return shape
 
     def _union(self, node: CoreNode, config: Config) -> Shape:
