@@ -218,10 +218,10 @@ class Examination:
 
     def close(self) -> None:
         """Note with each listed mistake how many of its problems are not listed."""
-        if self.mistakes is not None:
-            for *_, mistake, count in self.repeated.values():
-                self.mistakes.add(mistake, count)
-            self.problems = self.mistakes.counted(self.problems)
+        mistakes = self._known_mistakes()
+        for *_, mistake, count in self.repeated.values():
+            mistakes.add(mistake, count)
+        self.problems = mistakes.counted(self.problems)
 
     @property
     def has_stopped(self) -> bool:

@@ -41,7 +41,8 @@ def examine(
     """Examine one call's arguments."""
     exam = Examination(limits, thorough=thorough)
     made = _objects(shape, arguments, (), exam)
-    exam.close()
+    if exam.mistakes is not None:
+        exam.close()
     return made, exam
 
 

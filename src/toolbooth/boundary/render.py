@@ -253,7 +253,7 @@ def _refusal_text(
     head = messages.head(count, error.tool, error.target, untouched=error.untouched)
     left = error.more
     # Past the limit, the rest of the call was not looked at.
-    if left < messages.MOST_COUNTED:
+    if 0 < left < messages.MOST_COUNTED:
         left -= sum(each.unlisted for each in error.problems)
     lines = _lines(error.problems, problems, at_least=left > 0)
     # The usual refusal is short. Room is shared out only if the whole text does not fit.

@@ -66,7 +66,7 @@ def problems_with(contract: Contract, arguments: Any) -> list[Problem]:
     """Return the problems of arguments that have the right shape; one, at the top, if it would take
     too long to find them.
     """
-    if is_costly_to_check(contract, arguments):
+    if contract.has_recursive_unions and is_costly_to_check(contract, arguments):
         return [Problem(code="too-complex", path=(), message=messages.UNCHECKED)]
     shown = None if may_hold_secret(contract.shape) else arguments
     return [_problem(each, shown) for each in _objections(contract, arguments)]

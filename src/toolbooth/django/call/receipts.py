@@ -16,6 +16,7 @@ from functools import partial
 from time import monotonic
 from typing import Any
 
+import orjson
 from django.core.cache import caches
 from django.db import transaction
 from django.db.models import Model
@@ -31,7 +32,7 @@ from toolbooth.django.call.invocation import SyncInvocation
 from toolbooth.django.call.replies import as_json, json_fragment
 from toolbooth.django.call.row_before import RowBefore
 from toolbooth.django.call.stored_row import Fate, Saves, StoredRow, watching_saves
-from toolbooth.django.call.taken_form import as_taken, cut, is_short
+from toolbooth.django.call.taken_form import as_taken
 from toolbooth.django.describe.discovery import Action
 from toolbooth.django.describe.model_words import NAMES_OF_ROWS
 from toolbooth.django.describe.readers import is_same_class
@@ -47,6 +48,8 @@ _WRITES = frozenset(("create", "update", "partial_update"))
 _ALWAYS = ("set", "defaulted")
 """Parts of a receipt that are shown even if they are empty."""
 
+_LONGEST = 100
+"""The most characters of one value in a receipt."""
 
 RECENT_SECONDS = 600
 """The age up to which a create counts as possibly repeated by another one."""
@@ -163,7 +166,7 @@ class ReceiptedWrite:
         about["stored_as"] = {
             name: self._as_taken(name, shown[name]) for name in _of(fates, "stored_as")
         }
-        about["assigned"] = {name: each for name, each in others.items() if is_short(each)}
+        about["assigned"] = {name: each for name, each in others.items() if _is_short(each)}
         order = [key for key in _ORDER if about.get(key) or (key in about and key in _ALWAYS)]
         return {**identified, **{key: about[key] for key in order}}
 
@@ -193,7 +196,7 @@ class ReceiptedWrite:
         """Return a value in the declared form of its argument."""
         arguments = self.call.arguments
         root = {"$defs": arguments.definitions}
-        return cut(as_taken(value, arguments.properties.get(name, {}), root))
+        return _cut(as_taken(value, arguments.properties.get(name, {}), root))
 
 
 _ORDER = (
@@ -283,7 +286,7 @@ def identity(value: Mapping[str, Any], saved: Any, lookup_field: str) -> Json:
         fields.setdefault(lookup_field, value[lookup_field])
     called = next((each for each in NAMES_OF_ROWS if isinstance(value.get(each), str)), None)
     if called is not None:
-        fields.setdefault(called, cut(value[called]))
+        fields.setdefault(called, _cut(value[called]))
     return fields
 
 
@@ -370,3 +373,16 @@ def _is_other(key: Any, row: Any) -> bool:
     """Whether a key is that of another row that still exists."""
     model: Any = row.__class__
     return key != row.pk and model._base_manager.using(row._state.db).filter(pk=key).exists()
+
+
+def _is_short(value: Any) -> bool:
+    """Whether a value is shown whole, and is not a list or an object."""
+    return not isinstance(value, dict | list) and len(str(value)) <= _LONGEST
+
+
+def _cut(value: Any) -> Any:
+    """Return a value, or the beginning of its text if it is long."""
+    if _is_short(value):
+        return value
+    text = value if isinstance(value, str) else orjson.dumps(value).decode()
+    return value if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"

@@ -1,4 +1,4 @@
-"""Shows values in receipts in the form in which they are taken, and cut to size."""
+"""Shows values in receipts in the form in which they are taken."""
 
 from __future__ import annotations
 
@@ -6,14 +6,9 @@ from collections.abc import Iterator, Mapping
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
-import orjson
-
 from toolbooth.jsonvalue import NoSuchPart, is_array, is_object, resolve_pointer
 
 Schema = Mapping[str, Any]
-
-_LONGEST = 100
-"""The most characters of one value in a receipt."""
 
 
 def as_taken(value: Any, schema: Schema, root: Schema) -> Any:
@@ -63,16 +58,3 @@ def _number(text: str) -> Any:
     except (ValueError, InvalidOperation):
         return text
     return number if is_same else text
-
-
-def is_short(value: Any) -> bool:
-    """Whether a value is shown whole, and is not a list or an object."""
-    return not isinstance(value, dict | list) and len(str(value)) <= _LONGEST
-
-
-def cut(value: Any) -> Any:
-    """Return a value, or the beginning of its text if it is long."""
-    if is_short(value):
-        return value
-    text = value if isinstance(value, str) else orjson.dumps(value).decode()
-    return value if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
