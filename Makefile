@@ -31,7 +31,7 @@ CORE := __init__.py jsonvalue.py references.py alternatives.py examples.py sampl
 CORE_FILES := $(subst $(space),$(comma),$(addprefix src/toolbooth/,$(CORE)))
 
 .DEFAULT_GOAL := help
-.PHONY: help demo tour test check lint types layers coverage docs clients conformance oracle hosts hosts-large services check-services schemas peers lowest newest wild package release rooms trace count stale long bench words clean
+.PHONY: help demo tour test check lint types layers coverage docs clients conformance oracle hosts hosts-large services check-services schemas peers frameworks check-frameworks lowest newest wild package release rooms trace count stale long bench words clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' Makefile
@@ -45,7 +45,7 @@ tour: $(READY_DEMO) ## a tour in the terminal: one tool, right and wrong calls, 
 test: $(READY_DEV) ## run all tests except the long ones, with few Hypothesis examples
 	$(BIN)/python $(MEASURE) -m pytest $(PARALLEL) $(SELECTION) $(ARGS)
 
-check: lint types layers coverage docs clients conformance oracle hosts check-services package rooms trace count stale ## everything that CI runs
+check: lint types layers coverage docs clients conformance oracle hosts check-services check-frameworks package rooms trace count stale ## everything that CI runs
 	@echo "All checks passed."
 
 lint: $(READY_DEV) ## ruff: format and rules
@@ -97,6 +97,14 @@ schemas: $(READY_DEV) ## JSON-Schema-Test-Suite through the boundary; ARGS=--det
 peers: $(READY_DEV) ## the test suites of FastMCP and the SDK on protected servers; part of make long
 	@$(BIN)/python scripts/peers.py $(ARGS)
 
+# NEWEST=1 runs the newest versions, and writes no page.
+frameworks: $(READY_DEV) ## the contract suite in every agent framework, or in ARGS=langchain; part of make long
+	@$(BIN)/python scripts/frameworks.py $(if $(NEWEST),--newest) $(ARGS)
+
+# In make check: the twelve shapes on the first tier.
+check-frameworks: $(READY_DEV)
+	@$(BIN)/python scripts/frameworks.py --shapes
+
 wild: $(READY_DEV) ## malformed calls of real clients to five servers, into docs/measured/wild.md
 	@$(BIN)/python wild/play.py $(ARGS)
 
@@ -135,7 +143,7 @@ words: $(READY_DEV) ## write the list of words that distinguishes slips from oth
 	$(BIN)/python scripts/words.py
 
 clean: ## remove .venv and everything built
-	rm -rf $(VENV) .bench .conformance .hosts .long .oracle .package .peers .schemas .versions .words build dist site .coverage .coverage.* .hypothesis .pytest_cache .ruff_cache .import_linter_cache
+	rm -rf $(VENV) .bench .conformance .frameworks .hosts .long .oracle .package .peers .schemas .versions .words build dist site .coverage .coverage.* .hypothesis .pytest_cache .ruff_cache .import_linter_cache
 	find src tests demo bench scripts wild examples -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
 
 $(BIN)/python:

@@ -12,6 +12,7 @@ from functools import partial
 from pathlib import Path
 
 import doctor_hosts
+import frameworks
 import hosts_large
 import joint_install
 import kills
@@ -422,6 +423,7 @@ PARTS = {
         HOSTS,
         doctor_hosts.PART,
         memory.PART,
+        frameworks.PART,
         scale.PART,
         kills.PART,
     )

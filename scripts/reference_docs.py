@@ -131,7 +131,7 @@ the installed version.
 """
 
 GROUPS: Sequence[tuple[str, str, Sequence[str]]] = (
-    ("Protect a server", "toolbooth", ("protect", "is_protected")),
+    ("Protect a server", "toolbooth", ("protect", "is_protected", "tools_for")),
     ("Serve your own tools", "toolbooth", ("ToolRegistry", "mcp_action", "Context", "CallRecord")),
     ("Serve over HTTP", "toolbooth", ("asgi_app",)),
     ("Results with pictures and files", "toolbooth", ("Text", "Image", "Audio", "Resource")),

@@ -36,6 +36,7 @@ if _typing.TYPE_CHECKING:
     from toolbooth.markers import Verbatim as Verbatim
     from toolbooth.protection import is_protected as is_protected
     from toolbooth.protection import protect as protect
+    from toolbooth.protection import tools_for as tools_for
     from toolbooth.publish import input_schema as input_schema
     from toolbooth.server.asgi import app as asgi_app
     from toolbooth.server.dispatch.build import mcp_action as mcp_action
@@ -79,6 +80,7 @@ _HOMES = {
     "lint_tools": "lint.check:lint",
     "mcp_action": "server.dispatch.build",
     "protect": "protection",
+    "tools_for": "protection",
     "unpack_pydantic_params": "decorator",
 }
 
@@ -115,6 +117,7 @@ __all__ = [
     "lint_tools",
     "mcp_action",
     "protect",
+    "tools_for",
     "unpack_pydantic_params",
 ]
 

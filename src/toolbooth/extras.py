@@ -17,6 +17,9 @@ EXTRAS: dict[str, tuple[str, ...]] = {
     "mcp": ("mcp", "anyio", "httpx2", "starlette"),
     "django": ("django", "rest_framework", "drf_spectacular"),
     "cli": ("uvicorn",),
+    "langchain": ("langchain", "langchain_core", "langgraph"),
+    "openai-agents": ("agents",),
+    "pydantic-ai": ("pydantic_ai",),
     "testing": ("pytest", "hypothesis"),
 }
 """The modules that each extra brings. The first one is what the extra is for."""

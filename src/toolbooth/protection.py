@@ -1,31 +1,54 @@
-"""`protect` and `is_protected` for the servers of every host.
+"""`protect`, `is_protected` and `tools_for`, for the servers of every host and the tools of every
+agent framework.
 
-The host is found by the names of the server's classes, and its adapter is imported only then: until
-a server is protected, no host is loaded.
+The host is found by the names of the object's classes, and its adapter is imported only then: until
+something is protected, no host is loaded.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from importlib import import_module
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, get_args
 
-from toolbooth.adapters.kinds import host_of, untested
+from toolbooth.adapters.agent_tools.options import Options
+from toolbooth.adapters.kinds import Framework, framework_of, host_of, untested
 from toolbooth.boundary.handle import Errors
+from toolbooth.errors import ContractError
 from toolbooth.extras import MissingExtra
-from toolbooth.publish import ProfileChoice
+from toolbooth.jsonvalue import is_array
+from toolbooth.publish import ProfileChoice, choose_profile
+from toolbooth.server.observe import Observer
 
-Server = TypeVar("Server")
+if TYPE_CHECKING:
+    from toolbooth.server.registry import ToolRegistry
+
+Thing = TypeVar("Thing")
+
+_ONLY_TOOLS = "observers and approval are for the tools of agent frameworks, not for servers"
+_NO_SERVERS = "a list has tools of an agent framework; protect each server by itself"
+_ONLY_SERVERS = 'errors="protocol" is for servers; a tool of an agent framework returns a result'
 
 
 def protect(
-    server: Server, *, profile: ProfileChoice = "portable", errors: Errors = "result"
-) -> Server:
-    """Put every tool of a server behind the boundary, also those that are added later.
+    thing: Thing,
+    *,
+    profile: ProfileChoice = "portable",
+    errors: Errors = "result",
+    observers: Iterable[Observer] = (),
+    approval: bool = False,
+) -> Thing:
+    """Put every tool of a server behind the boundary, or tools of an agent framework.
 
-    Takes a FastMCP server, an MCPServer or a low-level Server of the official SDK, and returns it.
+    A FastMCP server, an MCPServer or a low-level Server of the official SDK is changed and
+    returned; tools that are added later are protected too. Of a tool, a list of tools or a toolset
+    of an agent framework, a protected copy is returned; the original stays as it is. Protecting
+    twice is harmless; the first choices stay.
+
     `profile` chooses how the input schemas of functions are written: by name, or a `Profile` of
-    your own. `errors` chooses how a refusal is answered: as a tool result, or as JSON-RPC -32602.
-    Protecting twice is harmless; the first choices stay.
+    your own. `errors` chooses how a server answers a refused call: as a tool result, or as JSON-RPC
+    -32602. For tools, `observers` get a record of each call, and `approval` means that somebody
+    approves the arguments as the model sent them: a call that would need a repair is refused.
 
     Raises:
         TypeError: for any other object.
@@ -33,19 +56,70 @@ def protect(
         ContractError: with every mistake in every tool; nothing has been changed then.
         RuntimeError: if the installed version of the host cannot be protected.
     """
-    return _adapter(server).protect(server, profile=profile, errors=errors)
+    found = tuple(observers)
+    if is_array(thing) or framework_of(thing) is not None:
+        if errors != "result":
+            raise ValueError(_ONLY_SERVERS)
+        options = Options(profile=choose_profile(profile), observers=found, approval=approval)
+        return _protected(thing, options)
+    if found or approval:
+        raise TypeError(_ONLY_TOOLS)
+    return _host_adapter(thing).protect(thing, profile=profile, errors=errors)
 
 
-def is_protected(server: object) -> bool:
-    """Whether the tools of a server are behind the boundary.
+def is_protected(thing: object) -> bool:
+    """Whether the tools of a server are behind the boundary, or a tool or toolset is; of a list,
+    whether all are.
 
     Raises:
         TypeError: for an object that `protect` does not take.
     """
-    return _adapter(server).is_protected(server)
+    if is_array(thing):
+        return all(map(is_protected, thing))
+    framework = framework_of(thing)
+    adapter = _host_adapter(thing) if framework is None else _framework_adapter(framework)
+    return adapter.is_protected(thing)
 
 
-def _adapter(server: object) -> Any:
+def tools_for(framework: Framework, registry: ToolRegistry) -> list[Any]:
+    """Return the tools of a registry as tools of an agent framework: `"langchain"`, or the name of
+    another extra.
+
+    Raises:
+        ValueError: for an unknown framework.
+        MissingExtra: if the framework is not installed.
+    """
+    names = get_args(Framework)
+    if framework not in names:
+        raise ValueError(f"there is no framework {framework!r}; there are {', '.join(names)}")
+    adapter = _framework_adapter(framework)
+    return [adapter.registry_tool(registry, tool) for tool in registry.tools.values()]
+
+
+def _protected(thing: Any, options: Options) -> Any:
+    if not is_array(thing):
+        framework = framework_of(thing)
+        if framework is None:
+            host_of(thing)  # raises for everything but a server
+            raise TypeError(_NO_SERVERS)
+        return _framework_adapter(framework).protect(thing, options)
+    made: list[Any] = []
+    mistakes: list[str] = []
+    for each in thing:
+        try:
+            made.append(_protected(each, options))
+        except ContractError as error:
+            mistakes += [f"tool {error.owner!r}: {mistake}" for mistake in error.mistakes]
+    if mistakes:
+        raise ContractError("tools", mistakes)
+    return made
+
+
+def _framework_adapter(framework: Framework) -> Any:
+    return import_module(f"toolbooth.adapters.frameworks.{framework.replace('-', '_')}")
+
+
+def _host_adapter(server: object) -> Any:
     kind = host_of(server)
     try:
         return import_module(f"toolbooth.adapters.{kind}")

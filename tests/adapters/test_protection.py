@@ -23,7 +23,10 @@ from toolbooth.testing import call_over_wire
 ROOT = Path(__file__).resolve().parents[2]
 ENV = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), *sys.path])}
 
-TAKEN = "protect() takes a FastMCP server, an MCPServer or a low-level Server of the official SDK"
+TAKEN = (
+    "protect() takes a FastMCP server, an MCPServer or a low-level Server of the official SDK, "
+    "or tools of an agent framework: one, a list or a toolset"
+)
 
 
 def greet(name: str, times: int = 1) -> str:
@@ -213,9 +216,12 @@ settings.configure(INSTALLED_APPS=["rest_framework", "toolbooth.django"], SECRET
 django.setup()
 import toolbooth
 for module in pkgutil.walk_packages(toolbooth.__path__, "toolbooth."):
-    if not module.name.endswith("__main__"):
+    # Each framework has an environment of its own (`make frameworks`).
+    elsewhere = ".adapters.frameworks." in module.name
+    if not module.name.endswith("__main__") and not elsewhere:
         importlib.import_module(module.name)
 
+import inspect
 from typing import Annotated
 from fastmcp import FastMCP
 from pydantic import BaseModel
@@ -265,6 +271,7 @@ calls = {
     "lint_tools": lambda: lint_tools([]),
     "mcp_action": lambda: mcp_action(greet),
     "protect": lambda: protect(server),
+    "tools_for": lambda: inspect.signature(tools_for),
     "unpack_pydantic_params": lambda: unpack_pydantic_params(flat)(name="x"),
 }
 assert sorted(calls) == sorted(toolbooth.__all__), set(calls) ^ set(toolbooth.__all__)

@@ -20,16 +20,38 @@ KINDS: dict[str, Kind] = {
 server.
 """
 
+Framework = Literal["langchain", "openai-agents", "pydantic-ai"]
+"""The extra of each agent framework. `toolbooth.adapters.frameworks` has a module of the same name,
+with underscores.
+"""
+
+FRAMEWORKS: dict[str, Framework] = {
+    "langchain_core.tools.base.BaseTool": "langchain",
+    "agents.tool.FunctionTool": "openai-agents",
+    "agents.mcp.server.MCPServer": "openai-agents",
+    "pydantic_ai.tools.Tool": "pydantic-ai",
+    "pydantic_ai.toolsets.abstract.AbstractToolset": "pydantic-ai",
+}
+"""The agent frameworks by the full names of the classes of their tools and toolsets."""
+
 TESTED = {"fastmcp": "4.1.2", "mcp": "2.3.0"}
 """The packages of the hosts, in the versions that the tests run with."""
 
 _NO_PROTECTION = "a ToolRegistry needs no protect(), its tools are behind the boundary already"
-_TAKEN = "protect() takes a FastMCP server, an MCPServer or a low-level Server of the official SDK"
+_TAKEN = (
+    "protect() takes a FastMCP server, an MCPServer or a low-level Server of the official SDK, "
+    "or tools of an agent framework: one, a list or a toolset"
+)
 
 
 def kind_of(server: Any) -> Kind | None:
     """Return the kind of a server; None if it is unknown."""
     return next((KINDS[name] for name in _class_names(server) if name in KINDS), None)
+
+
+def framework_of(thing: object) -> Framework | None:
+    """Return the agent framework of a tool or toolset; None if it is neither."""
+    return next((FRAMEWORKS[name] for name in _class_names(thing) if name in FRAMEWORKS), None)
 
 
 def host_of(server: object) -> Kind:

@@ -101,7 +101,7 @@ def compile_function(
     """
     check_function(function)
     owner = name or getattr(function, "__name__", type(function).__name__)
-    function = _original_function(function)
+    function = original_function(function)
     mistakes: list[str] = []
     params = read_params(function, injected, mistakes)
     said = description if description is not None else _docstring(function)
@@ -116,8 +116,8 @@ def compile_function(
     return contract
 
 
-def _original_function(function: Any) -> Any:
-    """The function itself, where `unpack_pydantic_params` has flattened it for other frameworks."""
+def original_function(function: Any) -> Any:
+    """Return the function itself, if `unpack_pydantic_params` has flattened it."""
     own = getattr(function, "__toolbooth__", None)
     if own is None:
         return function

@@ -334,10 +334,20 @@ class ToolRegistry(ListedTools):
         self, name: str, arguments: Any = None, *, context: Context | None = None
     ) -> dict[str, Any]:
         """`call` for async tools; sync ones run off the event loop."""
+        return await self._call_async(name, json_bytes(arguments), context, from_floats=True)
+
+    async def call_bytes_async(
+        self, name: str, body: bytes, *, context: Context | None = None
+    ) -> dict[str, Any]:
+        """`call_async` for arguments that are still JSON text."""
+        return await self._call_async(name, body, context, from_floats=False)
+
+    async def _call_async(
+        self, name: str, body: bytes, context: Context | None, *, from_floats: bool
+    ) -> dict[str, Any]:
         tool = self.find(name)
         try:
-            body = json_bytes(arguments)
-            reading = read_json(body, tool.contract.limits, from_floats=True)
+            reading = read_json(body, tool.contract.limits, from_floats=from_floats)
         except Unreadable as error:
             return refuse(self, tool, context or Context(), error.problem)
         return await call(self, tool, reading, context or Context(), plain=True)

@@ -1,0 +1,1 @@
+"""One tool of an agent framework behind the boundary, for the adapters of all of them."""

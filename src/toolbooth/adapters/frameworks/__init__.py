@@ -1,0 +1,1 @@
+"""Adapters for agent frameworks, one each. `../agent_tools/` has what they share."""

@@ -1,0 +1,1 @@
+"""How the contract suite makes tools of each framework and calls them."""

@@ -1,0 +1,138 @@
+"""What the contract suite needs of a framework: its tools, the step that calls a tool, and its loop."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+Json = dict[str, Any]
+
+
+class Stopped(Exception):
+    """The framework's own reader refuses a call, or cannot carry it, before any tool is called."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What the model reads. `is_error` is None if the framework does not mark errors; `data` is what
+    it carries for programs, empty if it carries nothing.
+    """
+
+    text: str
+    is_error: bool | None = None
+    data: Json = field(default_factory=dict)
+
+
+class Host(Protocol):
+    """One framework."""
+
+    name: str
+    reads_text: bool
+    """Whether a tool gets the text that the model wrote."""
+
+    def tool(self, function: Callable[..., Any], name: str) -> Any:
+        """A tool of the framework, from a function."""
+        ...
+
+    def foreign(self, schema: Json, name: str, answer: Callable[[Any], str]) -> Any:
+        """A tool from a JSON Schema; `answer` gets the arguments and returns the result."""
+        ...
+
+    def schema(self, tool: Any) -> Json:
+        """The schema that the model is shown."""
+        ...
+
+    async def step(self, tool: Any, arguments: Any) -> Answer:
+        """Call a tool as the framework does."""
+        ...
+
+    ROWS: dict[str, tuple[Any, str]]
+    """Why calls of the corpus may be answered otherwise than by a registry: the object of the
+    framework, and the text in its source, that are the reason.
+    """
+    UNMADE: frozenset[str]
+    """The tools of the corpus that the framework cannot make."""
+    CARRIES_DATA: bool
+    """Whether it can carry data beside the text of a result."""
+    CARRIES_REFUSALS: bool
+    """Whether it can do so beside the text of a refusal."""
+
+    def subclassed(self, function: Callable[..., Any], name: str) -> Any:
+        """A tool of a user's own class."""
+        ...
+
+    def injecting(self) -> tuple[Any, Sequence[str], str]:
+        """A tool of `number` and of arguments that the framework injects, the names of these, and
+        the text of a call with 1.
+        """
+        ...
+
+    def approved(
+        self, function: Callable[..., Any], name: str, shown: list[Any]
+    ) -> tuple[Any, Callable[[Sequence[tuple[str, Any]]], list[Answer]]]:
+        """A protected tool with an approver that approves everything and adds to `shown` what it
+        sees, and a function that runs these calls in the loop.
+        """
+        ...
+
+    def picklable(self, function: Callable[..., Any], name: str) -> Any:
+        """A tool that can be pickled without protection; None if there is none."""
+        ...
+
+    def timed(
+        self, function: Callable[..., Any], name: str, seconds: float, arguments: Json
+    ) -> str:
+        """What becomes of a call past the framework's time limit."""
+        ...
+
+    async def stream(self, tools: Sequence[Any], calls: Sequence[tuple[str, Any]]) -> list[str]:
+        """The texts of the tools' answers in a run that is streamed."""
+        ...
+
+    async def loop(self, tools: Sequence[Any], calls: Sequence[tuple[str, Any]]) -> list[Answer]:
+        """Run the framework's agent with a model that makes these calls, one after another."""
+        ...
+
+
+NOT_UTF8 = "text that is not UTF-8"
+NOT_READ = "text that the framework cannot read"
+NOT_AN_OBJECT = "arguments that are not an object"
+READ = "a key that is sent twice, or digits that Python does not keep"
+"""The reasons. For the last one, the verdict equals that of a registry that gets what `json.loads`
+has read.
+"""
+
+
+def line_of(owner: Any, text: str) -> str:
+    """The file of the framework, and the line with this text."""
+    lines, start = inspect.getsourcelines(owner)
+    path = Path(inspect.getsourcefile(owner) or "").as_posix()
+    file = re.sub(r".*/(site-packages|python3\.\d+)/", "", path)
+    (number,) = [start + index for index, line in enumerate(lines) if text in line][:1]
+    return f"{file}:{number}"
+
+
+def arguments_of(host: Host, body: bytes) -> Any:
+    """The arguments as the framework hands them to a tool.
+
+    Raises:
+        Stopped: it cannot.
+    """
+    try:
+        text = body.decode()
+    except UnicodeDecodeError as error:
+        raise Stopped(NOT_UTF8) from error
+    if host.reads_text:
+        return text
+    try:
+        value = json.loads(text or "{}")
+    except (ValueError, RecursionError) as error:
+        raise Stopped(NOT_READ) from error
+    if not isinstance(value, dict):
+        raise Stopped(NOT_AN_OBJECT)
+    return value
