@@ -20,6 +20,7 @@ EXTRAS: dict[str, tuple[str, ...]] = {
     "langchain": ("langchain", "langchain_core", "langgraph"),
     "openai-agents": ("agents",),
     "pydantic-ai": ("pydantic_ai",),
+    "claude-agent-sdk": ("claude_agent_sdk",),
     "testing": ("pytest", "hypothesis"),
 }
 """The modules that each extra brings. The first one is what the extra is for."""

@@ -16,7 +16,7 @@ from toolbooth.adapters.kinds import Framework, framework_of, host_of, untested
 from toolbooth.boundary.handle import Errors
 from toolbooth.errors import ContractError
 from toolbooth.extras import MissingExtra
-from toolbooth.jsonvalue import is_array
+from toolbooth.jsonvalue import is_array, is_object
 from toolbooth.publish import ProfileChoice, choose_profile
 from toolbooth.server.observe import Observer
 
@@ -57,6 +57,11 @@ def protect(
         RuntimeError: if the installed version of the host cannot be protected.
     """
     found = tuple(observers)
+    if is_object(thing) and "instance" in thing:
+        # The Claude Agent SDK describes a server by a dict.
+        how: Any = {"profile": profile, "errors": errors, "observers": found, "approval": approval}
+        protect(thing["instance"], **how)
+        return thing
     if is_array(thing) or framework_of(thing) is not None:
         if errors != "result":
             raise ValueError(_ONLY_SERVERS)
@@ -76,6 +81,8 @@ def is_protected(thing: object) -> bool:
     """
     if is_array(thing):
         return all(map(is_protected, thing))
+    if is_object(thing) and "instance" in thing:
+        return is_protected(thing["instance"])
     framework = framework_of(thing)
     adapter = _host_adapter(thing) if framework is None else _framework_adapter(framework)
     return adapter.is_protected(thing)

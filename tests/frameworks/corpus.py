@@ -56,6 +56,9 @@ class Corpus:
         except Stopped as stopped:
             return str(stopped)
         answer = await self.host.step(self.tools[call.tool], arguments)
+        stopped: Any = getattr(self.host, "stopped", lambda text: None)
+        if (reason := stopped(answer.text)) is not None:
+            return reason
         found = self._verdict(answer.text)
         # Without a body, a message has no arguments. `call_bytes` takes only JSON.
         body = call.body or b"{}"

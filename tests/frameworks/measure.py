@@ -50,7 +50,8 @@ async def corpus(host: Any) -> dict[str, int]:
 
 async def cost(host: Any) -> dict[str, float]:
     """Microseconds of a correct call in the tool step, plain and protected in turn."""
-    plain = host.tool(shapes.create_contact, "create_contact")
+    make = getattr(host, "plain", host.tool)
+    plain = make(shapes.create_contact, "create_contact")
     tools = {"plain": plain, "protected": protect(plain)}
     body = json.dumps(shapes.WHOLE).encode()
     call: Callable[[Any, Any], Awaitable[Any]] = getattr(host, "bare_step", host.step)
@@ -68,7 +69,8 @@ async def cost(host: Any) -> dict[str, float]:
 def main(name: str) -> None:
     warnings.simplefilter("ignore")
     host = importlib.import_module(f"drivers.{name.replace('-', '_')}")
-    plain = host.tool(shapes.create_contact, "create_contact")
+    make = getattr(host, "plain", host.tool)
+    plain = make(shapes.create_contact, "create_contact")
     found = {
         "lost, plain": asyncio.run(losses(host, plain)),
         "lost, protected": asyncio.run(losses(host, protect(plain))),

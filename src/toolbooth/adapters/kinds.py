@@ -20,7 +20,7 @@ KINDS: dict[str, Kind] = {
 server.
 """
 
-Framework = Literal["langchain", "openai-agents", "pydantic-ai"]
+Framework = Literal["langchain", "openai-agents", "pydantic-ai", "claude-agent-sdk"]
 """The extra of each agent framework. `toolbooth.adapters.frameworks` has a module of the same name,
 with underscores.
 """
@@ -29,6 +29,7 @@ FRAMEWORKS: dict[str, Framework] = {
     "langchain_core.tools.base.BaseTool": "langchain",
     "agents.tool.FunctionTool": "openai-agents",
     "agents.mcp.server.MCPServer": "openai-agents",
+    "claude_agent_sdk.SdkMcpTool": "claude-agent-sdk",
     "pydantic_ai.tools.Tool": "pydantic-ai",
     "pydantic_ai.toolsets.abstract.AbstractToolset": "pydantic-ai",
 }

@@ -9,7 +9,7 @@ from __future__ import annotations
 import copy
 from dataclasses import dataclass, field, fields, replace
 from inspect import signature
-from typing import Any
+from typing import Any, cast
 
 from toolbooth.extras import require
 
@@ -87,11 +87,16 @@ async def _within(args: Json, run: Any) -> Any:
         raise (ModelRetry if answer.data else ToolFailed)(answer.text) from answer
     if not call.data:
         return result
-    is_whole = isinstance(result, ToolReturn)
-    returned: Any = result if is_whole else ToolReturn(result)
+    returned = _whole(result)
     if returned.metadata is None or is_object(returned.metadata):
         return replace(returned, metadata={**(returned.metadata or {}), **call.data})
     return returned
+
+
+def _whole(result: Any) -> Any:
+    made: Any = ToolReturn(result)
+    is_whole = isinstance(result, ToolReturn)
+    return cast(Any, result) if is_whole else made
 
 
 @dataclass(kw_only=True)

@@ -1,0 +1,129 @@
+"""The Claude Agent SDK: its in-process server, called as the SDK calls it, over MCP."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import shapes
+from claude_agent_sdk import (
+    ClaudeAgentOptions,
+    ClaudeSDKClient,
+    SdkMcpTool,
+    UserMessage,
+    create_sdk_mcp_server,
+)
+from claude_agent_sdk._internal.transport import subprocess_cli
+from host import NOT_AN_OBJECT, NOT_READ, NOT_UTF8, READ, Answer, Json
+from mcp import Client
+from mcp_types import CallToolRequestParams
+from pydantic import TypeAdapter
+from scripted_anthropic import scripted
+
+CHECKED = "arguments that the SDK refuses by its own check of the JSON Schema"
+"""A protected tool cannot repair these; a protected server can."""
+
+ROWS = {
+    READ: (subprocess_cli, "json.loads(line)"),
+    NOT_READ: (subprocess_cli, "json.loads(line)"),
+    NOT_AN_OBJECT: (subprocess_cli, "json.loads(line)"),
+    NOT_UTF8: (json.JSONDecoder, "def decode"),
+    CHECKED: (create_sdk_mcp_server, "jsonschema.validate("),
+}
+UNMADE = frozenset[str]()
+
+name = "claude-agent-sdk"
+reads_text = False
+
+
+def tool(function: Callable[..., Any], name: str) -> SdkMcpTool[Any]:
+    """A tool whose handler has parameters with types. The SDK alone cannot call it."""
+    return SdkMcpTool(name, "A tool.", {}, function)
+
+
+def plain(function: Callable[..., Any], name: str) -> SdkMcpTool[Any]:
+    """The same as the SDK takes it: a JSON Schema, and a handler of one dict."""
+    schema = TypeAdapter(function).json_schema()
+    del schema["additionalProperties"]
+
+    async def handler(arguments: Json) -> Json:
+        contact = arguments.get("contact")
+        if isinstance(contact, dict):
+            arguments = {**arguments, "contact": shapes.Contact(**contact)}
+        known = {key: arguments[key] for key in schema["properties"] if key in arguments}
+        return {"content": [{"type": "text", "text": function(**known)}]}
+
+    return SdkMcpTool(name, "A tool.", schema, handler)
+
+
+def foreign(schema: Json, name: str, answer: Callable[[Any], str]) -> SdkMcpTool[Any]:
+    async def handler(arguments: Json) -> Json:
+        return {"content": [{"type": "text", "text": answer(arguments)}]}
+
+    schema = {"properties": {}, **schema}
+    return SdkMcpTool(name, "A tool.", schema, handler)
+
+
+def stopped(text: str) -> str | None:
+    """The reason for which the SDK has refused a call before the tool was called."""
+    return CHECKED if text.startswith("Input validation error: ") else None
+
+
+async def step(tool: SdkMcpTool[Any], arguments: Any) -> Answer:
+    """The function that the SDK's server calls for `tools/call`."""
+    server: Any = create_sdk_mcp_server("tools", tools=[tool])["instance"]
+    handler = server.get_request_handler("tools/call").handler
+    params = CallToolRequestParams(name=tool.name, arguments=arguments)
+    return _answer(await handler(None, params))
+
+
+def _answer(result: Any) -> Answer:
+    return Answer(result.content[0].text, bool(result.is_error), result.meta or {})
+
+
+async def call(config: Any, name: str, *arguments: Any) -> list[Answer]:
+    """Calls of a server over MCP, in one connection."""
+    async with Client(config["instance"]) as client:
+        return [_answer(await client.call_tool(name, each)) for each in arguments]
+
+
+async def loop(config: Any, home: Path, *calls: Any, **how: Any) -> list[Answer]:
+    """Runs Claude Code, the program that comes with the SDK, with a model that makes these calls of
+    the server's only tool. It needs no network.
+    """
+    full = "mcp__tools__create_contact"
+    texts = [(full, json.dumps(each)) for each in calls]
+    found: list[Answer] = []
+    with scripted(texts) as url:
+        environment = {
+            "ANTHROPIC_BASE_URL": url,
+            "ANTHROPIC_API_KEY": "none",
+            "HOME": str(home),
+            "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+            # Otherwise a model has to look for a tool before it can call it.
+            "ENABLE_TOOL_SEARCH": "false",
+        }
+        chosen = {"allowed_tools": [full], **how}
+        options = ClaudeAgentOptions(
+            mcp_servers={"tools": config},
+            tools=[],
+            max_turns=len(calls) + 2,
+            cwd=home,
+            setting_sources=[],
+            env=environment,
+            **chosen,
+        )
+        async with ClaudeSDKClient(options) as client:
+            await client.query("go")
+            async for message in client.receive_response():
+                if isinstance(message, UserMessage) and isinstance(message.content, list):
+                    found += [_result(each) for each in message.content]
+    return found
+
+
+def _result(block: Any) -> Answer:
+    content = block.content
+    text = content if isinstance(content, str) else content[0]["text"]
+    return Answer(text, bool(block.is_error))
