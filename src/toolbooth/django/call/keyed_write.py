@@ -105,14 +105,16 @@ class KeyedWrite:
                 raise
             raise told from error
         if not begun:
-            self._must_still_be_let_in(who, sent)
+            self._must_still_be_let_in(who, sent, identity)
         return value_of_receipt(receipt)
 
-    def _must_still_be_let_in(self, who: Caller, sent: Json) -> None:
+    def _must_still_be_let_in(self, who: Caller, sent: Json, identity: Identity) -> None:
         """Raise the refusal of an `initial` of the project's own. `identify` has asked the
         permissions of the view only, and a repeated call does not run it.
         """
         view = self.view(who, sent)
+        # Known already: a password is hashed once.
+        view.request.user, view.request.auth, view.request._authenticator = identity
         try:
             begin(view)
         except REFUSALS as error:
