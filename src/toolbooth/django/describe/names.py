@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain, count
 
 from toolbooth.django.describe.candidate_names import (
@@ -113,6 +113,17 @@ def parted(tool: str) -> Name:
     """Return a tool's name in its parts."""
     resource, _, action = tool.rpartition("__")
     return Name(tool=tool, resource=cut(resource, LONGEST_RESOURCE), action=action)
+
+
+def name_for_many(create: Name) -> Name:
+    """Return the name of the tool that creates many rows, beside the one that creates one."""
+    action = f"bulk_{create.action}"
+    candidates = create.candidates
+    if candidates is not None:
+        labels = tuple(f"bulk_{each}" for each in candidates.labels)
+        candidates = replace(candidates, labels=labels)
+    tool = fitting(f"{create.resource}__{action}")
+    return Name(tool=tool, resource=create.resource, action=action, candidates=candidates)
 
 
 def _whole(tool: str, resource: str, label: str, candidates: Candidates) -> Name:
