@@ -21,6 +21,7 @@ from toolbooth.django.describe.candidate_names import (
     fitting,
 )
 from toolbooth.django.describe.discovery import Action
+from toolbooth.django.describe.function_views import import_path_of
 
 Identity = tuple[str, str, str]
 """The owner of a name: a method, a path and a view."""
@@ -67,11 +68,7 @@ def identity_of(action: Action) -> Identity:
     """Return the identity of an action, which is the same in every process and version of a
     project.
     """
-    view = action.view
-    # REST framework gives the class of a function view the function's name only.
-    is_function = not view.__qualname__.endswith(view.__name__)
-    name = view.__name__ if is_function else view.__qualname__
-    return action.method, action.path, f"{view.__module__}.{name}"
+    return action.method, action.path, import_path_of(action.view)
 
 
 def named(
