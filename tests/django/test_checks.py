@@ -208,6 +208,26 @@ def test_urls_without_the_app_are_an_error(project):
     ) in done.stderr
 
 
+def test_doctor_without_a_database_continues_and_names_the_setting(project):
+    done = project.manage("mcp_doctor", database="/no/such/folder/db")
+    words = " ".join(done.stdout.split())
+    assert done.returncode == 1
+    assert (
+        "error this check failed: OperationalError: unable to open database file -> check that the "
+        "database in DATABASES runs, and that its settings are right"
+    ) in words
+    assert "ok an agent reaches /mcp" in words
+
+
+def test_doctor_names_the_line_of_the_project_where_urls_cannot_be_imported(project):
+    project.write("urls.py", "import nowhere_at_all\n")
+    done = project.manage("mcp_doctor")
+    words = " ".join(done.stdout.split())
+    error = "ModuleNotFoundError: No module named 'nowhere_at_all'"
+    assert done.returncode == 1
+    assert f"error this check failed: {error} -> see urls.py:1 " in words
+
+
 # --- mcp_tools.py ---
 
 BROKEN = {

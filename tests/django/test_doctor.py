@@ -458,6 +458,7 @@ def test_settings_that_prevent_calls_by_agents_are_errors(settings_of, ann, chan
     words, code = words_of_doctor()
     assert (code, told in words) == (1, True), words
     assert words.count("this check failed") <= 1
+    assert words.count("no MCP endpoint") <= 1
 
 
 def all_to_login(get_response):

@@ -21,7 +21,8 @@ def is_function(view: type) -> bool:
 
 def code_of(view: type, method: str) -> Any:
     """Return the code that an author wrote for a method; None if there is none in Python."""
-    handler: Any = inspect.unwrap(getattr(view, method, None))
+    written: Any = getattr(view, method, None)
+    handler = inspect.unwrap(written)
     if is_function(view) and inspect.isfunction(handler):
         # The method of REST framework's class calls the function by this name.
         handler = inspect.unwrap(inspect.getclosurevars(handler).nonlocals.get("func", handler))
