@@ -306,6 +306,24 @@ def test_no_thread_is_started_before_the_first_request(project):
     assert project.is_described
 
 
+FORKED = f"""
+import os
+from pathlib import Path
+from toolbooth.django import warm
+warm()
+Path("described").unlink()
+if worker := os.fork():
+    _, status = os.waitpid(worker, 0)
+    raise SystemExit(os.waitstatus_to_exitcode(status))
+{LIST}
+"""
+
+
+def test_forked_worker_lists_the_tools_that_were_described_before_the_fork(project):
+    assert project.run(FORKED).stdout == "{'named__post': ['name', 'help']}\n"
+    assert not project.is_described
+
+
 def test_new_process_lists_the_warm_file_without_describing_views(project):
     assert project.manage("mcp_warm").stdout.startswith("tools.json written: 1 tool, ")
     (project.folder / "described").unlink()
