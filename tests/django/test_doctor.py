@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rest_framework import permissions, serializers, viewsets
 from rest_framework.authentication import SessionAuthentication
+from rest_framework.decorators import api_view
 from rest_framework.renderers import TemplateHTMLRenderer
 from rest_framework.response import Response
 from rest_framework.routers import SimpleRouter
@@ -285,6 +286,30 @@ def test_every_fault_is_named_with_its_remedy(settings_of, ann):
         assert line in words, words
 
 
+@api_view(["POST", "PUT"])
+def reads(request):
+    return Response({"name": request.data["name"]})
+
+
+@api_view(["POST"])
+def reads_nothing(request):
+    return Response({})
+
+
+def test_function_views_without_a_body_are_named_as_functions(settings_of, ann):
+    patterns = [path("reads/", reads, name="reads"), path("none/", reads_nothing, name="none")]
+    settings_of(ROOT_URLCONF=urls(*patterns))
+    words, _ = words_of_doctor()
+    place = f"{reads.cls.__module__}.reads"
+    for method in ("post", "put"):
+        assert f"reads__{method}: {place} declares no body, so the tool takes no fields" in words
+    assert (
+        f"note none__post: {place}_nothing declares no body, so the tool takes no fields -> if that "
+        "is right, write @extend_schema(request=None) above reads_nothing"
+    ) in words
+    assert "WrappedAPIView" not in words
+
+
 class Page(APIView):
     renderer_classes = [TemplateHTMLRenderer]
 
@@ -433,6 +458,7 @@ def test_settings_that_prevent_calls_by_agents_are_errors(settings_of, ann, chan
     words, code = words_of_doctor()
     assert (code, told in words) == (1, True), words
     assert words.count("this check failed") <= 1
+    assert words.count("no MCP endpoint") <= 1
 
 
 def all_to_login(get_response):

@@ -16,7 +16,7 @@ from toolbooth.django.describe.catalogue import catalogue
 from toolbooth.django.management.doctor import messages
 from toolbooth.django.management.doctor.findings import Cause, Finding
 from toolbooth.django.management.users import unlogged
-from toolbooth.django.testing import acting_as
+from toolbooth.django.testing import acting_as, endpoint_path
 from toolbooth.lint.check import lint
 
 OPEN_WRITES = Cause("open-writes", messages.OPEN_WRITES, messages.CLOSE_OPEN_TOOLS)
@@ -27,8 +27,8 @@ def list_call(user: Any) -> Iterator[Finding]:
     """Make one `tools/list` through the whole project, as this user; as an anonymous one if it is
     None.
     """
-    # Another examination reports that there are no tools.
-    if not catalogue().registry.tools:
+    # Other examinations report that there are no tools, or no endpoint.
+    if not catalogue().registry.tools or not _has_endpoint():
         return
     who = messages.ANONYMOUS if user is None else repr(user.get_username())
     with unlogged():
@@ -48,6 +48,14 @@ def list_call(user: Any) -> Iterator[Finding]:
         yield Finding("ok", messages.listed_nothing(who))
     else:
         yield Finding("warning", messages.listed_nothing(who), messages.GIVE_PERMISSIONS)
+
+
+def _has_endpoint() -> bool:
+    try:
+        endpoint_path()
+    except LookupError:
+        return False
+    return True
 
 
 def open_tools() -> Iterator[Finding]:
