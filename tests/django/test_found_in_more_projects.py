@@ -5,6 +5,7 @@ docs/measured/further_hosts.md.
 import pytest
 from django.contrib.auth import get_user_model
 from django.urls import include, path
+from drf_spectacular.serializers import PolymorphicProxySerializerExtension
 from drf_spectacular.utils import PolymorphicProxySerializer, extend_schema
 from rest_framework import generics, mixins, serializers, viewsets
 from rest_framework.exceptions import PermissionDenied
@@ -108,6 +109,20 @@ class LongSerializer(serializers.Serializer):
     pages = serializers.IntegerField()
 
 
+class Note(PolymorphicProxySerializer):
+    pass
+
+
+class SchemaOfNote(PolymorphicProxySerializerExtension):
+    """A body may be of both kinds."""
+
+    target_class = Note
+    priority = 1
+
+    def map_serializer(self, auto_schema, direction):
+        return {"anyOf": super().map_serializer(auto_schema, direction)["oneOf"]}
+
+
 class Notes(viewsets.GenericViewSet):
     """The row in the URL decides which serializer reads the body."""
 
@@ -115,7 +130,7 @@ class Notes(viewsets.GenericViewSet):
     permission_classes = (AllowAny,)
 
     @extend_schema(
-        request=PolymorphicProxySerializer(
+        request=Note(
             component_name="Note",
             serializers=[ShortSerializer, LongSerializer],
             resource_type_field_name=None,
@@ -131,8 +146,21 @@ class Notes(viewsets.GenericViewSet):
         return Response(serializer.validated_data)
 
 
-def test_a_body_whose_kinds_no_field_distinguishes_is_one_flat_body(serve):
-    found = serve(notes=Notes)
+class NotesOfOneKind(Notes):
+    @extend_schema(
+        request=PolymorphicProxySerializer(
+            component_name="NoteOfOneKind",
+            serializers=[ShortSerializer, LongSerializer],
+            resource_type_field_name=None,
+        )
+    )
+    def update(self, request, pk=None):
+        return super().update(request, pk)
+
+
+@pytest.mark.parametrize("view", [Notes, NotesOfOneKind], ids=["anyOf", "oneOf"])
+def test_a_body_whose_kinds_no_field_distinguishes_is_one_flat_body(serve, view):
+    found = serve(notes=view)
     assert found.left_out == ()
     assert schema(found, "notes__update")["required"] == ["id", "line"]
     assert {"words", "pages"} <= set(schema(found, "notes__update")["properties"])

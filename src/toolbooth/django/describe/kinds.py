@@ -69,7 +69,8 @@ def joined_kinds(
     """Return a body whose kinds no field distinguishes, with the fields of all kinds, and the
     classes that read the kinds. Any other body is not changed, and there are no classes.
     """
-    branches = body.get("oneOf")
+    # A project may correct drf-spectacular's `oneOf`, because a value may be of several kinds.
+    branches = body.get("oneOf", body.get("anyOf"))
     # Without serializers, a field of another kind could not be refused while the view runs.
     if not is_array(branches) or not isinstance(serializer, PolymorphicProxySerializer):
         return body, ()
