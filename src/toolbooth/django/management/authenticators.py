@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from django.test import RequestFactory
@@ -16,19 +15,18 @@ def authenticators() -> list[Any]:
     """Return one authenticator of each kind, from all views."""
     found: dict[type, Any] = {}
     for action in catalogue().authenticating_actions:
-        known: Sequence[Any] = authenticators_of(action) or ()
-        for each in known:
+        for each in authenticators_of(action) or ():
             found.setdefault(type(each), each)
     return list(found.values())
 
 
-def authenticators_of(action: Action) -> Sequence[Any] | None:
+def authenticators_of(action: Action) -> tuple[object, ...] | None:
     """Return the authenticators of an action; `()` if it has none, None if only a call can find
     them.
     """
     # A view may choose them by its request, as `get_authenticators` of REST framework may.
     nobody = Caller(RequestFactory().post("/"))
     try:
-        return nobody.view(action).request.authenticators or ()
+        return tuple(nobody.view(action).request.authenticators)
     except Exception:  # it needs the URL kwargs
         return None
