@@ -74,8 +74,8 @@ class VisibleRows:
             view = self.who.listing_view(action, request.resolver_match.kwargs, request)
         except Exception:
             return None
-        # A list by the project's own code may leave out rows of the queryset. Then it is enough
-        # that each of them can be read by its key.
+        # A project's own list may leave out rows of the queryset. Then it is enough if each row can
+        # be read by its key.
         cls = action.view
         return view if is_stock_list(cls) or is_stock_retrieve(cls) else None
 

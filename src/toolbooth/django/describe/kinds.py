@@ -1,4 +1,4 @@
-"""A body of several kinds, distinguished by one of its fields -> one flat body.
+"""Converts a body with several kinds, which one of its fields distinguishes, to one flat body.
 
 This is how polymorphic serializers are described: `oneOf`, with a `discriminator` that names the
 field and has the schema for each of its values.

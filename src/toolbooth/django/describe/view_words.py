@@ -92,7 +92,7 @@ def _split(name: str) -> list[str]:
 
 
 def _parted(words: list[str], model: Any) -> tuple[list[str], list[str]]:
-    """Return the words that name a thing, and the words behind them that name its action."""
+    """Return the words of the resource, and the words of the action after them."""
     left = list(words)
     # One word always stays: the view may be called `ListView`, or only `View`.
     while len(left) > 1 and left[-1] in TECHNICAL:
@@ -106,8 +106,8 @@ def _parted(words: list[str], model: Any) -> tuple[list[str], list[str]]:
 
 
 def _is_of_path(words: list[str], path: str) -> bool:
-    """Whether the path names the same thing: `clinic_list` at `/clinics/` is a list of clinics, but
-    `price_list` at `/price-lists/` is itself a thing.
+    """Whether the path confirms that these words are the resource: `clinic_list` at `/clinics/` is
+    a list of clinics, but the resource at `/price-lists/` is `price_list`.
     """
     noun = _noun_of_path(path)
     thing = recased(english_singular("_".join(words)))
