@@ -254,6 +254,24 @@ def test_open_tools_are_named_until_a_login_is_required(settings_of, ann):
     assert "ok TOOLBOOTH['LOGIN_REQUIRED'] is set: anonymous callers get no tool" in words
 
 
+class ChoosesAuthenticators(APIView):
+    permission_classes = [permissions.IsAuthenticated]
+
+    def get_authenticators(self):
+        return [] if self.request.method == "OPTIONS" else [SessionAuthentication()]
+
+    def get(self, request):
+        return Response({})
+
+
+def test_authenticators_may_be_chosen_by_the_request(settings_of, ann):
+    view = ChoosesAuthenticators.as_view()
+    settings_of(ROOT_URLCONF=urls(path("mine/", view, name="mine")))
+    words, code = words_of_doctor()
+    assert (code, "this check failed" in words) == (0, False), words
+    assert "warning the API accepts only session cookies, and agents have none" in words
+
+
 # --- views ---
 
 

@@ -1,5 +1,5 @@
-"""Examines who gets which tools: one real `tools/list`, and the tools that are open to anonymous
-callers.
+"""Examines which callers get which tools, with one real `tools/list`, and lists the tools that are
+open to anonymous callers.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from rest_framework.authentication import SessionAuthentication
 from toolbooth.django.call.caller import Caller
 from toolbooth.django.conf import configuration
 from toolbooth.django.describe.catalogue import catalogue
+from toolbooth.django.management.authenticators import authenticators
 from toolbooth.django.management.doctor import messages
 from toolbooth.django.management.doctor.findings import Cause, Finding
 from toolbooth.django.management.users import unlogged
@@ -60,13 +61,9 @@ def _has_endpoint() -> bool:
 
 def open_tools() -> Iterator[Finding]:
     """Examine how callers can be identified, and which tools anonymous callers get."""
-    authenticators = {
-        type(each)
-        for action in catalogue().authenticating_actions
-        for each in action.view().get_authenticators()
-    }
+    found = authenticators()
     # Agents do not log in through a browser, so they have no session cookie.
-    if authenticators and all(issubclass(each, SessionAuthentication) for each in authenticators):
+    if found and all(isinstance(each, SessionAuthentication) for each in found):
         yield Finding("warning", messages.ONLY_SESSIONS, messages.ADD_TOKEN_AUTHENTICATION)
     # The gateway then refuses anonymous callers itself, so the permissions of views do not matter
     # for them.

@@ -12,6 +12,7 @@ from toolbooth.django.conf import configuration
 from toolbooth.django.describe.catalogue import catalogue
 from toolbooth.django.describe.discovery import Action
 from toolbooth.django.describe.function_views import import_path_of
+from toolbooth.django.management.authenticators import authenticators_of
 from toolbooth.django.management.doctor import messages
 from toolbooth.django.management.doctor.findings import Cause, Finding
 from toolbooth.django.management.doctor.places import line_of
@@ -56,7 +57,7 @@ def _finding(tool: str, action: Action, alias: str) -> Finding | None:
         cause, reason, method = _CAUSES[limit.kind], limit.message, limit.method
     # A key belongs to its caller. All anonymous callers would share their keys, and could get the
     # receipt of another's write.
-    elif not _authenticates(action):
+    elif authenticators_of(action) == ():
         cause, reason, method = WITHOUT_LOGIN, ANONYMOUS, None
     else:
         return None
@@ -65,11 +66,3 @@ def _finding(tool: str, action: Action, alias: str) -> Finding | None:
     what = messages.key_not_taken(tool, place, reason)
     # Several tools may have one view, so the name of the tool is part of the place.
     return Finding("note", what, cause.cure, cause, f"{place}: {tool}")
-
-
-def _authenticates(action: Action) -> bool:
-    """Whether callers of an action can have credentials."""
-    try:
-        return bool(action.view().get_authenticators())
-    except Exception:  # its authenticators depend on the request
-        return True
