@@ -145,6 +145,10 @@ class Contract:
     """A schema to list instead of the exact one, if that repeats itself."""
     about_unknown: Callable[[JsonPath], str | None] | None = None
     """Returns advice for an undeclared key, by its path; None if there is none."""
+    unsent: Callable[[Any], Iterable[Objection]] | None = None
+    """Yields the required fields that a call lacks, if `validate` leaves them to the function: that
+    is not called if something else is wrong, but all problems are reported at once.
+    """
     controls: Mapping[str, str] = field(default_factory=dict[str, str])
     """Arguments for the server: the name of each here, and in the server's own table."""
 

@@ -52,6 +52,8 @@ class Problem:
     message: str
     kind: str | None = field(default=None, compare=False, repr=False)
     """The rule of the author's validation that it is from; for logs, not for agents."""
+    rule: str = field(default="", compare=False, repr=False)
+    """The requirement, without the value that was sent: the same mistake breaks the same rule."""
     unlisted: int = field(default=0, compare=False, repr=False)
     """How many more problems are the same mistake in other items of an array, and not listed."""
 

@@ -199,7 +199,20 @@ def quoted(name: str) -> str:
     # Most keys are identifiers, which have nothing to escape: no encoder is needed for them.
     if name.isidentifier() and len(name) <= _LONGEST_KEY:
         return f'"{name}"'
-    return write_json(shorten(name, _LONGEST_KEY))
+    return text_in_quotes(shorten(name, _LONGEST_KEY))
+
+
+def text_in_quotes(text: str) -> str:
+    """Text in JSON quotes, with escapes for characters that cannot be seen: spaces of no width, and
+    those that change the direction of the text.
+    """
+    if text.isprintable():
+        return write_json(text)
+    return "".join(each if each.isprintable() else _escaped(each) for each in write_json(text))
+
+
+def _escaped(character: str) -> str:
+    return json.dumps(character)[1:-1]
 
 
 def listed(names: tuple[str, ...], most: int = 24) -> str:
@@ -240,7 +253,7 @@ def _listed_whole(names: tuple[str, ...]) -> str:
 
 def in_quotes(name: str) -> str:
     """A key in JSON quotes, however long it is."""
-    return f'"{name}"' if name.isidentifier() else write_json(name)
+    return f'"{name}"' if name.isidentifier() else text_in_quotes(name)
 
 
 # --- names that are alike -----------------------------------------------------------------------
@@ -250,7 +263,8 @@ def recased(name: str) -> str:
     """A name without case and separators: the same for `firstName`, `first-name` and
     `first_name`.
     """
-    return name.replace("_", "").replace("-", "").replace(" ", "").lower()
+    # Without an argument, `split` also removes tabs, line breaks and spaces that do not break.
+    return "".join(name.replace("_", " ").replace("-", " ").split()).lower()
 
 
 def same_name(name: str, names: Iterable[str]) -> str | None:

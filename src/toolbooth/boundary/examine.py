@@ -109,7 +109,7 @@ def _refuse_text(
     message = messages.wrong_type(shape, value, why.message)
     if shape.named_by and refusals.is_name(value):
         message = messages.name_it(message, shape.named_by, value)
-    exam.add(why.code, path, message)
+    exam.add(why.code, path, message, messages.wants(shape))
 
 
 def _objects(shape: Shape, value: Json, path: JsonPath, exam: Examination) -> Any:
@@ -126,7 +126,8 @@ def _objects(shape: Shape, value: Json, path: JsonPath, exam: Examination) -> An
     trials = [(form, _object) for form in possible]
     first = len(exam.problems)
     made = _best(shape, trials, value, path, exam)
-    exam.problems[first:] = refusals.of_other_forms(shape.objects, exam.problems[first:], path)
+    own = exam.problems[first:]
+    exam.problems[first:] = refusals.of_other_forms(shape.objects, own, path, value)
     return made
 
 

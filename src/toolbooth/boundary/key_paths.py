@@ -20,7 +20,6 @@ from toolbooth.shape import ObjectShape, Shape
 _STEPS = re.compile(r"[^.\[\]]+")
 
 
-_SEPARATORS = "_- "
 _MOST_FIELDS = 400
 _LONGEST_KEY = 400
 """Characters of a key in which joined names are looked for."""
@@ -62,11 +61,12 @@ def _objects_by_name(form: ObjectShape) -> Sequence[tuple[str, str]]:
 
 def _after(key: str, letters: int) -> str:
     """What follows so many letters of a key; empty if no word begins there."""
-    places = [index for index, letter in enumerate(key) if letter not in _SEPARATORS]
+    places = [index for index, letter in enumerate(key) if recased(letter)]
     end = places[letters - 1] + 1
+    following = key[end : end + 1]
     # `addressee` begins with `address`, but no new word begins there: it is another name.
-    begins = key[end : end + 1] in _SEPARATORS or key[end : end + 1].isupper()
-    return key[end:].lstrip(_SEPARATORS) if begins else ""
+    begins = following.isupper() or not recased(following)
+    return key[places[letters] :] if begins and letters < len(places) else ""
 
 
 def object_in_key(key: str, value: Any, limits: Limits) -> Json | None:

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from toolbooth.boundary.values.messages import can_be_shown
 from toolbooth.errors import Problem, ProblemCode
 from toolbooth.jsonvalue import JsonPath
 
@@ -21,23 +20,24 @@ different mistakes are listed at most. No agent reads further, and hostile input
 PLACES = 3
 """Places that are shown of one mistake."""
 
-Mistake = tuple[ProblemCode, tuple[str, ...], int, str | None, str]
+Mistake = tuple[ProblemCode, tuple[str, ...], int, str]
 """Equal for one mistake in several items of an array: everything but the index, and the value in
 the message.
 """
 
 
-def mistake_at(
-    code: ProblemCode, path: JsonPath, kind: str | None = None, words: str = ""
-) -> Mistake:
-    """The mistake of a problem at a path. `words`: an author's own message, which is part of it."""
-    return (code, tuple([step for step in path if type(step) is str]), len(path), kind, words)
+def mistake_at(code: ProblemCode, path: JsonPath, rule: str = "") -> Mistake:
+    """The mistake of a problem at a path: two forms of a union may have different rules for a field
+    of the same name.
+    """
+    return (code, tuple([step for step in path if type(step) is str]), len(path), rule)
 
 
 def mistake_of(problem: Problem) -> Mistake:
     """The mistake of a problem."""
-    is_ours = problem.code != "invalid" or can_be_shown(problem.kind)
-    return mistake_at(problem.code, problem.path, problem.kind, "" if is_ours else problem.message)
+    # Whatever words an author has for a problem, they are a part of it.
+    rule = problem.rule or (problem.message if problem.code == "invalid" else "")
+    return mistake_at(problem.code, problem.path, rule)
 
 
 class Mistakes:

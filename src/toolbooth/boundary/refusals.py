@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from itertools import islice
 from math import isinf
 from typing import Any
 from uuid import UUID
 
-from toolbooth.boundary import messages
+from toolbooth.boundary.keys.messages import of_another_form, of_tagged_form
 from toolbooth.boundary.read import text_as_json
 from toolbooth.errors import Problem
 from toolbooth.jsonvalue import (
@@ -180,6 +180,9 @@ def possible_forms(forms: Sequence[ObjectShape], value: Json) -> tuple[ObjectSha
     decides.
     """
     possible = forms_with_tags_of(forms, value)
+    # "Cat" is a mistake, but shows that the form of "cat" was meant.
+    if len(possible) == len(forms):
+        possible = forms_with_tags_of(forms, value, _same_word)
     # An empty object shows nothing about its form, so the author's order stays.
     if len(possible) == 1 or not value:
         return possible
@@ -189,7 +192,9 @@ def possible_forms(forms: Sequence[ObjectShape], value: Json) -> tuple[ObjectSha
     return _likeliest_first(possible, telling & names_inside(value, _LEVELS_OF_A_FORM))
 
 
-def forms_with_tags_of(forms: Sequence[ObjectShape], value: Json) -> tuple[ObjectShape, ...]:
+def forms_with_tags_of(
+    forms: Sequence[ObjectShape], value: Json, is_same: Callable[[Any, Any], bool] = same_json
+) -> tuple[ObjectShape, ...]:
     """The forms of a union whose tags have the values that were sent; all forms, if there are
     none.
     """
@@ -200,7 +205,7 @@ def forms_with_tags_of(forms: Sequence[ObjectShape], value: Json) -> tuple[Objec
         return tuple(forms)
     # If no form has the tag that was sent, the tag is the mistake, and every form is still
     # possible.
-    return tuple(form for form in forms if _has_tags(form, sent, value)) or tuple(forms)
+    return tuple(form for form in forms if _has_tags(form, sent, value, is_same)) or tuple(forms)
 
 
 @lru_cache(maxsize=1024)
@@ -228,7 +233,7 @@ def likely_forms(forms: Sequence[ObjectShape], value: Json) -> list[ObjectShape]
 
 
 def of_other_forms(
-    forms: Sequence[ObjectShape], problems: list[Problem], path: JsonPath
+    forms: Sequence[ObjectShape], problems: list[Problem], path: JsonPath, value: Json
 ) -> list[Problem]:
     """The problems of an object that was taken for one form of a union. A key that another form
     declares is not unknown, but does not go with the others.
@@ -236,18 +241,29 @@ def of_other_forms(
     # In an open form it may be a wrapper.
     if not problems or any(form.additional is not None for form in forms):
         return problems
-    return [_of_another_form(forms, problem, path) for problem in problems]
+    return [_of_another_form(forms, problem, path, value) for problem in problems]
 
 
-def _of_another_form(forms: Sequence[ObjectShape], problem: Problem, path: JsonPath) -> Problem:
+def _of_another_form(
+    forms: Sequence[ObjectShape], problem: Problem, path: JsonPath, value: Json
+) -> Problem:
     # A problem further down is about the value of one key, not about the choice of the form.
     if problem.code not in ("unknown-key", "nested-wrapper") or problem.path[:-1] != path:
         return problem
     name = str(problem.path[-1])
-    other = next((form for form in forms if name in form.fields), None)
-    if other is None:
+    others = [form for form in forms if name in form.fields]
+    if not others:
         return problem
-    message = messages.of_another_form(name, other.names)
+    tag = next((each for each in sorted(tags_of(forms)) if each in value), None)
+    if tag is not None:
+        found = (each for form in others for each in form.fields[tag].shape.constants or ())
+        message = of_tagged_form(name, tag, found)
+    else:
+        likeliest = max(others, key=lambda form: len(form.fields.keys() & value.keys()))
+        declared = {each for form in forms for each in form.fields}
+        against = [each for each in value if each in declared - likeliest.fields.keys()]
+        others = [each for each in likeliest.names if each != name]
+        message = of_another_form(name, tuple(against), tuple(others))
     return Problem(code="unknown-key", path=problem.path, message=message)
 
 
@@ -265,12 +281,19 @@ def _tags(form: ObjectShape) -> set[str]:
     return {key for key, each in form.fields.items() if each.shape.constants}
 
 
-def _has_tags(form: ObjectShape, tags: list[str], value: Json) -> bool:
+def _has_tags(
+    form: ObjectShape, tags: list[str], value: Json, is_same: Callable[[Any, Any], bool]
+) -> bool:
     for tag in tags:
         constants = form.fields[tag].shape.constants or ()
-        if not any(same_json(value[tag], each) for each in constants):
+        if not any(is_same(value[tag], each) for each in constants):
             return False
     return True
+
+
+def _same_word(one: Any, other: Any) -> bool:
+    """Whether two texts are the same without case and separators."""
+    return isinstance(one, str) and isinstance(other, str) and recased(one) == recased(other)
 
 
 # --- numbers ------------------------------------------------------------------------------------
