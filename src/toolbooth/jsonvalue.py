@@ -208,11 +208,11 @@ def text_in_quotes(text: str) -> str:
     """
     if text.isprintable():
         return write_json(text)
-    return "".join(each if each.isprintable() else _escaped(each) for each in write_json(text))
+    return "".join(map(_visible, write_json(text)))
 
 
-def _escaped(character: str) -> str:
-    return json.dumps(character)[1:-1]
+def _visible(character: str) -> str:
+    return character if character.isprintable() else json.dumps(character)[1:-1]
 
 
 def listed(names: tuple[str, ...], most: int = 24) -> str:

@@ -207,7 +207,7 @@ def test_no_other_name_is_mentioned_for_a_key_that_is_moved():
 
 
 @pytest.mark.parametrize("key", ["count\t", "\ncount", "cou\u00a0nt", "COUNT "])
-def test_white_space_in_a_name_is_no_part_of_it(key: str):
+def test_white_space_in_a_name_does_not_count(key: str):
     assert told({key: 2})[-1] == 'Send instead: {"count":2}'
 
 

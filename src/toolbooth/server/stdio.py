@@ -19,7 +19,7 @@ import orjson
 
 from toolbooth.boundary.run import end_threads
 from toolbooth.jsonvalue import is_object
-from toolbooth.server import messages
+from toolbooth.server import kept_loop, messages
 from toolbooth.server.answers import Answers, error_reply
 from toolbooth.server.deadline import Deadline
 from toolbooth.server.envelope import id_in, only_id
@@ -70,7 +70,7 @@ def serve(
             _on_sigterm(serving, lambda: deadline.set(stop_seconds)),
         ):
             try:
-                asyncio.run(serving.run(source, lambda: deadline.set_first(drain_seconds)))
+                kept_loop.run(serving.run(source, lambda: deadline.set_first(drain_seconds)))
             except KeyboardInterrupt:
                 deadline.set(stop_seconds, exit_code=128 + signal.SIGINT)
                 raise
@@ -168,7 +168,7 @@ class _Serving:
         except asyncio.CancelledError:
             raise
         # A tool's exception does not get here. Whatever does must not end the server: the user's
-        # Ctrl-C is not raised in a call, `asyncio.run` sees to that.
+        # Ctrl-C is not raised in a call, `asyncio.Runner` sees to that.
         except BaseException:
             logger.exception("the server failed")
             reply = error_reply(id_in(line), INTERNAL_ERROR, messages.SERVER_FAILED)
