@@ -179,10 +179,7 @@ def possible_forms(forms: Sequence[ObjectShape], value: Json) -> tuple[ObjectSha
     """The forms of a union that an object may be, the most likely first. A tag that all have
     decides.
     """
-    possible = forms_with_tags_of(forms, value)
-    # "Cat" is a mistake, but shows that the form of "cat" was meant.
-    if len(possible) == len(forms):
-        possible = forms_with_tags_of(forms, value, _same_word)
+    possible = forms_with_tags_of(forms, value, in_any_case=True)
     # An empty object shows nothing about its form, so the author's order stays.
     if len(possible) == 1 or not value:
         return possible
@@ -193,19 +190,22 @@ def possible_forms(forms: Sequence[ObjectShape], value: Json) -> tuple[ObjectSha
 
 
 def forms_with_tags_of(
-    forms: Sequence[ObjectShape], value: Json, is_same: Callable[[Any, Any], bool] = same_json
+    forms: Sequence[ObjectShape], value: Json, *, in_any_case: bool = False
 ) -> tuple[ObjectShape, ...]:
     """The forms of a union whose tags have the values that were sent; all forms, if there are
-    none.
+    none. `in_any_case`: "Cat" is a mistake, but shows that the form of "cat" was meant.
     """
     if len(forms) == 1:
         return tuple(forms)
     sent = [tag for tag in tags_of(forms) if tag in value]
     if not sent:
         return tuple(forms)
+    found = tuple(form for form in forms if _has_tags(form, sent, value, same_json))
+    if in_any_case and not found:
+        found = tuple(form for form in forms if _has_tags(form, sent, value, _same_word))
     # If no form has the tag that was sent, the tag is the mistake, and every form is still
     # possible.
-    return tuple(form for form in forms if _has_tags(form, sent, value, is_same)) or tuple(forms)
+    return found or tuple(forms)
 
 
 @lru_cache(maxsize=1024)
