@@ -28,7 +28,7 @@ from toolbooth.django.call.receipts import (
     key_of,
     serializer_of,
 )
-from toolbooth.django.call.replies import json_bytes, json_fragment
+from toolbooth.django.call.replies import explained, json_bytes, json_fragment
 from toolbooth.django.call.running_serializer import noting_unread
 from toolbooth.django.call.transactions import Transaction
 from toolbooth.django.describe import messages
@@ -241,7 +241,7 @@ class BulkCreate:
     def _by_the_view(self, who: Caller, beside: Json, rows: list[Json]) -> Json | None:
         """Return the view's result for the whole list; None if the view takes one row at a time."""
         if self.call.arguments.whole:
-            return self._accepted(self.call.respond(who, {**beside, WHOLE_BODY: rows}))
+            return self._accepted(self.call.respond(who, {**beside, WHOLE_BODY: rows}), rows)
         if not (is_bulk(self.call.action) and is_json(self.call.media_type)):
             return None
         # Rows may name other rows by objects, `{"author": {"name": "Ann"}}`, which the view cannot
@@ -251,14 +251,26 @@ class BulkCreate:
             response = self.call.respond(who, beside, settled)
         except ToolInputError as error:  # rows have fields that the view would ignore
             raise error.under((self.key,)) from None
-        return self._accepted(response)
+        return self._accepted(response, rows)
 
-    def _accepted(self, response: Any) -> Json:
+    def _accepted(self, response: Any, rows: list[Json]) -> Json:
         if response.status_code in _FAULTS_OF_ROWS:
-            problems = list(problems_of_rows(response, (self.key,)))
+            found = problems_of_rows(response, (self.key,))
+            problems = [self._explained(each, response, rows) for each in found]
             if problems:
                 raise self._refusal(problems)
         return self.call.value(response)
+
+    def _explained(self, problem: Problem, response: Any, rows: list[Json]) -> Problem:
+        """Return a problem of a row with the values that would be accepted there."""
+        arguments = self.call.arguments
+        # A view that takes only lists has its relations under the key of the list.
+        if arguments.whole or len(problem.path) < 2 or not isinstance(problem.path[1], int):
+            return explained([problem], response, arguments)[0]
+        place, index = problem.path[:2], problem.path[1]
+        of_row = replace(problem, path=problem.path[2:])
+        told = explained([of_row], response, arguments, rows[index])[0]
+        return replace(told, path=(*place, *told.path))
 
     def _one_by_one(
         self, who: Caller, beside: Json, rows: list[Json], everywhere: Transaction
@@ -268,7 +280,7 @@ class BulkCreate:
             # statements of the transaction.
             with Transaction(everywhere.aliases) as part:
                 response = self.call.respond(who, {**beside, **row})
-                problems = self._problems_of_row(response)
+                problems = self._problems_of_row(response, row)
                 if problems:
                     # The next rows are tried all the same, so that the agent gets all problems at
                     # once.
@@ -279,11 +291,13 @@ class BulkCreate:
 
         return {"results": self._each(rows, make)}
 
-    def _problems_of_row(self, response: Any) -> list[Problem]:
+    def _problems_of_row(self, response: Any, row: Json) -> list[Problem]:
         """Return the problems of one row in a response; empty if its status is not about a row."""
         if response.status_code not in _FAULTS_OF_ROWS:
             return []
-        return list(problems_of(response, self.call.arguments, self.call.action))
+        arguments = self.call.arguments
+        found = problems_of(response, arguments, self.call.action)
+        return explained(found, response, arguments, row)
 
     def _each(self, rows: list[Json], step: Callable[[Json], Json]) -> list[Json]:
         """Return the results of the step for all rows.

@@ -17,7 +17,8 @@ from django.db.transaction import Atomic
 
 from toolbooth.django.call import messages
 from toolbooth.django.describe.discovery import Action
-from toolbooth.django.describe.previews import has_transactions, in_closure
+from toolbooth.django.describe.known_code import in_closure
+from toolbooth.django.describe.previews import has_transactions
 from toolbooth.django.describe.published_models import model_of
 
 _READS = re.compile(

@@ -25,7 +25,7 @@ from toolbooth.django.call.key_limits import is_nested_durable
 from toolbooth.django.call.replies import refusal
 from toolbooth.django.call.running_serializer import WATCH
 from toolbooth.django.call.throttle_counts import count_again
-from toolbooth.django.call.transactions import Transaction
+from toolbooth.django.call.transactions import Transaction, is_after_error
 from toolbooth.django.call.undoable_statements import NotUndoable, only_undoable
 from toolbooth.django.describe.discovery import is_promised
 from toolbooth.django.describe.previews import (
@@ -41,6 +41,8 @@ from toolbooth.server.controls import split_controls
 
 _MARK: Json = {"preview": True, "written": "nothing"}
 """The first keys of the receipt of a preview."""
+
+_AFTER_ERROR = call_messages.not_previewed(call_messages.CONTINUES_AFTER_ERROR)
 
 _NOT_FOR_THE_WRITE = ("preview", "idempotency_key")
 """Control arguments that are not passed to the write: a preview claims no key."""
@@ -109,6 +111,9 @@ class Previewable:
                 self._must_be_possible(everywhere)
                 self.call.within(who, sent, partial(self._must_still_be_known, who, sent))
                 receipt = self._watched(others, everywhere)
+                # The view has caught the error, and the write itself would continue.
+                if everywhere.is_broken():
+                    raise self._refusal(_AFTER_ERROR)
                 # Deferred constraints are checked at the commit, which a preview never reaches.
                 refused = [alias for alias in everywhere.aliases if _is_refused(alias)]
                 broken = {alias: _broken_links(alias) for alias in refused}
@@ -134,6 +139,10 @@ class Previewable:
             raise self._refusal(found.why) from None
         except NotUndoable as error:
             raise self._refusal(call_messages.not_previewed(error.why)) from error
+        except DatabaseError as error:
+            if is_after_error(error):
+                raise self._refusal(_AFTER_ERROR) from error
+            raise
         except RuntimeError as error:
             if is_nested_durable(error):
                 raise self._refusal(messages.COMMITS_ITSELF) from error

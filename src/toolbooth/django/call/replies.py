@@ -7,7 +7,7 @@ from __future__ import annotations
 import json
 import logging
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any, cast
@@ -200,10 +200,7 @@ def refusal(
     if status == 401 and (action is None or not caller().lets_in(action, response)):
         caller().challenge = response.get("WWW-Authenticate", "")
     who = caller()
-    found = problems_of(response, arguments, action)
-    serializer = partial(_serializer_of, response)
-    told = [with_existing_rows(each, arguments, who, serializer) for each in found]
-    problems = [_with_choices(each, arguments) for each in told]
+    problems = explained(problems_of(response, arguments, action), response, arguments)
     # The agent can correct the arguments. With other statuses, such as 404 or 409, other arguments
     # may not help.
     if status in (400, 422) and problems:
@@ -221,6 +218,18 @@ def refusal(
         {"code": each.code, "path": each.where, "message": each.message} for each in problems
     ]
     return ToolError(tool, message, {"status": status, "problems": details})
+
+
+def explained(
+    problems: Iterable[Problem], response: Any, arguments: Arguments, sent: Any = None
+) -> list[Problem]:
+    """Return the problems of a response with the values that would be accepted: the choices of a
+    field, the rows that exist. `sent` are the arguments of one row.
+    """
+    serializer = partial(_serializer_of, response)
+    who = caller()
+    told = (with_existing_rows(each, arguments, who, serializer, sent) for each in problems)
+    return [_with_choices(each, arguments) for each in told]
 
 
 def _serializer_of(response: Any) -> Any:

@@ -13,13 +13,9 @@ from toolbooth.django.call.caller import REFUSALS, Caller
 from toolbooth.django.call.invocation import SyncInvocation
 from toolbooth.django.call.replies import as_json
 from toolbooth.django.call.same_value import is_unchanged
+from toolbooth.django.call.stock_views import begin, is_stock_list, is_stock_retrieve, lets_in
 from toolbooth.django.call.stored_row import StoredRow
-from toolbooth.django.call.visible_rows import (
-    VisibleRows,
-    is_stock_list,
-    is_stock_retrieve,
-    rows_of,
-)
+from toolbooth.django.call.visible_rows import VisibleRows, rows_of
 from toolbooth.django.describe.date_forms import showing_as_taken
 from toolbooth.jsonvalue import Json
 
@@ -104,8 +100,9 @@ def _as_read(call: SyncInvocation, who: Caller, sent: Json, view: Any) -> tuple[
     callback: Any = call.action.callback
     actions: Any = getattr(callback, "actions", None)
     has_get = hasattr(callback.cls, "get") if actions is None else actions.get("get") == "retrieve"
-    if has_get and is_stock_retrieve(callback.cls):
+    if has_get and lets_in(callback) and is_stock_retrieve(callback.cls):
         detail = call.reading_view(who, sent, view)
+        begin(detail)
         return detail.get_object(), detail.get_serializer()
     # No stock GET at this address shows the row. A list may.
     row = view.get_object()

@@ -19,6 +19,9 @@ def look_at(file: str, line: int) -> str:
     return f"see {file}:{line}"
 
 
+START_THE_DATABASE = "check that the database in DATABASES runs, and that its settings are right"
+
+
 # --- tools and fields that are left out ---
 
 NOTHING_LEFT_OUT = "every view and every field is published"
