@@ -346,9 +346,8 @@ def _as_written(arguments: Json, body: bytes) -> Json:
 def _in_place(
     contract: Contract, arguments: Json, wrong: Collection[JsonPath]
 ) -> tuple[Any, list[Edit]] | None:
-    """Return the arguments with the wrong values replaced, and the edits; None if that is not
-    enough. If some value cannot be replaced, the arguments are None and the edits are those that
-    are accepted.
+    """Replace the wrong values. Return the arguments and the edits, or None if that is not enough.
+    If a value cannot be replaced, the arguments are None, and only accepted edits are returned.
     """
     cured = cure_in_place(contract, arguments, wrong)
     if cured is None:

@@ -1,4 +1,4 @@
-"""`toolbooth serve --http`: the address, the token, the application, and reloading."""
+"""Handles the address, the token, the application and reloading of `toolbooth serve --http`."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ class Effort:
         return known
 
     def is_secret_name_in_text(self, name: str) -> bool:
-        """Return True for the name of a secret. `name` may be one."""
+        """Return True if `name` is the name of a secret. Reading it as words counts as work."""
         known = self._known.get(name)
         if known is None:
             known = self._known[name] = self._read(name)
@@ -99,8 +99,8 @@ _SHORTEST = 5
 
 
 def without_credentials(text: str, effort: Effort | None = None) -> str:
-    """Return text that is not JSON without the values of secret names, users and passwords in URLs,
-    and private keys. `effort` counts the work.
+    """Remove the values of secret names, users and passwords in URLs, and private keys from text
+    that is not JSON. `effort` counts the work.
     """
     if len(text) < _SHORTEST:
         return text

@@ -52,7 +52,7 @@ WRITES_ALLOWED = "allowed by --allow-writes"
 
 
 def would_send(tool: str, shape: str, body: str, law: str) -> str:
-    """A call that is not made."""
+    """Return the line of a call that is not made."""
     return f"{tool}  {shape}\n    would send  {body or 'nothing'}\n    the law     {law}"
 
 

@@ -22,7 +22,7 @@ from toolbooth.errors import ToolError
 logger = logging.getLogger("toolbooth.django")
 
 MOST_NAMED = 10
-"""Rows of one kind that are named."""
+"""At most this many rows of one kind are named."""
 
 _MOST_LOOKED_AT = 1_000
 """The most rows of one kind that are searched for rows the caller can list."""
@@ -127,8 +127,6 @@ def _blocking_links(model: Any, own: Any) -> Iterator[tuple[str, ...]]:
 
 
 def _refers_to(own: Any, model: Any) -> bool:
-    """Whether rows of a model refer to rows of the model `own`, or of one that it is
-    derived from.
-    """
+    """Whether rows of a model refer to rows of the model `own`, or of one of its parents."""
     targets = {own._meta.concrete_model, *own._meta.get_parent_list()}
     return any(each.is_relation and each.related_model in targets for each in model._meta.fields)

@@ -115,8 +115,8 @@ class Bulk:
             write = previewable(self.call, create)
             self._tools[key] = Tool(
                 contract=contract,
-                # The key is outside of the preview: `KeyedWrite` passes a preview on without using
-                # the key up.
+                # The key is handled outside the preview: `KeyedWrite` passes on a preview without
+                # using the key.
                 function=with_key(self.call, write, self.results.chosen),
                 access_check=self.access_check,
             )
@@ -208,8 +208,8 @@ class BulkCreate:
         rows: list[Json] = sent[self.key]
         beside = {name: each for name, each in sent.items() if name != self.key}
         who = caller()
-        # A preview and a key are handled around this function: a bug must not turn them into a
-        # write.
+        # A preview and a key are handled before this function. If a bug lets one through, it must
+        # not become a write.
         check_plain(asked, has_key=who.has_key)
         # Set before the write, because the audit log also has a line for calls that fail.
         who.bulk = (rows, None)
@@ -228,7 +228,9 @@ class BulkCreate:
         return self.results.first(json_bytes(receipt, self.call.tool), beside, rows=page)
 
     def _made(self, who: Caller, beside: Json, rows: list[Json]) -> tuple[Json, bool]:
-        """Return the result, and whether its rows are certain to be in the order sent."""
+        """Return the result, and True if its rows are certainly in the order in which they were
+        sent.
+        """
         # The view authenticates the caller for each row. A slow password hash is computed here,
         # once.
         self.call.recognise(who, beside)
@@ -282,8 +284,7 @@ class BulkCreate:
                 response = self.call.respond(who, {**beside, **row})
                 problems = self._problems_of_row(response, row)
                 if problems:
-                    # The next rows are tried all the same, so that the agent gets all problems at
-                    # once.
+                    # The next rows are still tried, so that the agent gets all problems at once.
                     part.undo()
                     raise ToolInputError(problems)
             # Raises for any other refusal, such as 403, which ends the call at that row.
@@ -334,11 +335,10 @@ class BulkCreate:
 
 
 def _receipt(value: Json, *, in_order: bool) -> Json:
-    """Return the number of rows that were created, and their keys; the rows themselves if a key is
-    not known.
+    """Return the number of rows that were created, and their keys.
 
-    The receipt has the order too: an agent that needs the key of one row must know that the keys
-    follow the order sent.
+    If a key is not known, return the rows. The receipt also states that the keys are in the order
+    in which the rows were sent.
     """
     keys = keys_in(value)
     if keys is None:

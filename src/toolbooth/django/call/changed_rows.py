@@ -53,11 +53,11 @@ class RowChange:
     visible: int
     """The number of them in which the caller can see it."""
     is_preparing: bool
-    """Django clears foreign keys of rows that it is about to delete, because this database checks
-    them at once.
+    """True if Django only clears the foreign keys of rows that it is about to delete, because this
+    database checks them at once.
     """
     is_kept: bool = False
-    """The transaction that they were changed in has been committed, or there is none."""
+    """True if their transaction has been committed, or if there was none."""
 
     def keep(self) -> None:
         """Note that the transaction is committed."""
@@ -73,7 +73,7 @@ class RowChanges:
     """The changes by database, since each has its own transactions."""
     _savepoints: dict[tuple[str, str], int] = field(default_factory=dict[tuple[str, str], int])
     _is_asking: bool = False
-    """A query of ours is running."""
+    """True while our own query is running."""
 
     def kept(self) -> list[RowChange]:
         """Return the changes that were not rolled back."""
@@ -165,7 +165,7 @@ def counting_rows(visible: CountVisible) -> Generator[RowChanges]:
 
 
 def _is_open(alias: str) -> bool:
-    """Whether the changes can still be committed: the transaction began before the call."""
+    """Whether the changes are not committed yet, because the transaction began before the call."""
     return connections[alias].in_atomic_block
 
 

@@ -119,12 +119,12 @@ class _Counted:
 
     @property
     def has_others(self) -> bool:
-        """Whether there are rows that the caller could not read."""
+        """Whether rows were affected that the caller could not read."""
         return any(count > self._parts(model) for model, count in self._hidden.items())
 
     def _parts(self, model: Any) -> int:
-        """Return the number of rows of a model that are the part of a deleted row in a parent's
-        table. They are not rows of their own to the caller.
+        """Return the number of rows of a model that are only the part of a deleted row in a
+        parent's table. Callers do not see them as separate rows.
         """
         derived = (each for each in self._deleted if model in each._meta.get_parent_list())
         return sum(self._deleted[each] for each in derived)

@@ -1,4 +1,4 @@
-"""Makes a write with an idempotency key once, however often it is sent."""
+"""Makes a write with an idempotency key only once, even if it is sent several times."""
 
 from __future__ import annotations
 
@@ -136,7 +136,7 @@ class KeyedWrite:
         return json_of(value)
 
     def _told(self, error: Exception, alias: str) -> ToolInputError | None:
-        """Return the refusal of a key that cannot be used; None for another error."""
+        """Return the refusal for an error about a key; None for any other error."""
         if isinstance(error, KeyReused):
             return self._refusal(server_messages.KEY_REUSED, "key-reused")
         if isinstance(error, WrittenElsewhere):

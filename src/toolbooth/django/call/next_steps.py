@@ -1,5 +1,5 @@
-"""Finds the next steps of an agent after the API has refused a call: the rows that exist instead of
-a missing one, the tool to call next, and the time to try again.
+"""Finds the next step after the API has refused a call: existing rows in place of a missing one,
+the tool to call next, or the time to try again.
 
 Only rows and tools that this caller may list and call are named.
 """
@@ -44,9 +44,9 @@ def with_existing_rows(
     serializer: Callable[[], Any],
     sent: Any = None,
 ) -> Problem:
-    """Return the problem of a row that does not exist, with the rows that do. `serializer` makes
-    the serializer that reads the body for this caller; `sent` are the arguments, if they are not
-    those of the whole call.
+    """Return the problem of a missing row, and add the existing rows. `serializer` makes the
+    serializer that reads the body for this caller; `sent` are the arguments, if they are not those
+    of the whole call.
     """
     relation = _relation_at(arguments.relations, problem.path)
     if problem.kind != NO_SUCH_ROW or relation is None:
@@ -113,7 +113,7 @@ def _without_row(keys: list[Any], relation: Relation, taken: Callable[[], Any]) 
 
 
 def _keys_in(rows: Any, key: str, wanted: list[Any]) -> set[str] | None:
-    """Return those of the keys that rows have; None if one of them is not a possible key."""
+    """Return the keys that belong to rows; None if one of them cannot be a key."""
     try:
         known = rows.filter(**{f"{key}__in": wanted}).values_list(key, flat=True)
         return set(map(str, known))

@@ -49,8 +49,8 @@ _NOT_FOR_THE_WRITE = ("preview", "idempotency_key")
 
 
 class _NotKnown(BaseException):
-    """Ends a view whose serializer may do more than write rows. It is not an Exception, so that a
-    project's own `except Exception` does not catch it.
+    """Ends a view whose serializer may do more than write rows. It derives from BaseException, so
+    that a project's own `except Exception` does not catch it.
     """
 
     def __init__(self, why: str) -> None:
@@ -106,8 +106,8 @@ class Previewable:
     def _rolled_back(self, who: Caller, sent: Json, others: Json) -> Any:
         with Transaction(connections) as everywhere:
             try:
-                # Asked here, because only now it is known in which databases a transaction has
-                # begun.
+                # This is checked here, because only now it is known in which databases a
+                # transaction has begun.
                 self._must_be_possible(everywhere)
                 self.call.within(who, sent, partial(self._must_still_be_known, who, sent))
                 receipt = self._watched(others, everywhere)
@@ -127,8 +127,8 @@ class Previewable:
         return receipt
 
     def _watched(self, others: Json, everywhere: Transaction) -> Any:
-        """Run the write. If previews of this view were not promised, its serializers are checked
-        while it runs.
+        """Run the write. Unless the author has promised that this view can be previewed, its
+        serializers are checked while it runs.
         """
         is_known = is_promised(self.call.action)
         token = WATCH.set(None if is_known else self._must_only_write)
@@ -247,9 +247,7 @@ def _attributes(of: Any) -> dict[str, Any]:
 
 
 def _state_of_session(session: Any) -> dict[str, Any]:
-    """Return the key of a session, whether it was changed, and its contents if they have
-    been read.
-    """
+    """Return the key of a session, its `modified` flag, and its contents if they have been read."""
     found = dict(_attributes(session))
     # A view may change a list or an object inside the session in place.
     if "_session_cache" in found:

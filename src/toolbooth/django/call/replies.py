@@ -1,4 +1,4 @@
-"""Turns the response of a view into a value, or into problems in the names of the arguments that
+"""Converts the response of a view to a value, or to problems with the names of the arguments that
 were sent.
 """
 
@@ -238,8 +238,8 @@ def _serializer_of(response: Any) -> Any:
 
 
 def _with_choices(problem: Problem, arguments: Arguments) -> Problem:
-    """Return a problem with a choice, with all the choices in the message: REST framework's message
-    lacks them.
+    """Return the problem of an invalid choice, and add all choices to its message, because REST
+    framework does not list them.
     """
     node: Any = {"properties": arguments.properties}
     for step in problem.path:
@@ -260,8 +260,8 @@ def _sentence(problem: Problem, arguments: Arguments) -> str:
 
 
 def _is_untouched(response: Any, action: Action | None) -> bool:
-    """Whether a refusal left no changes: it was raised, not returned, and Django rolls back the
-    changes of a view that raises.
+    """Whether a refused view has changed nothing. That is so if it raised the refusal and Django
+    rolls back its changes.
     """
     free = getattr(action and action.callback, "_non_atomic_requests", None)
     atomic = all(each.settings_dict["ATOMIC_REQUESTS"] for each in connections.all())

@@ -82,8 +82,8 @@ def _difference_of_delete(action: Action, declared: DeclaredBody) -> Kind | None
 
 
 def _difference_of_create(action: Action, declared: DeclaredBody) -> Kind | None:
-    """Return the difference for a create. A view that is marked, although the guess was no, is left
-    alone: its author declared it, and earlier versions did not know the mark.
+    """Return the difference for a create. There is none for a view with the mark, even if the guess
+    was no: earlier versions did not know the mark.
     """
     if is_bulk(action) or not takes_lists(action.view):
         return None

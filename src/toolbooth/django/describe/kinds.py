@@ -1,4 +1,4 @@
-"""A body of several kinds -> one flat body.
+"""Converts a body with several kinds to one flat body.
 
 This is how polymorphic serializers are described: `oneOf`, usually with a `discriminator` that
 names a field and has the schema for each of its values. Without one, only the view knows the kind,

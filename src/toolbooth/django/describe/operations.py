@@ -1,4 +1,4 @@
-"""One action -> its input (parameters and body) and its description."""
+"""Describes one action: its input (parameters and body) and its description."""
 
 from __future__ import annotations
 

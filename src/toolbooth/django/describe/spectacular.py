@@ -1,4 +1,5 @@
-"""drf-spectacular's schema of a view, for its input only, whichever schema class the project uses.
+"""drf-spectacular's schema of a view, only for its input. It works with any schema class of the
+project.
 
 drf-spectacular knows serializers, filters and paginators, and authors correct it with
 `@extend_schema`. It describes one action at a time, with a registry of its own: in a shared one,
@@ -254,7 +255,9 @@ class RequestSchema(UntypedSchema):
         return made
 
     def _get_serializer_name(self, serializer: Any, *given: Any, **named: Any) -> str:
-        """Return different names for serializers of one name. One may be nested in the other."""
+        """Return a unique name for a serializer, because a nested serializer may have the same
+        class name.
+        """
         name = self._next_class()._get_serializer_name(serializer, *given, **named)
         classes: dict[Any, str] = self.__dict__.setdefault("classes", {})
         return name + classes.setdefault(serializer.__class__, str(len(classes) or ""))

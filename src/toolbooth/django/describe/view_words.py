@@ -148,8 +148,8 @@ def _names_of(model: Any) -> tuple[str, ...]:
 
 
 def _is_of_path(words: list[str], path: str) -> bool:
-    """Whether the path names the same thing: `clinic_list` at `/clinics/` is a list of clinics, but
-    `price_list` at `/price-lists/` is itself a thing.
+    """Whether the path confirms that these words are the resource: `clinic_list` at `/clinics/` is
+    a list of clinics, but the resource at `/price-lists/` is `price_list`.
     """
     noun = _noun_of_path(path)
     thing = recased(english_singular("_".join(words)))

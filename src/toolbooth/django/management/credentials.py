@@ -80,7 +80,7 @@ def how_to_add() -> str:
 # --- tokens ---
 
 _Issue = Callable[[Any, Any], Issued]
-"""An authenticator and a user -> a token."""
+"""A function of an authenticator and a user that returns a token."""
 
 
 def _issuer(authenticator: Any) -> _Issue | None:

@@ -1,5 +1,5 @@
-"""Examines who gets which tools: one real `tools/list`, and the tools that are open to anonymous
-callers.
+"""Examines which callers get which tools, with one real `tools/list`, and lists the tools that are
+open to anonymous callers.
 """
 
 from __future__ import annotations

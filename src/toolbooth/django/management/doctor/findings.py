@@ -1,4 +1,4 @@
-"""The findings of examinations, with their remedies, and groups of findings with one cause."""
+"""Findings of examinations with their remedies, and groups of findings that have the same cause."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from toolbooth.django.management.doctor.places import relative_path
 Level = Literal["ok", "note", "warning", "error"]
 
 SEVERITY: tuple[Level, ...] = ("error", "warning", "note", "ok")
-"""The worst first."""
+"""All levels, the worst first."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -192,7 +192,7 @@ def anonymous_refused(words: str) -> str:
 
 
 def list_refused(who: str, words: str) -> str:
-    """`tools/list` of a user."""
+    """The finding if a user's `tools/list` was refused."""
     return f"tools/list as {who} was refused: {words}"
 
 
@@ -275,7 +275,7 @@ ATOMIC = "a call that fails is rolled back"
 
 
 def cache_not_shared(alias: str) -> str:
-    """A cache of one process, or none."""
+    """The finding if the cache belongs to one process, or stores nothing."""
     return (
         f"workers do not share the cache {alias!r}: agents may not get the rest of a large result, "
         "and receipts may lack possible_duplicate_of"
