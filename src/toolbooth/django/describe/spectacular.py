@@ -54,6 +54,7 @@ _ANY_OBJECT: Json = {"type": "object"}
 
 _lock = threading.RLock()
 _is_describing: ContextVar[bool] = ContextVar("_is_describing", default=False)
+_anonymous: ContextVar[Any] = ContextVar("_anonymous")
 
 
 @contextmanager
@@ -70,6 +71,8 @@ def describing() -> Generator[None]:
         stack.enter_context(own_settings())
         # drf-spectacular would print each complaint on stderr.
         stack.enter_context(GENERATOR_STATS.silence())
+        # It may be a row, so it is read before queries are refused.
+        stack.callback(_anonymous.reset, _anonymous.set(anonymous_user()))
         for each in connections.all():
             stack.enter_context(_without_queries(each))
         token = _is_describing.set(True)
@@ -130,7 +133,7 @@ def schema_of(
     """
     generator: Any = SchemaGenerator()
     view = generator.create_view(action.callback, action.method)
-    give_request(view, action, anonymous_user() if user is None else user)
+    give_request(view, action, _anonymous.get() if user is None else user)
     context.add(view, action)
     provide_queryset(view)
     schema = _rearranged(view.schema.__class__, _schema_of_class(view.__class__))()
