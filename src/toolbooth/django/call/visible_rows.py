@@ -67,15 +67,16 @@ class VisibleRows:
         """Return the number of the rows in which the caller can read the change, or that the caller
         cannot read any more after it.
         """
-        shown = set(rows.filter(self._condition(model, attributes)).values_list("pk", flat=True))
-        readable = rows.filter(self._condition(model)).values_list("pk", flat=True)
-        others = [each for each in readable[:_MOST_COMPARED] if each not in shown]
+        in_field = self._condition(model, attributes)
+        shown: int = rows.filter(in_field).count()
+        unshown = rows.filter(self._condition(model)).exclude(in_field)
+        others = list(unshown.values_list("pk", flat=True)[:_MOST_COMPARED])
 
         def number() -> int:
             if not others:
-                return len(shown)
+                return shown
             left = model._base_manager.using(alias).filter(pk__in=others)
-            return len(shown) + len(others) - left.filter(self._condition(model)).count()
+            return shown + len(others) - left.filter(self._condition(model)).count()
 
         return number
 
