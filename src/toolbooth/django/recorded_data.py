@@ -125,7 +125,7 @@ class _Reads(dict[Any, Any]):
 
 
 class _ReadForm(_Reads, QueryDict):
-    """Notes the same for form data."""
+    """Notes the fields that are read from form data."""
 
     def items(self) -> Any:
         # It walks over the keys of this object, so `__iter__` above has noted the read.

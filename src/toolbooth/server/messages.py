@@ -112,7 +112,7 @@ RESULT_NOT_AN_OBJECT = "it is not an object"
 
 def loop_is_running(tool: str) -> str:
     """Report an async tool that is called without `await` while an event loop is running."""
-    return f"tool {tool!r} cannot run here, because an event loop is running: await dispatch_async"
+    return f"tool {tool!r} cannot run here, because an event loop is running: await call_async"
 
 
 def timed_out(seconds: float, *, stopped: bool) -> str:

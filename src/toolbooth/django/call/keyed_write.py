@@ -210,7 +210,7 @@ def _identified(call: SyncInvocation, who: Caller, sent: Json) -> Identity:
 
 
 def _view(call: SyncInvocation, who: Caller, sent: Json) -> Any:
-    """Return the view of a call, which has not run."""
+    """Return the view of a call before it runs."""
     slots = call.arguments.slots
     # The body is left out: a list of rows is not among the view's own arguments.
     of_request = {

@@ -182,8 +182,8 @@ class ReceiptedWrite:
         return [name for name in names if name in listed or name in own]
 
     def _old_and_new(self, row: StoredRow, changed: Mapping[str, tuple[Any, Any]]) -> Json:
-        """Return the old and new values of the fields that were sent, if the view's response shows
-        them in the same form: a serializer of the author's own may mask values.
+        """Return the old and new values of the sent fields. A field is left out if the view's
+        response shows it in another form, because the author's serializer may mask it.
         """
         if not changed or not (row.is_plain and row.is_reader):
             return {}

@@ -151,8 +151,8 @@ def _closed(names: list[str], properties: Mapping[str, Json]) -> Json:
 
 
 def _of_field(schema: Json, arguments: Arguments) -> Json:
-    """Return a field of the body for the list. A full update does not repeat the descriptions in a
-    partial update or a create.
+    """Return the schema of a body field for `tools/list`. A full update does not repeat
+    descriptions that a partial update or a create already has.
     """
     return in_words(without_words(schema) if arguments.repeats else schema)
 

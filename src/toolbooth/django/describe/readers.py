@@ -132,8 +132,8 @@ def is_same_class(one: Any, other: Any) -> bool:
 
 
 def is_made_from(cls: type, other: type) -> bool:
-    """Whether code created a subclass of a serializer's class that cannot be imported by name. Only
-    a project's schema class does that, to document the serializer.
+    """Whether one class is a subclass of the other that was created at run time, so that it cannot
+    be imported. A project's schema class creates such subclasses to document a serializer.
     """
     module = sys.modules.get(other.__module__)
     # A class inside a class or a function is written in the project's code, although its module

@@ -315,8 +315,8 @@ class PagedResults:
     # --- what is kept ---
 
     def _kept_position(self, position: Position, found: Written) -> Position | None:
-        """Return a position from which the result can be continued. Either the tool runs again,
-        with arguments that are in the position or are kept, or the result itself is kept.
+        """Return a position from which the result can be continued. To continue, the tool runs
+        again with the same arguments, or the result itself is stored.
         """
         if position.kept is not None:
             return position

@@ -23,8 +23,8 @@ def may_repeat_the_call(value: Any) -> bool:
 
 
 def whole_call_inside(table: ActionTable, sent: Json, limits: Limits) -> tuple[str, Json] | None:
-    """Return the key that contains the whole call, or repeats it, and its object. Return None
-    unless there is exactly one.
+    """Find the key whose object contains or repeats the whole call. Return the key and the object;
+    None if there is no such key, or more than one.
     """
     keys = [*sent]
     if "action" in sent:
