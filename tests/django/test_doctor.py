@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rest_framework import permissions, serializers, viewsets
 from rest_framework.authentication import SessionAuthentication
+from rest_framework.decorators import api_view
 from rest_framework.renderers import TemplateHTMLRenderer
 from rest_framework.response import Response
 from rest_framework.routers import SimpleRouter
@@ -253,6 +254,24 @@ def test_open_tools_are_named_until_a_login_is_required(settings_of, ann):
     assert "ok TOOLBOOTH['LOGIN_REQUIRED'] is set: anonymous callers get no tool" in words
 
 
+class ChoosesAuthenticators(APIView):
+    permission_classes = [permissions.IsAuthenticated]
+
+    def get_authenticators(self):
+        return [] if self.request.method == "OPTIONS" else [SessionAuthentication()]
+
+    def get(self, request):
+        return Response({})
+
+
+def test_authenticators_may_be_chosen_by_the_request(settings_of, ann):
+    view = ChoosesAuthenticators.as_view()
+    settings_of(ROOT_URLCONF=urls(path("mine/", view, name="mine")))
+    words, code = words_of_doctor()
+    assert (code, "this check failed" in words) == (0, False), words
+    assert "warning the API accepts only session cookies, and agents have none" in words
+
+
 # --- views ---
 
 
@@ -283,6 +302,30 @@ def test_every_fault_is_named_with_its_remedy(settings_of, ann):
         "1. Correct each error above, from the top, and run this again.",
     ):
         assert line in words, words
+
+
+@api_view(["POST", "PUT"])
+def reads(request):
+    return Response({"name": request.data["name"]})
+
+
+@api_view(["POST"])
+def reads_nothing(request):
+    return Response({})
+
+
+def test_function_views_without_a_body_are_named_as_functions(settings_of, ann):
+    patterns = [path("reads/", reads, name="reads"), path("none/", reads_nothing, name="none")]
+    settings_of(ROOT_URLCONF=urls(*patterns))
+    words, _ = words_of_doctor()
+    place = f"{reads.cls.__module__}.reads"
+    for method in ("post", "put"):
+        assert f"reads__{method}: {place} declares no body, so the tool takes no fields" in words
+    assert (
+        f"note none__post: {place}_nothing declares no body, so the tool takes no fields -> if that "
+        "is right, write @extend_schema(request=None) above reads_nothing"
+    ) in words
+    assert "WrappedAPIView" not in words
 
 
 class Page(APIView):
@@ -433,6 +476,7 @@ def test_settings_that_prevent_calls_by_agents_are_errors(settings_of, ann, chan
     words, code = words_of_doctor()
     assert (code, told in words) == (1, True), words
     assert words.count("this check failed") <= 1
+    assert words.count("no MCP endpoint") <= 1
 
 
 def all_to_login(get_response):

@@ -1,5 +1,5 @@
-"""Selects the control arguments of a tool: those that apply to it, and whose names its host has
-left free.
+"""Selects the control arguments of a tool: those that apply to it and whose names it does not use
+itself.
 """
 
 from __future__ import annotations
