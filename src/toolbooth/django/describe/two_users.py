@@ -13,7 +13,7 @@ from inspect import getattr_static
 from typing import Any
 
 from django.contrib.auth import get_user_model
-from django.contrib.auth.models import AnonymousUser
+from django.utils.module_loading import import_string
 from rest_framework import serializers
 from rest_framework.settings import api_settings
 
@@ -50,7 +50,8 @@ def anonymous_user() -> Any:
     try:
         return make() if make else None
     except Exception:  # it is a row, and there is no database, or no such row yet
-        return AnonymousUser()
+        # By its path: a project without `django.contrib.auth` could not import this module.
+        return import_string("django.contrib.auth.models.AnonymousUser")()
 
 
 def superuser() -> Any:
