@@ -149,6 +149,10 @@ class Contract:
     """The schema for `tools/list`, if the exact one repeats itself."""
     about_unknown: Callable[[JsonPath], str | None] | None = None
     """Returns advice for an undeclared key, by its path; None if there is none."""
+    unsent: Callable[[Any], Iterable[Objection]] | None = None
+    """Yields the required fields that a call lacks, if `validate` leaves them to the function: that
+    is not called if something else is wrong, but all problems are reported at once.
+    """
     controls: Mapping[str, str] = field(default_factory=dict[str, str])
     """Arguments for the server: their names in this tool, each with its name in the server's
     table.

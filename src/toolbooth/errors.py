@@ -52,6 +52,8 @@ class Problem:
     message: str
     kind: str | None = field(default=None, compare=False, repr=False)
     """The rule of the author's validation that raised it. Agents do not see it; it is for logs."""
+    rule: str = field(default="", compare=False, repr=False)
+    """The requirement, without the value that was sent: the same mistake breaks the same rule."""
     unlisted: int = field(default=0, compare=False, repr=False)
     """The number of unlisted problems that are the same mistake in other items of an array."""
 

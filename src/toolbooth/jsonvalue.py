@@ -205,7 +205,20 @@ def quoted(name: str) -> str:
     # Most keys are identifiers, in which nothing must be escaped. They need no encoder.
     if name.isidentifier() and len(name) <= _LONGEST_KEY:
         return f'"{name}"'
-    return write_json(shorten(name, _LONGEST_KEY))
+    return text_in_quotes(shorten(name, _LONGEST_KEY))
+
+
+def text_in_quotes(text: str) -> str:
+    """Text in JSON quotes, with escapes for characters that cannot be seen: spaces of no width, and
+    those that change the direction of the text.
+    """
+    if text.isprintable():
+        return write_json(text)
+    return "".join(map(_visible, write_json(text)))
+
+
+def _visible(character: str) -> str:
+    return character if character.isprintable() else json.dumps(character)[1:-1]
 
 
 def listed(names: tuple[str, ...], most: int = 24) -> str:
@@ -247,8 +260,8 @@ def _listed_whole(names: tuple[str, ...]) -> str:
 
 
 def in_quotes(name: str) -> str:
-    """Return a key in JSON quotes, also if it is long."""
-    return f'"{name}"' if name.isidentifier() else write_json(name)
+    """A key in JSON quotes, however long it is."""
+    return f'"{name}"' if name.isidentifier() else text_in_quotes(name)
 
 
 # --- names that are alike -----------------------------------------------------------------------
@@ -258,7 +271,8 @@ def recased(name: str) -> str:
     """Return a name in lower case and without separators: the same for `firstName`, `first-name`
     and `first_name`.
     """
-    return name.replace("_", "").replace("-", "").replace(" ", "").lower()
+    # Without an argument, `split` also removes tabs, line breaks and spaces that do not break.
+    return "".join(name.replace("_", " ").replace("-", " ").split()).lower()
 
 
 def same_name(name: str, names: Iterable[str]) -> str | None:

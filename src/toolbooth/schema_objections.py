@@ -56,7 +56,7 @@ def _sentence(kind: Any) -> str:
     """Return the rule of the schema as a sentence, without the value."""
     wording, attribute = _WORDING.get(kind.name, ("", ""))
     if not wording:
-        return f"does not satisfy {kind.name!r} of the schema"
+        return _FIXED.get(kind.name, f'does not satisfy "{kind.name}" of the schema')
     value: Any = getattr(kind, attribute)
     # "must have at least 1 item", and not "1 items".
     if value == 1:
@@ -70,7 +70,9 @@ def _words(name: str, value: Any) -> Any:
         types: list[str] = value
         return " or ".join(_TYPES.get(each, each) for each in types)
     if is_array(value):
-        return ", ".join(map(write_json, value))
+        # null is not named, so that agents do not send it instead.
+        named = [each for each in value if each is not None] or value
+        return ", ".join(map(write_json, named))
     return write_json(value) if name == "const" else value
 
 
@@ -96,7 +98,21 @@ _WORDING = {
     "maxItems": ("must have at most {} items", "limit"),
     "pattern": ("must match the pattern {}", "pattern"),
     "format": ("must be text of the format {}", "format"),
+    "minProperties": ("must have at least {} keys", "limit"),
+    "maxProperties": ("must have at most {} keys", "limit"),
     "enum": ("must be one of {}", "options"),
     "const": ("must be {}", "expected_value"),
     "type": ("must be {}", "types"),
 }
+
+
+_FIXED = {
+    "uniqueItems": "must not have the same item twice",
+    "contains": "does not have the items that the schema requires",
+    "unevaluatedItems": "has more items than the schema allows",
+    "propertyNames": "has a key that the schema does not allow",
+    "not": "is a value that the schema excludes",
+    "oneOf": "must fit exactly one form of the schema",
+    "falseSchema": "must be left out",
+}
+"""Keywords whose limit is a schema, or that have none."""

@@ -18,9 +18,10 @@ from toolbooth.boundary.cures.missing import found_elsewhere, is_filled
 from toolbooth.boundary.examination import Examination
 from toolbooth.boundary.examine import examine
 from toolbooth.boundary.keys.declared import declared_in
+from toolbooth.boundary.known_problems import KEY_PROBLEMS, repeats_examination
 from toolbooth.boundary.mend import is_beyond_correction, mend
 from toolbooth.boundary.mistakes import listed
-from toolbooth.boundary.objections import IsExplained, WireLocation, problems_of
+from toolbooth.boundary.objections import IsExplained, problems_of
 from toolbooth.boundary.read import Reading, read_as_written
 from toolbooth.boundary.refusals import form_at, holds_secret
 from toolbooth.boundary.secrecy import hide_secrets
@@ -28,7 +29,7 @@ from toolbooth.boundary.swallowed import Tags, has_tags, look_for_tags
 from toolbooth.boundary.trial import as_published, problems_with
 from toolbooth.boundary.validate import values_of
 from toolbooth.boundary.values.explain import explained, with_meaning
-from toolbooth.contract import Contract, InvalidValues, Objection
+from toolbooth.contract import Contract, InvalidValues
 from toolbooth.errors import (
     Declared,
     Edit,
@@ -47,9 +48,6 @@ _MOST_IN_UNIONS = 100
 
 _MOST_LEVELS = 50
 """Arguments are looked for in the first so many objects of a request."""
-
-_KEY_PROBLEMS = ("unknown-key", "nested-wrapper", "conflicting-keys")
-"""Problems whose messages contain names but no value."""
 
 
 def invalid_values(
@@ -163,11 +161,11 @@ def refusal_without_values(
     others = [
         problem
         for problem in exam.problems
-        if problem.path not in texts or problem.code in _KEY_PROBLEMS
+        if problem.path not in texts or problem.code in KEY_PROBLEMS
     ]
     invalid: list[Problem] = []
     if not (exam.has_stopped or is_costly(contract, decoded)):
-        invalid = _validation_problems(contract, decoded, partial(_repeats_examination, exam))
+        invalid = _validation_problems(contract, decoded, partial(repeats_examination, exam))
     swallowed = {(name,) for name in tags.names}
     missing = [
         problem
@@ -222,18 +220,18 @@ def refusal_of(
     elif corrected is not None:
         corrected, edits, found = _checked(contract, decoded, exam, corrected, edits)
     elif earlier is None or decoded != arguments:
-        found = _validation_problems(contract, decoded, partial(_repeats_examination, exam))
+        found = _validation_problems(contract, decoded, partial(repeats_examination, exam))
     elif contract.flattened or not all(
         each.model_path in exam.problem_paths for each in earlier.objections
     ):
-        found = _problems(contract, earlier, decoded, partial(_repeats_examination, exam))
+        found = _problems(contract, earlier, decoded, partial(repeats_examination, exam))
     else:
         # The validation has only reported the problems of the examination again, at the same paths.
         found = []
     if edits and corrected is None:
         # With the edit `rename $.nmae to "name"`, the field `name` is not missing any more.
         found = [each for each in found if not is_filled(each, edits, arguments)]
-    shown = corrected is not None and not found and not holds_secret(contract.shape, corrected)
+    shown = corrected is not None and not holds_secret(contract.shape, corrected)
     # Leaving out an empty object does not help if nothing else in the call is right.
     if not shown:
         edits = [each for each in edits if not (isinstance(each, LeaveOut) and each.value == {})]
@@ -256,22 +254,24 @@ def _checked(
     contract: Contract, decoded: Any, exam: Examination, corrected: Any, edits: list[Edit]
 ) -> tuple[Any, list[Edit], list[Problem]]:
     """Cure the wrong values that a correction still contains. Return the correction, the edits and
-    the remaining problems. The correction is None if the new value is not accepted either.
+    the missing fields that were found elsewhere. If problems remain, return these and no
+    correction.
     """
     corrected = as_published(contract.shape, corrected)
     found = problems_with(contract, corrected)
     if not found:
         return corrected, edits, []
-    explained = partial(_repeats_examination, exam)
+    explained = partial(repeats_examination, exam)
     if found[0].code == "too-complex":
         return None, edits, _validation_problems(contract, decoded, explained)
     cured, further = _cured(contract, corrected, found)
     if cured is not None:
-        return cured, [*edits, *further], []
+        # In an open object the name of a missing field is content, so the agent should read of it.
+        return cured, [*edits, *further], [each for each in found if each.code == "missing"]
     read = {each.source for each in edits if isinstance(each, Rewrite)}
     if any(each.path[: len(place)] == place for each in found for place in read):
         return None, [], _validation_problems(contract, decoded, explained)
-    return corrected, edits, found
+    return None, edits, found
 
 
 def _validation_problems(
@@ -286,7 +286,11 @@ def _validation_problems(
         return _problems(contract, error, arguments, explained)
     except Exception:  # such as ToolError, whose text does not belong in this refusal
         return []
-    return []
+    unsent = contract.unsent
+    if unsent is None:
+        return []
+    error = InvalidValues(lambda: unsent(arguments))
+    return _problems(contract, error, arguments, explained)
 
 
 def _problems(
@@ -383,17 +387,3 @@ def _with_repairs(contract: Contract, corrected: Any, *, thorough: bool) -> Any:
         return corrected
     repaired, check = examine(contract.shape, corrected, contract.limits, thorough=thorough)
     return None if check.problems or check.has_stopped else repaired
-
-
-def _repeats_examination(exam: Examination, found: WireLocation, objection: Objection) -> bool:
-    """Return True if a problem of the author's validation only repeats one of the examination."""
-    path = found.path
-    if objection.kind == "missing" and path and path[-1] in exam.wrapped_names:
-        return True
-    if found.branch is not None:
-        path = found.branch[0]
-    return any(
-        path[: len(place)] == place or place[: len(path)] == path
-        for place in exam.problem_paths
-        if place
-    )

@@ -169,7 +169,8 @@ class Examination:
         # The sentence is not even made for a problem that is only counted: a list of a million
         # wrong items would need a million sentences.
         if not self.is_only_counted("wrong-type", path, shape):
-            self.add("wrong-type", path, messages.wrong_type(shape, value))
+            message = messages.wrong_type(shape, value)
+            self.add("wrong-type", path, message, messages.wants(shape))
 
     def is_only_counted(
         self, code: ProblemCode, path: JsonPath, shape: Shape | None = None
@@ -181,7 +182,7 @@ class Examination:
         entry = self.repeated.get(kind)
         if entry is not None and self.repeats(entry, path):
             return True
-        mistake = mistake_at(code, path)
+        mistake = mistake_at(code, path, "" if shape is None else messages.wants(shape))
         is_counted = self._is_counted(mistake)
         if is_counted and shape is not None:
             self.expect(kind, path, mistake)
@@ -216,9 +217,9 @@ class Examination:
             self.mistakes = Mistakes(self.problems)
         return self.mistakes
 
-    def add(self, code: ProblemCode, path: JsonPath, message: str) -> None:
+    def add(self, code: ProblemCode, path: JsonPath, message: str, rule: str = "") -> None:
         """List a problem."""
-        self.problems.append(Problem(code=code, path=path, message=message))
+        self.problems.append(Problem(code=code, path=path, message=message, rule=rule))
         self.problem_paths.append(path)
 
     def close(self) -> None:

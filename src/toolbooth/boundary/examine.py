@@ -19,6 +19,7 @@ from toolbooth.boundary.keys.declared import declared_in
 from toolbooth.boundary.messages import MOST_COUNTED
 from toolbooth.boundary.mistakes import mistake_at
 from toolbooth.boundary.numbers import declared_number, free_numbers
+from toolbooth.boundary.other_forms import of_other_forms
 from toolbooth.boundary.read import text_as_object
 from toolbooth.boundary.repairs import NOT_SENT
 from toolbooth.contract import Limits
@@ -112,7 +113,7 @@ def _refuse_text(
     message = messages.wrong_type(shape, value, why.message)
     if shape.named_by and refusals.is_name(value):
         message = messages.name_it(message, shape.named_by, value)
-    exam.add(why.code, path, message)
+    exam.add(why.code, path, message, messages.wants(shape))
 
 
 def _objects(shape: Shape, value: Json, path: JsonPath, exam: Examination) -> Any:
@@ -129,7 +130,8 @@ def _objects(shape: Shape, value: Json, path: JsonPath, exam: Examination) -> An
     trials = [(form, _object) for form in possible]
     first = len(exam.problems)
     made = _best(shape, trials, value, path, exam)
-    exam.problems[first:] = refusals.of_other_forms(shape.objects, exam.problems[first:], path)
+    own = exam.problems[first:]
+    exam.problems[first:] = of_other_forms(shape.objects, own, path, value)
     return made
 
 

@@ -20,7 +20,6 @@ from toolbooth.shape import ObjectShape, Shape
 _STEPS = re.compile(r"[^.\[\]]+")
 
 
-_SEPARATORS = "_- "
 _MOST_FIELDS = 400
 _LONGEST_KEY = 400
 """A longer key is not searched for joined names."""
@@ -62,12 +61,13 @@ def _objects_by_name(form: ObjectShape) -> Sequence[tuple[str, str]]:
 
 
 def _after(key: str, letters: int) -> str:
-    """Return the rest of a key after `count` letters; empty if no word begins there."""
-    places = [index for index, letter in enumerate(key) if letter not in _SEPARATORS]
+    """Return the rest of a key after so many letters; empty if no word begins there."""
+    places = [index for index, letter in enumerate(key) if recased(letter)]
     end = places[letters - 1] + 1
+    following = key[end : end + 1]
     # `addressee` begins with `address`, but no new word begins there: it is another name.
-    begins = key[end : end + 1] in _SEPARATORS or key[end : end + 1].isupper()
-    return key[end:].lstrip(_SEPARATORS) if begins else ""
+    begins = following.isupper() or not recased(following)
+    return key[places[letters] :] if begins and letters < len(places) else ""
 
 
 def object_in_key(key: str, value: Any, limits: Limits) -> Json | None:

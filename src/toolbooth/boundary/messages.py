@@ -16,6 +16,7 @@ from toolbooth.jsonvalue import (
     path_text,
     quoted,
     shorten,
+    text_in_quotes,
     write_json,
 )
 from toolbooth.secret_names import may_be_secret_name
@@ -45,6 +46,9 @@ _TIMES: dict[Temporal, str] = {
 _MOST_CHOICES = 20
 """At most this many choices are listed."""
 
+NOT_TAKEN = "must be left out"
+"""The schema allows no value at this place."""
+
 MISSING = "is required, but was not sent"
 UNREADABLE_VALUE = "its value could not be read"
 """The message if the author's code raised an exception."""
@@ -69,7 +73,7 @@ def echo(value: Any) -> str:
     """Return a value as the agent sent it, shortened."""
     if isinstance(value, str):
         # JSON keeps the quotes, so the agent can distinguish "5" from 5.
-        return shorten(write_json(value), ECHO)
+        return shorten(text_in_quotes(value[:ECHO]), ECHO)
     return shorten(str(value).lower() if isinstance(value, bool) else str(value), ECHO)
 
 
@@ -143,14 +147,6 @@ def at_place(message: str, detail: str, path: JsonPath | None) -> str:
 # --- keys ---------------------------------------------------------------------------------------
 
 
-def of_another_form(key: str, names: tuple[str, ...]) -> str:
-    """Report a declared key that may not be sent together with the others."""
-    return (
-        f"{quoted(key)} cannot be combined with the other fields that were sent; "
-        f"it is used with {listed(names, 12)}"
-    )
-
-
 def never_read(form: ArrayShape) -> str:
     """Report an array item that would not be read."""
     ends = [f"the first {len(form.prefix)}"] if form.prefix else []
@@ -181,16 +177,16 @@ def swallowed(names: tuple[str, ...], end: int, tags: str) -> str:
 
 def wrong_type(shape: Shape, value: Any, reason: str = "", *, shows: bool = True) -> str:
     """Report a value of an undeclared JSON type. `shows`: the value may be repeated."""
-    wanted = wants(shape)
+    wanted = f"must be {wants(shape)}" if shape.types else NOT_TAKEN
     if reason:
-        return f"must be {wanted}, but {reason}"
+        return f"{wanted}, but {reason}"
     kind = json_type(value)
     # Objects and arrays may be long, and null is already named as a type.
     if kind in ("object", "array", "null") or not (shows and _is_shown(shape, value)):
-        return f"must be {wanted}, got {_TYPES[kind]}"
+        return f"{wanted}, got {_TYPES[kind]}"
     if kind == "boolean":
-        return f"must be {wanted}, got {echo(value)}"
-    return f"must be {wanted}, got {_TYPES[kind]} {echo(value)}"
+        return f"{wanted}, got {echo(value)}"
+    return f"{wanted}, got {_TYPES[kind]} {echo(value)}"
 
 
 def _is_shown(shape: Shape, value: Any) -> bool:

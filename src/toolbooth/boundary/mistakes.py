@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from toolbooth.boundary.values.messages import can_be_shown
 from toolbooth.errors import Problem, ProblemCode
 from toolbooth.jsonvalue import JsonPath
 
@@ -21,25 +20,24 @@ different mistakes are listed. Agents read no further, and hostile input must no
 PLACES = 3
 """At most this many places are shown for one mistake."""
 
-Mistake = tuple[ProblemCode, tuple[str, ...], int, str | None, str]
+Mistake = tuple[ProblemCode, tuple[str, ...], int, str]
 """Identifies a mistake. It contains neither array indexes nor values, so it is equal for the same
 mistake in several items.
 """
 
 
-def mistake_at(
-    code: ProblemCode, path: JsonPath, kind: str | None = None, words: str = ""
-) -> Mistake:
-    """Return the mistake of a problem at a path. `words`: an author's own message, which is part of
-    it.
+def mistake_at(code: ProblemCode, path: JsonPath, rule: str = "") -> Mistake:
+    """Return the mistake of a problem at a path: two forms of a union may have different rules for
+    a field of the same name.
     """
-    return (code, tuple([step for step in path if type(step) is str]), len(path), kind, words)
+    return (code, tuple([step for step in path if type(step) is str]), len(path), rule)
 
 
 def mistake_of(problem: Problem) -> Mistake:
     """Return the mistake of a problem."""
-    is_ours = problem.code != "invalid" or can_be_shown(problem.kind)
-    return mistake_at(problem.code, problem.path, problem.kind, "" if is_ours else problem.message)
+    # Whatever words an author has for a problem, they are a part of it.
+    rule = problem.rule or (problem.message if problem.code == "invalid" else "")
+    return mistake_at(problem.code, problem.path, rule)
 
 
 class Mistakes:

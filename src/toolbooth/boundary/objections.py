@@ -236,13 +236,12 @@ def _problem(
         said = value_messages.invalid_key(first)
         return Problem(code="invalid", path=path, message=said, kind=f"key_{first.kind}")
     reasons = dict.fromkeys(value_messages.objection(each, shape) for _, each in objections)
-    message = value_messages.no_form_fits(list(reasons))
+    rule = value_messages.no_form_fits(list(reasons))
     if found.group:
-        message = messages.of_group(message, found.group)
+        rule = messages.of_group(rule, found.group)
     hidden = shape is None or shape.has_secret or sent is None or isinstance(sent, dict | list)
-    if not hidden:
-        message = messages.with_value(message, sent)
-    return Problem(code="invalid", path=path, message=message, kind=first.kind)
+    message = rule if hidden else messages.with_value(rule, sent)
+    return Problem(code="invalid", path=path, message=message, kind=first.kind, rule=rule)
 
 
 def _undeclared_key(path: JsonPath, sent: Any, form: ObjectShape | None, arguments: Any) -> Problem:

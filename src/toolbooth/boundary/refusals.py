@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from itertools import islice
 from math import isinf
 from typing import Any
 from uuid import UUID
 
-from toolbooth.boundary import messages
 from toolbooth.boundary.read import text_as_json
-from toolbooth.errors import Problem
 from toolbooth.jsonvalue import (
     Json,
     JsonPath,
@@ -186,7 +184,7 @@ def possible_forms(forms: Sequence[ObjectShape], value: Json) -> tuple[ObjectSha
     """Return the forms of a union that an object may have, the most likely first. If all forms have
     a tag, the tag decides.
     """
-    possible = forms_with_tags_of(forms, value)
+    possible = forms_with_tags_of(forms, value, in_any_case=True)
     # An empty object does not show its form, so the author's order is kept.
     if len(possible) == 1 or not value:
         return possible
@@ -196,18 +194,23 @@ def possible_forms(forms: Sequence[ObjectShape], value: Json) -> tuple[ObjectSha
     return _likeliest_first(possible, telling & names_inside(value, _LEVELS_OF_A_FORM))
 
 
-def forms_with_tags_of(forms: Sequence[ObjectShape], value: Json) -> tuple[ObjectShape, ...]:
+def forms_with_tags_of(
+    forms: Sequence[ObjectShape], value: Json, *, in_any_case: bool = False
+) -> tuple[ObjectShape, ...]:
     """Return the forms of a union whose tags have the values that were sent; all forms if there are
-    none.
+    none. `in_any_case`: "Cat" is a mistake, but shows that the form of "cat" was meant.
     """
     if len(forms) == 1:
         return tuple(forms)
     sent = [tag for tag in tags_of(forms) if tag in value]
     if not sent:
         return tuple(forms)
+    found = tuple(form for form in forms if _has_tags(form, sent, value, same_json))
+    if in_any_case and not found:
+        found = tuple(form for form in forms if _has_tags(form, sent, value, _same_word))
     # If no form has the tag that was sent, the tag is the mistake, and every form is still
     # possible.
-    return tuple(form for form in forms if _has_tags(form, sent, value)) or tuple(forms)
+    return found or tuple(forms)
 
 
 @lru_cache(maxsize=1024)
@@ -234,30 +237,6 @@ def likely_forms(forms: Sequence[ObjectShape], value: Json) -> list[ObjectShape]
     return [form for form in possible if len(inside & form.fields.keys()) == most]
 
 
-def of_other_forms(
-    forms: Sequence[ObjectShape], problems: list[Problem], path: JsonPath
-) -> list[Problem]:
-    """Return the problems of an object that was read as one form of a union. A key of another form
-    is not reported as unknown, but as one that does not fit the other keys.
-    """
-    # In an open form, the key may be a wrapper.
-    if not problems or any(form.additional is not None for form in forms):
-        return problems
-    return [_of_another_form(forms, problem, path) for problem in problems]
-
-
-def _of_another_form(forms: Sequence[ObjectShape], problem: Problem, path: JsonPath) -> Problem:
-    # A problem at a deeper level is about the value of one key, and not about the form.
-    if problem.code not in ("unknown-key", "nested-wrapper") or problem.path[:-1] != path:
-        return problem
-    name = str(problem.path[-1])
-    other = next((form for form in forms if name in form.fields), None)
-    if other is None:
-        return problem
-    message = messages.of_another_form(name, other.names)
-    return Problem(code="unknown-key", path=problem.path, message=message)
-
-
 def tags_of(forms: Sequence[ObjectShape]) -> frozenset[str]:
     """Return the fields that distinguish the forms of a union: all forms have them, with fixed
     values.
@@ -274,12 +253,19 @@ def _tags(form: ObjectShape) -> set[str]:
     return {key for key, each in form.fields.items() if each.shape.constants}
 
 
-def _has_tags(form: ObjectShape, tags: list[str], value: Json) -> bool:
+def _has_tags(
+    form: ObjectShape, tags: list[str], value: Json, is_same: Callable[[Any, Any], bool]
+) -> bool:
     for tag in tags:
         constants = form.fields[tag].shape.constants or ()
-        if not any(same_json(value[tag], each) for each in constants):
+        if not any(is_same(value[tag], each) for each in constants):
             return False
     return True
+
+
+def _same_word(one: Any, other: Any) -> bool:
+    """Whether two texts are the same without case and separators."""
+    return isinstance(one, str) and isinstance(other, str) and recased(one) == recased(other)
 
 
 # --- numbers ------------------------------------------------------------------------------------

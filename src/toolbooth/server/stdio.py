@@ -19,7 +19,7 @@ import orjson
 
 from toolbooth.boundary.run import end_threads
 from toolbooth.jsonvalue import is_object
-from toolbooth.server import messages
+from toolbooth.server import kept_loop, messages
 from toolbooth.server.answers import Answers, error_reply
 from toolbooth.server.deadline import Deadline
 from toolbooth.server.envelope import id_in, only_id
@@ -71,7 +71,7 @@ def serve(
             _on_sigterm(serving, lambda: deadline.set(stop_seconds)),
         ):
             try:
-                asyncio.run(serving.run(source, lambda: deadline.set_first(drain_seconds)))
+                kept_loop.run(serving.run(source, lambda: deadline.set_first(drain_seconds)))
             except KeyboardInterrupt:
                 deadline.set(stop_seconds, exit_code=128 + signal.SIGINT)
                 raise
@@ -171,7 +171,7 @@ class _Serving:
         except asyncio.CancelledError:
             raise
         # Exceptions of tools do not reach this line. Others must not end the server. With
-        # `asyncio.run`, the user's Ctrl-C is not raised in a call.
+        # `asyncio.Runner`, the user's Ctrl-C is not raised in a call.
         except BaseException:
             logger.exception("the server failed")
             reply = error_reply(id_in(line), INTERNAL_ERROR, messages.SERVER_FAILED)

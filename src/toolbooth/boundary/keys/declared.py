@@ -36,7 +36,9 @@ def _listed(names: Iterable[str], forms: tuple[ObjectShape, ...]) -> Declared:
         else:
             # A field is required only if every form of a union requires it.
             required = len(fields) == len(forms) and all(each.required for each in fields)
-            types[name] = type_in_words(fields[0].shape, required=required)
+            # In another form of a union, a field of this name may have another type.
+            words = dict.fromkeys(type_in_words(each.shape) for each in fields)
+            types[name] = f"{' or '.join(words)}{REQUIRED if required else ''}"
     # A long list is cut at its end, so the fields that an agent needs least come last.
     required_first = sorted(types.items(), key=lambda each: not each[1].endswith(REQUIRED))
     return Declared(types=dict(required_first), controls=tuple(controls))

@@ -5,9 +5,11 @@ their types.
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable
 from itertools import islice
 from typing import Any, NamedTuple
 
+from toolbooth.boundary.messages import choices
 from toolbooth.errors import Declared
 from toolbooth.jsonvalue import (
     JsonPath,
@@ -145,6 +147,20 @@ def unknown_for_items(key: str, missing: str) -> str:
     return f"there is no field {quoted(key)}; send it in an item of {name}, which is missing"
 
 
+def of_another_form(key: str, against: tuple[str, ...], names: tuple[str, ...]) -> str:
+    """Report a declared key that may not be sent together with others. `names`: the fields that may
+    be sent with it.
+    """
+    others = listed(against, 4) if against else "the other fields that were sent"
+    said = f"{quoted(key)} cannot be combined with {others}"
+    return f"{said}; it is used with {listed(names, 12)}" if names else said
+
+
+def of_tagged_form(key: str, tag: str, values: Iterable[Any]) -> str:
+    """Report a declared key that may not be sent with this value of the tag."""
+    return f"{quoted(key)} is only used if {quoted(tag)} is {choices(values)}"
+
+
 # --- declared fields ----------------------------------------------------------------------------
 
 
@@ -208,16 +224,14 @@ _TIMES: dict[Temporal, str] = {
 _SCALARS = ("string", "integer", "number", "boolean")
 
 
-def type_in_words(shape: Shape, *, required: bool) -> str:
-    """Return the type of a field in words, such as `integer or null, required`."""
+def type_in_words(shape: Shape) -> str:
+    """Return the type of a field in words, such as `integer or null`."""
     types = shape.behind if shape.opaque else shape.types
     words = " or ".join(_branches(shape, types)) or "nothing"
     # The type is unknown if only the author's own code checks the value.
     if shape.opaque and not shape.behind:
         words = "anything"
-    if shape.json_text:
-        words = f"JSON text of {words}"
-    return f"{words}{REQUIRED}" if required else words
+    return f"JSON text of {words}" if shape.json_text else words
 
 
 def _branches(shape: Shape, types: frozenset[JsonType]) -> list[str]:

@@ -26,50 +26,55 @@ def with_every_form(problems: list[Problem], contract: Contract, arguments: Any)
     kept: list[Problem] = []
     done: set[JsonPath] = set()
     for each in problems:
-        above = each.path[:-1]
+        place = _object_of(each)
         # One sentence names the missing fields of every form. Other problems of the same object
         # would only repeat part of it.
-        if above in done and each.code in _LACKS:
+        if place in done and each.code in _LACKS:
             continue
-        named = _named(each, contract, arguments) if each.path and each.code in _LACKS else None
+        named = None
+        if each.path and each.code in _LACKS:
+            named = _named(each, place, contract, arguments)
         if named is not None:
-            done.add(above)
+            done.add(place)
         kept.append(each if named is None else named)
     return kept
 
 
-def _named(problem: Problem, contract: Contract, arguments: Any) -> Problem | None:
+def _object_of(problem: Problem) -> JsonPath:
+    """Return the path of the object that a problem is about."""
+    # Pydantic reports a wrong tag at the object, and all other errors at a key.
+    is_tagged = (problem.kind or "").startswith("union_tag_")
+    return problem.path if is_tagged else problem.path[:-1]
+
+
+def _named(problem: Problem, place: JsonPath, contract: Contract, arguments: Any) -> Problem | None:
     """Return a problem that names the possible forms. Return None if only one form is possible, or
     if the problem is about something else.
     """
-    # Pydantic reports a wrong tag at the object, and all other errors at a key.
-    is_tagged = (problem.kind or "").startswith("union_tag_")
-    place = problem.path if is_tagged else problem.path[:-1]
     shape, _ = field_at(contract.shape, place, arguments)
     value = look_up(arguments, place)
     if shape is None or len(shape.objects) < 2 or not is_object(value):
         return None
     # Sorted, because a set has no order, and the same call must always get the same sentence.
     tags = sorted(tags_of(shape.objects))
-    if tags and is_tagged:
-        return replace(problem, message=messages.forms_with_tag(shape.objects, tags[0], value))
     if tags:
-        return _by_tag(problem, shape.objects, tags[0], value)
+        return _by_tag(problem, place, shape.objects, tags[0], value)
     return _by_fields(problem, shape.objects, value) if problem.code == "missing" else None
 
 
 def _by_tag(
-    problem: Problem, forms: tuple[ObjectShape, ...], tag: str, value: Json
+    problem: Problem, place: JsonPath, forms: tuple[ObjectShape, ...], tag: str, value: Json
 ) -> Problem | None:
     sent = value.get(tag)
     found = [each for form in forms for each in form.fields[tag].shape.constants or ()]
     # The tag is valid, so the problem is about another field of this form.
     if any(same_json(sent, each) for each in found):
         return None
-    message = messages.forms_by_tag(forms, tag, value)
+    rule = messages.forms_by_tag(forms, tag, value)
+    message = messages.with_tag_sent(rule, value.get(tag))
     code = "invalid" if tag in value else "missing"
     # The path is that of the tag, because the agent must change this key.
-    return replace(problem, code=code, path=(*problem.path[:-1], tag), message=message)
+    return replace(problem, code=code, path=(*place, tag), message=message, rule=rule)
 
 
 def _by_fields(problem: Problem, forms: tuple[ObjectShape, ...], value: Json) -> Problem | None:

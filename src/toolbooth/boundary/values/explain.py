@@ -10,8 +10,18 @@ from dataclasses import replace
 from typing import Any
 
 from toolbooth.boundary.cures.places import Place, place_of
-from toolbooth.boundary.keys.messages import unknown_for_items, unknown_for_missing
-from toolbooth.boundary.refusals import field_at, form_at, possible_forms, to_mention
+from toolbooth.boundary.keys.messages import (
+    unknown_field,
+    unknown_for_items,
+    unknown_for_missing,
+)
+from toolbooth.boundary.refusals import (
+    field_at,
+    form_at,
+    likely_forms,
+    possible_forms,
+    to_mention,
+)
 from toolbooth.boundary.secrecy import hide_secrets
 from toolbooth.boundary.values import messages
 from toolbooth.boundary.values.blank_form import blank_form
@@ -19,7 +29,17 @@ from toolbooth.boundary.values.branches import declared_by_forms, with_every_for
 from toolbooth.boundary.values.example import example_at
 from toolbooth.boundary.values.hints import UNITS, hint
 from toolbooth.contract import Contract
-from toolbooth.errors import Declared, Edit, Problem, Rewrite, Split, ToolInputError
+from toolbooth.errors import (
+    Declared,
+    Edit,
+    Move,
+    Problem,
+    Rename,
+    Rewrite,
+    Split,
+    ToolInputError,
+    Unwrap,
+)
 from toolbooth.jsonvalue import JsonPath, is_array, is_object, look_up
 from toolbooth.shape import ObjectShape, Shape
 from toolbooth.shape_check import fits
@@ -49,9 +69,11 @@ def explained(
     form = None
     if edits:
         problems = _with_time_zone(problems, edits, arguments)
+        problems = [_as_corrected(each, edits, arguments) for each in problems]
     if corrected is None:
         problems = _with_advice(problems, edits, contract, arguments)
-        problems = with_every_form(problems, contract, arguments)
+    problems = with_every_form(problems, contract, arguments)
+    if corrected is None:
         # An edit is certain, so the refusal needs neither a question nor a blank form.
         if not edits:
             problems = _with_question(problems, contract, arguments)
@@ -94,6 +116,7 @@ def _with_advice(
                 path=each.path,
                 message=message,
                 kind=each.kind,
+                rule=each.rule,
                 unlisted=each.unlisted,
             )
         problems.append(each)
@@ -115,6 +138,37 @@ def _with_time_zone(
             advice = messages.as_utc(number, unit)
             problems = [_about(each, edit.source, advice) for each in problems]
     return problems
+
+
+def _as_corrected(problem: Problem, edits: Sequence[Edit], arguments: Any) -> Problem:
+    """The problem in words that agree with the edits."""
+    if problem.code == "missing" and (sent := _sent_instead(problem.path, edits, arguments)):
+        return replace(problem, message=sent, rule=sent)
+    # `address_city` is similar to `address`, but is sent as the `city` in it.
+    if problem.code == "unknown-key" and any(_moves(each, problem.path) for each in edits):
+        return replace(problem, message=unknown_field(str(problem.path[-1]), None))
+    return problem
+
+
+def _sent_instead(missing: JsonPath, edits: Sequence[Edit], arguments: Any) -> str:
+    """Where a missing field was sent: an open object takes it under any name. Empty if nowhere."""
+    for edit in edits:
+        if isinstance(edit, Rename) and missing == (*edit.source[:-1], edit.name):
+            return messages.sent_as(str(edit.source[-1]))
+        if isinstance(edit, Unwrap) and _is_inside(missing, edit, arguments):
+            return messages.sent_inside(str(edit.source[-1]))
+    return ""
+
+
+def _is_inside(missing: JsonPath, edit: Unwrap, arguments: Any) -> bool:
+    return len(missing) == 1 and look_up(arguments, (*edit.source, *missing)) is not None
+
+
+def _moves(edit: Edit, path: JsonPath) -> bool:
+    """Whether an edit takes the key at a path to another object."""
+    if isinstance(edit, Split):
+        return path[-1:] == (edit.key,)
+    return isinstance(edit, Move) and edit.source == path
 
 
 def _number_for_time(edit: Rewrite, arguments: Any) -> str:
@@ -195,6 +249,9 @@ def _found_place(
     shape, field = field_at(contract.shape, path, arguments)
     if shape is None or shape.has_secret or shape.named_by:  # the message has the advice
         return None, ()
+    # Nothing may be sent here, which the message says already.
+    if not shape.types and not shape.opaque:
+        return None, ()
     # The advice "leave it out" would turn a preview into a write.
     if field is not None and field.exact:
         return None, ()
@@ -223,18 +280,23 @@ def _with_question(problems: list[Problem], contract: Contract, arguments: Any) 
     # If there are several, each pair would be a guess.
     if len(missing) != 1 or len(unknown) != 1 or unknown[0].path[:-1] != missing[0][:-1]:
         return problems
-    [problem], [(*above, name)] = unknown, missing
-    form = form_at(contract.shape, tuple(above), arguments)
-    key = str(problem.path[-1])
-    if form is None or name not in form.fields:
-        return problems
+    [problem], [(*above, last)] = unknown, missing
+    key, name = str(problem.path[-1]), str(last)
+    shape, _ = field_at(contract.shape, tuple(above), arguments)
     beside = look_up(arguments, problem.path[:-1])
+    if shape is None or not shape.objects or not is_object(beside):
+        return problems
+    forms = likely_forms(shape.objects, beside)
+    # If the forms of a union need different fields, one of them would be a guess.
+    if not all(name in form.fields for form in forms):
+        return problems
     # A similar declared name was already suggested, and is more likely.
-    if not is_object(beside) or to_mention(key, form, beside) is not None:
+    if to_mention(key, forms[0], beside) is not None:
         return problems
-    if not _fits(form.fields[str(name)].shape, look_up(arguments, problem.path)):
+    value = look_up(arguments, problem.path)
+    if not any(_fits(form.fields[name].shape, value) for form in forms):
         return problems
-    asked = replace(problem, message=unknown_for_missing(key, str(name)))
+    asked = replace(problem, message=unknown_for_missing(key, name))
     at = problems.index(problem)
     return [*problems[:at], asked, *problems[at + 1 :]]
 

@@ -10,7 +10,7 @@ from typing import Any, get_args
 
 from pydantic_core.core_schema import ErrorType
 
-from toolbooth.boundary.messages import MISSING, UNREADABLE_VALUE, choices, count_of, echo
+from toolbooth.boundary.messages import MISSING, UNREADABLE_VALUE, choices, count_of, with_value
 from toolbooth.contract import UNREADABLE, UNREADABLE_DEFAULT, Objection
 from toolbooth.jsonvalue import listed, quoted, shorten, write_json
 from toolbooth.shape import ObjectShape, Shape
@@ -168,17 +168,14 @@ def _tagged(said: Objection) -> str:
 def forms_by_tag(forms: Sequence[ObjectShape], tag: str, sent: Mapping[str, Any]) -> str:
     """Report a missing or invalid tag: list each valid value with the fields that it needs."""
     start = "must be one of" if tag in sent else MISSING
-    return f"{start}: {_forms(forms, tag)}{_got(tag, sent)}"
+    return f"{start}: {_forms(forms, tag)}"
 
 
-def forms_with_tag(forms: Sequence[ObjectShape], tag: str, sent: Mapping[str, Any]) -> str:
-    """Return the same message, but about the object."""
-    return f"must have {quoted(tag)}: {_forms(forms, tag)}{_got(tag, sent)}"
-
-
-def _got(tag: str, sent: Mapping[str, Any]) -> str:
-    value = sent.get(tag)
-    return "" if value is None or isinstance(value, dict | list) else f"; got {echo(value)}"
+def with_tag_sent(message: str, value: Any) -> str:
+    """The message with the value that was sent as the tag, if it is a short one."""
+    return (
+        message if value is None or isinstance(value, dict | list) else with_value(message, value)
+    )
 
 
 def _forms(forms: Sequence[ObjectShape], tag: str) -> str:
@@ -197,6 +194,16 @@ def forms_by_fields(lacking: Sequence[tuple[str, ...]]) -> str:
     # The same fields may be missing from two forms.
     forms = dict.fromkeys(" and ".join(map(quoted, names)) for names in lacking)
     return f"one of these is required, but none was sent: {'; or '.join(forms)}"
+
+
+def sent_as(name: str) -> str:
+    """A missing field that was sent under another name."""
+    return f"is required, but was sent as {quoted(name)}"
+
+
+def sent_inside(name: str) -> str:
+    """A missing field that was sent inside another one."""
+    return f"is required, but was sent inside {quoted(name)}"
 
 
 def plain_choices(constants: Iterable[Any]) -> str:

@@ -71,7 +71,7 @@ class Validation:
         # A missing field of the body alone does not end the call here: the view decides whether
         # this caller must send it.
         if objections or any(name not in sent for name in self.path_names):
-            objections = [*self._missing(sent), *objections]
+            objections = [*self.missing(sent), *objections]
             raise InvalidValues(lambda: objections)
         return {"arguments": sent}
 
@@ -87,7 +87,7 @@ class Validation:
         except InvalidValues as error:
             yield from error.objections
 
-    def _missing(self, sent: Json) -> Iterator[Objection]:
+    def missing(self, sent: Json) -> Iterator[Objection]:
         """Yield all missing arguments. The view is not called any more, so it cannot report those
         of its own.
         """

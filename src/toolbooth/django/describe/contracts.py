@@ -44,6 +44,7 @@ def contract_of(name: str, description: str, arguments: Arguments) -> Contract:
         listing_schema=brief(arguments),
         validate=validation,
         about_unknown=validation.about_unknown,
+        unsent=validation.missing,
         controls=arguments.controls,
     )
 

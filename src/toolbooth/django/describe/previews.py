@@ -170,7 +170,8 @@ def _of_links(serializer: Any, model: Any) -> Iterator[str]:
             other = field.related_model
             yield _of_managers(other._default_manager, other._base_manager)
             continue
-        through = (field.remote_field if field.concrete else field).through
+        # Not by `concrete`: since Django 6.1 no relation to many rows has it.
+        through = (field if field.auto_created else field.remote_field).through
         if not through._meta.auto_created:  # its rows are deleted like those of any model
             yield _of_managers(through._default_manager) or _of_delete(through)
 
@@ -179,8 +180,7 @@ def _links(model: Any) -> Iterator[tuple[str, Any]]:
     """Yield the relations of a model to many rows, by the names of their attributes."""
     for field in model._meta.get_fields():
         if field.many_to_many or field.one_to_many:
-            is_reverse = field.auto_created and not field.concrete
-            yield field.get_accessor_name() if is_reverse else field.name, field
+            yield field.get_accessor_name() if field.auto_created else field.name, field
 
 
 # --- signals ---

@@ -34,6 +34,8 @@ _CHOOSING = (
 """The methods of a serializer that choose its fields."""
 
 _RIGHTS = ("is_active", "is_staff", "is_superuser")
+_DJANGOS_ANONYMOUS_USER = "django.contrib.auth.models.AnonymousUser"
+"""Its module cannot be imported before the apps are ready."""
 _ANNOTATIONS = ("description", "default")
 
 _serializer: Any = serializers.Serializer
@@ -50,8 +52,7 @@ def anonymous_user() -> Any:
     try:
         return make() if make else None
     except Exception:  # it is a row, and there is no database, or no such row yet
-        # By its path: a project without `django.contrib.auth` could not import this module.
-        return import_string("django.contrib.auth.models.AnonymousUser")()
+        return import_string(_DJANGOS_ANONYMOUS_USER)()
 
 
 def superuser() -> Any:
