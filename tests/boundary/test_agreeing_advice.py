@@ -253,3 +253,14 @@ def test_keywords_of_a_schema_are_reported_in_words(schema: Any, value: Any, mes
 def test_an_item_that_the_schema_does_not_allow_must_be_left_out():
     schema = {"type": "array", "prefixItems": [{"type": "integer"}], "items": False}
     assert schema_lines(schema, [1, "b"]) == ['- $.it[1]: must be left out, got text "b"']
+
+
+def test_every_value_that_the_corrected_call_changes_is_reported():
+    def order(priority: Literal["low", "high"], notify: bool = True) -> str:
+        return "ordered"
+
+    assert told({"priority": "HIGH", "notify": "no"}, compile_function(order)) == [
+        '- $.notify: must be true or false, got text "no"',
+        '- $.priority: must be one of "low", "high"',
+        'Send instead: {"priority":"high","notify":false}',
+    ]

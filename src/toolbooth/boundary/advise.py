@@ -254,8 +254,7 @@ def _checked(
     contract: Contract, decoded: Any, exam: Examination, corrected: Any, edits: list[Edit]
 ) -> tuple[Any, list[Edit], list[Problem]]:
     """Cure the wrong values that a correction still contains. Return the correction, the edits and
-    the missing fields that were found elsewhere. If problems remain, return these and no
-    correction.
+    the problems that were found in it. If one of these remains, there is no correction.
     """
     corrected = as_published(contract.shape, corrected)
     found = problems_with(contract, corrected)
@@ -266,8 +265,8 @@ def _checked(
         return None, edits, _validation_problems(contract, decoded, explained)
     cured, further = _cured(contract, corrected, found)
     if cured is not None:
-        # In an open object the name of a missing field is content, so the agent should read of it.
-        return cured, [*edits, *further], [each for each in found if each.code == "missing"]
+        # The agent should read of every value that the correction changes.
+        return cured, [*edits, *further], found
     read = {each.source for each in edits if isinstance(each, Rewrite)}
     if any(each.path[: len(place)] == place for each in found for place in read):
         return None, [], _validation_problems(contract, decoded, explained)
