@@ -261,6 +261,6 @@ def test_every_value_that_the_corrected_call_changes_is_reported():
 
     assert told({"priority": "HIGH", "notify": "no"}, compile_function(order)) == [
         '- $.notify: must be true or false, got text "no"',
-        '- $.priority: must be one of "low", "high"',
+        "- $.priority: must be 'low' or 'high'; got \"HIGH\"",
         'Send instead: {"priority":"high","notify":false}',
     ]
