@@ -1,4 +1,4 @@
-"""`toolbooth serve --http`: the address, the token, the application, and reloading."""
+"""Handles the address, the token, the application and reloading of `toolbooth serve --http`."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _TOKEN = "TOOLBOOTH_TOKEN"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Serving:
-    """What is served, and how: everything but the socket."""
+    """The server and its options, without the socket."""
 
     target: Target
     log: bool
@@ -48,13 +48,12 @@ class Serving:
 
 
 def serve_http(serving: Serving, port: int, *, is_reloaded: bool) -> int | None:
-    """Serve until SIGTERM or Ctrl-C. Returns the exit code of one that reloads."""
+    """Serve until SIGTERM or Ctrl-C. Return the exit code with `--reload`, otherwise None."""
     # Checked before the target is loaded, which may take seconds. `_serve` reads the token again,
     # because with --reload it runs in another process, later.
     token = _token(serving.token_file, no_auth=serving.no_auth)
     try:
-        # The result is not needed: this raises for a host that no request can name, before the port
-        # is taken.
+        # The result is not needed. This raises for an invalid host before the port is taken.
         allowed_hosts((*serving.allow_host, *_names(serving.host)))
     except ValueError as error:
         raise Mistake(str(error)) from None
@@ -77,7 +76,7 @@ def _serve(serving: Serving, listening: socket.socket) -> None:
     application = _application(server, serving)
     token = _token(serving.token_file, no_auth=serving.no_auth)
     if token is not None:
-        # The outermost layer: without the token, a caller learns nothing, not even which paths
+        # This is the outermost layer. Without the token, a caller cannot even learn which paths
         # exist.
         application = require_token(application, token)
     url = _url(serving, listening)
@@ -110,14 +109,14 @@ def _url(serving: Serving, listening: socket.socket) -> str:
 
 
 def _reloading(serving: Serving, listening: socket.socket) -> int | None:
-    """Serve in a process of its own, and start another one when a file has changed. The socket
-    stays open meanwhile, so that no request is lost.
+    """Serve in a separate process, and start a new one when a file changes. The socket stays open,
+    so no request is lost.
     """
     folders = {str(Path.cwd())}
     file = serving.target.text.rpartition(":")[0]
     if file.endswith(".py"):
         folders.add(str(Path(file).resolve().parent))
-    # uvicorn wants the name of an application to reload. It is never imported, because the reloader
+    # uvicorn needs the name of an application to reload. It is never imported, because the reloader
     # calls `_serve_again` instead.
     config = Config("toolbooth", reload=True, reload_dirs=sorted(folders), log_level="warning")
     click.echo(messages.reloading(sorted(folders)), err=True)
@@ -127,7 +126,7 @@ def _reloading(serving: Serving, listening: socket.socket) -> int | None:
 
 
 class _Reloader(ChangeReload):
-    """uvicorn's reloader. It knows afterwards whether Ctrl-C ended it."""
+    """uvicorn's reloader, with a flag that Ctrl-C has ended it."""
 
     was_interrupted = False
 
@@ -137,8 +136,8 @@ class _Reloader(ChangeReload):
 
 
 def _serve_again(serving: Serving, sockets: list[socket.socket] | None) -> None:
-    """In the new process. A target that cannot be loaded is reported; the next change may cure
-    it.
+    """Serve in the new process. A target that cannot be loaded is only reported, because the next
+    change may correct it.
     """
     assert sockets is not None
     listening = sockets[0]
@@ -149,7 +148,9 @@ def _serve_again(serving: Serving, sockets: list[socket.socket] | None) -> None:
 
 
 def _names(host: str) -> list[str]:
-    """The address that is listened on is a host that requests may name, but not "all addresses"."""
+    """Return the hosts that requests may name. The address itself is one, unless it means "all
+    addresses".
+    """
     return [host] if host and not _is_every_address(host) else []
 
 
@@ -173,16 +174,16 @@ def _listen(host: str, port: int) -> socket.socket:
 
 
 def _reason(error: OSError) -> object:
-    # The numbers below zero are those of the resolver of names, and not of the system.
+    # Numbers below zero come from the name resolver and not from the system.
     if error.errno is not None and error.errno < 0:
         return messages.NO_SUCH_NAME
-    # Python adds the address to the words of the system.
+    # Python adds the address to the message of the system.
     return os.strerror(error.errno) if error.errno else error
 
 
 def _is_loopback(listening: socket.socket) -> bool:
-    """Whether only this machine can reach an address. Asked of the socket: a name may mean any
-    address.
+    """Return True if only this machine can reach an address. The socket is checked, because a name
+    may mean any address.
     """
     return ip_address(listening.getsockname()[0]).is_loopback
 
@@ -191,7 +192,7 @@ def _is_loopback(listening: socket.socket) -> bool:
 
 
 def _token(file: str | None, *, no_auth: bool) -> str | None:
-    """The token that requests must send; None if there is none."""
+    """Return the token that requests must send; None if there is none."""
     if no_auth and file is not None:
         raise Mistake(messages.NO_AUTH_OR_TOKEN)
     if no_auth:
