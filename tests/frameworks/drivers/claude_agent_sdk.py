@@ -32,7 +32,7 @@ ROWS = {
     NOT_UTF8: (json.JSONDecoder, "def decode"),
     CHECKED: (create_sdk_mcp_server, "jsonschema.validate("),
 }
-UNMADE = frozenset[str]()
+UNMADE = frozenset(("combined", "bare_schema"))
 
 name = "claude-agent-sdk"
 reads_text = False
@@ -62,8 +62,13 @@ def foreign(schema: Json, name: str, answer: Callable[[Any], str]) -> SdkMcpTool
     async def handler(arguments: Json) -> Json:
         return {"content": [{"type": "text", "text": answer(arguments)}]}
 
-    schema = {"properties": {}, **schema}
+    if "properties" not in schema:
+        raise TypeError("the SDK takes such a dict for the names and types of fields")
     return SdkMcpTool(name, "A tool.", schema, handler)
+
+
+_SERVERS: dict[int, tuple[Any, Any]] = {}
+"""The handler of the server that was made of each tool."""
 
 
 def stopped(text: str) -> str | None:
@@ -73,8 +78,10 @@ def stopped(text: str) -> str | None:
 
 async def step(tool: SdkMcpTool[Any], arguments: Any) -> Answer:
     """The function that the SDK's server calls for `tools/call`."""
-    server: Any = create_sdk_mcp_server("tools", tools=[tool])["instance"]
-    handler = server.get_request_handler("tools/call").handler
+    if id(tool) not in _SERVERS:
+        server: Any = create_sdk_mcp_server("tools", tools=[tool])["instance"]
+        _SERVERS[id(tool)] = tool, server.get_request_handler("tools/call").handler
+    _, handler = _SERVERS[id(tool)]
     params = CallToolRequestParams(name=tool.name, arguments=arguments)
     return _answer(await handler(None, params))
 
