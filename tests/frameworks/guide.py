@@ -1,4 +1,4 @@
-"""Runs the Python blocks of a guide, and compares what they print."""
+"""Runs the Python blocks of a guide, and compares their output."""
 
 import re
 from pathlib import Path

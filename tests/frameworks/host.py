@@ -1,4 +1,4 @@
-"""What the contract suite needs of a framework: its tools, the step that calls a tool, and its loop."""
+"""The parts of a framework that the contract suite needs: its tools, the step that calls a tool, and its loop."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Stopped(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What the model reads. `is_error` is None if the framework does not mark errors; `data` is what
+    """The text for the model. `is_error` is None if the framework does not mark errors; `data` is what
     it carries for programs, empty if it carries nothing.
     """
 
@@ -75,8 +75,8 @@ class Host(Protocol):
     def approved(
         self, function: Callable[..., Any], name: str, shown: list[Any]
     ) -> tuple[Any, Callable[[Sequence[tuple[str, Any]]], list[Answer]]]:
-        """A protected tool with an approver that approves everything and adds to `shown` what it
-        sees, and a function that runs these calls in the loop.
+        """A protected tool with an approver that approves everything and adds the arguments that
+        it sees to `shown`, and a function that runs these calls in the loop.
         """
         ...
 
@@ -87,7 +87,7 @@ class Host(Protocol):
     def timed(
         self, function: Callable[..., Any], name: str, seconds: float, arguments: Json
     ) -> str:
-        """What becomes of a call past the framework's time limit."""
+        """The outcome of a call past the framework's time limit."""
         ...
 
     async def stream(self, tools: Sequence[Any], calls: Sequence[tuple[str, Any]]) -> list[str]:
@@ -103,8 +103,8 @@ NOT_UTF8 = "text that is not UTF-8"
 NOT_READ = "text that the framework cannot read"
 NOT_AN_OBJECT = "arguments that are not an object"
 READ = "a key that is sent twice, or digits that Python does not keep"
-"""The reasons. For the last one, the verdict equals that of a registry that gets what `json.loads`
-has read.
+"""The reasons. For the last one, the verdict equals that of a registry that gets the values that
+`json.loads` has read.
 """
 
 

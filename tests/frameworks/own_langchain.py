@@ -1,4 +1,4 @@
-"""What only LangChain and LangGraph have: middleware, `ToolNode`, models of arguments, artifacts."""
+"""The features of LangChain and LangGraph alone: middleware, `ToolNode`, models of arguments, artifacts."""
 
 import asyncio
 import json

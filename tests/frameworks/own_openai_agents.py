@@ -1,4 +1,4 @@
-"""What only the OpenAI Agents SDK has: strict tools, guardrails, error functions, MCP servers."""
+"""The features of the OpenAI Agents SDK alone: strict tools, guardrails, error functions, MCP servers."""
 
 import asyncio
 import json

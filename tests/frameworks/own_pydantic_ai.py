@@ -1,4 +1,4 @@
-"""What only PydanticAI has: toolsets, retries, its own validators and metadata of results."""
+"""The features of PydanticAI alone: toolsets, retries, its own validators and metadata of results."""
 
 import asyncio
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Twelve shapes in which agents send one call, and what each means."""
+"""Twelve shapes in which agents send one call, each with its meaning."""
 
 import json
 from typing import Any

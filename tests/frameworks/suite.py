@@ -145,7 +145,7 @@ def test_sampled_calls_are_answered_in_the_loop_as_in_the_step(host: Any):
     assert answers == wanted
 
 
-# --- what is published ---------------------------------------------------------------------------
+# --- the published schema ---------------------------------------------------------------------------
 
 
 def test_the_model_is_shown_the_portable_schema_and_the_original_stays(host: Any):
@@ -277,7 +277,7 @@ def test_the_approver_sees_what_runs(host: Any):
     assert '\nSend instead: {"contact":{"first_name":"Ann"' in answers[0].text
 
 
-# --- what frameworks do with tools ----------------------------------------------------------------
+# --- tools that are copied, run together or streamed ----------------------------------------------------------------
 
 
 def test_a_deep_copy_is_protected(host: Any):

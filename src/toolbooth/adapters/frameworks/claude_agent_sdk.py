@@ -33,7 +33,7 @@ from toolbooth.jsonvalue import Json, is_array, is_object
 from toolbooth.server.registry import ToolRegistry
 from toolbooth.server.tool import Tool
 
-_DICTS = (Any, dict)
+_DICTS = (Any, dict, dict[str, Any])
 
 
 class _Handler:
@@ -87,7 +87,7 @@ def _has_values(tool: SdkMcpTool[Any]) -> bool:
     if len(params) != 1:
         return True
     hint = Hints(function).of(params[0])
-    return getattr(hint, "__origin__", hint) not in _DICTS and not is_typeddict(hint)
+    return hint not in _DICTS and not is_typeddict(hint)
 
 
 def _open(schema: Any) -> Any:
