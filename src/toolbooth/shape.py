@@ -139,6 +139,10 @@ class ObjectShape:
     """Shapes of undeclared keys by regular expression. `additional` is then any of them."""
     unmatched: Shape | None = None
     """The shape of keys that match none of the patterns; None: there may be none."""
+    is_silent: bool = False
+    """It is closed because its JSON Schema does not state whether there may be other keys. Only a
+    proxy treats such an object otherwise than one that forbids them.
+    """
     additional_path: tuple[str, ...] = ()
     """Where the author's model has undeclared keys, if flattening moved them."""
     groups: tuple[Group, ...] = ()

@@ -20,6 +20,7 @@ TOOLBOOTH = "Check the tool calls that AI agents send to your Python tools."
 
 COMMANDS = {
     "serve": "Serve tools over stdio or HTTP.",
+    "proxy": "Guard the tool calls for a server that you did not write.",
     "call": "Call one tool, as an agent would.",
     "tools": "List the tools, or show the fields of one.",
     "lint": "Find tools that real clients refuse or misread.",

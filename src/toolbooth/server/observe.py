@@ -30,6 +30,8 @@ class CallRecord:
     """
     preview: bool = False
     """The call asked for a preview: whatever its outcome, it wrote nothing."""
+    undeclared: tuple[str, ...] = ()
+    """Of a call through the proxy: its undeclared keys, whether they were forwarded or not."""
 
 
 Observer = Callable[[CallRecord], Any]

@@ -1,0 +1,43 @@
+"""The sentences of `toolbooth proxy`: help texts of options, errors, and lines that are printed."""
+
+from __future__ import annotations
+
+POLICY = (
+    "What happens to undeclared keys where a schema does not state whether they may be sent: "
+    "'default' refuses them, but only notes them for tools that only read; 'strict' refuses them "
+    "always; 'lenient' forwards them with a note."
+)
+PUBLISH = "How schemas are listed: in the form that every client reads, or unchanged."
+FLATTEN = "List the fields of a lone object parameter as parameters of their own."
+ALLOW = "A tool to show, or a pattern such as 'read_*'; may be given several times. Default: all."
+DENY = "A tool to hide, or a pattern; may be given several times."
+PREFIX = "Text before the name of each tool."
+TIMEOUT = "Seconds without an answer or progress after which a request is cancelled."
+LOG = "Write one line per call to standard error."
+RECORD = "Add each call to this file, without secrets, for `toolbooth replay` and `proxy report`."
+OBSERVE = "A trial run: guard and change nothing, and only count what would be refused or repaired."
+
+ONLY_COMMANDS_AND_URLS = (
+    "a proxy needs the command that starts the server, such as "
+    "`toolbooth proxy -- npx -y @example/server`"
+)
+
+
+def not_started(command: str, reason: object) -> str:
+    """A command that cannot be run."""
+    return f"{command!r} could not be started: {reason}"
+
+
+def observing(command: str) -> str:
+    """The first line of a trial run."""
+    return f"Observing {command}: nothing is guarded, every message is forwarded as it is."
+
+
+def guarding(command: str, policy: str) -> str:
+    """The first line of a proxy."""
+    return f"Guarding the tool calls for {command} (policy: {policy})."
+
+
+def not_recorded(file: str, reason: object) -> str:
+    """A file that the calls cannot be added to."""
+    return f"the calls cannot be recorded in {file}: {reason}"

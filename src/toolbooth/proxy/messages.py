@@ -1,0 +1,104 @@
+"""The sentences of the proxy: refusals, notes, and what is logged about a server."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Literal
+
+# --- definitions of tools -----------------------------------------------------------------------
+
+NO_NAME = "it has no name"
+NO_OBJECT_SCHEMA = "its inputSchema is not an object schema (type: object)"
+INVALID_SCHEMA = "its inputSchema is not valid JSON Schema"
+STRICT_LEAVES_OUT = "its inputSchema cannot be compiled, and the policy is strict"
+SAME_NAME = "another tool has this name"
+NOT_JSON = "it is not a JSON object"
+
+LEFT_OUT = "tool %s is left out of the list: %s"
+IS_UNGUARDED = "tool %r is forwarded unguarded: its inputSchema cannot be compiled"
+HAS_CHANGED = "the definition of tool %r has changed"
+
+# --- calls --------------------------------------------------------------------------------------
+
+_MOST_NAMED = 20
+
+
+def note(names: Sequence[str]) -> str:
+    """Undeclared keys that were forwarded."""
+    shown = ", ".join(json.dumps(each, ensure_ascii=False) for each in names[:_MOST_NAMED])
+    more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
+    if len(names) == 1:
+        return (
+            f"Note: {shown} is not a declared field of this tool; the server may have ignored it."
+        )
+    return (
+        f"Note: {shown}{more} are not declared fields of this tool; the server may have ignored "
+        "them."
+    )
+
+
+def not_called(tool: str, why: str) -> str:
+    """A call that was not written to the server."""
+    return f"Tool {tool!r} was not called: {why}. It is safe to repeat the call."
+
+
+Repeatable = Literal["reads", "idempotent", "unknown"]
+
+_WHETHER = {
+    "reads": "The tool only reads, so you can repeat the call.",
+    "idempotent": "A second call has no further effect, so you can repeat it.",
+    "unknown": "Check whether it had an effect before you repeat it.",
+}
+
+
+def unanswered(tool: str, why: str, repeatable: Repeatable) -> str:
+    """A call that was written to the server, and has no answer."""
+    return f"Tool {tool!r} did not answer: {why}. It may have run. {_WHETHER[repeatable]}"
+
+
+def not_sent(why: str) -> str:
+    """Another request that was not written to the server."""
+    return f"the request was not sent: {why}"
+
+
+def no_answer(why: str) -> str:
+    """Another request that was written to the server."""
+    return f"the server did not answer: {why}"
+
+
+NO_LISTING = "the server could not list its tools, so the arguments cannot be checked"
+ENDED = "the server ended"
+GIVEN_UP = "the server ended too often and is not started again"
+STOPPING = "the proxy is stopping"
+NOT_READING = "the server does not read its input"
+TOO_LONG = "its answer is longer than the proxy forwards"
+CANCELLED_BY_TIMEOUT = "no answer in time"
+ID_IN_USE = "a request with this id is still open"
+BATCHES = "a message is one JSON object; batches are not supported"
+
+
+def timed_out(seconds: float) -> str:
+    """A call that took too long."""
+    return f"there was no answer within {seconds:g} seconds, so the call was cancelled"
+
+
+def ended(exit_code: int | None) -> str:
+    """A server whose process is gone."""
+    if exit_code is None:
+        return "the server closed its output"
+    if exit_code < 0:
+        return f"the server was ended by signal {-exit_code}"
+    return f"the server ended with exit code {exit_code}"
+
+
+def starting_again(seconds: float) -> str:
+    """A server that ended and is about to be started again."""
+    return f"the server ended and starts again in {seconds:g} seconds"
+
+
+# --- what is logged -----------------------------------------------------------------------------
+
+NOT_A_MESSAGE = "the server wrote a line that is not a message: %s"
+NO_SUCH_REQUEST = "the server answered a request that is not open: id %s"
+NO_SUCH_QUESTION = "the client answered a request that is not open: id %s"

@@ -1,0 +1,98 @@
+"""The requests of one session that have no answer yet, by the ids of both sides."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from itertools import count
+from math import inf
+from typing import Any
+
+from toolbooth.jsonvalue import Json
+from toolbooth.proxy.guard import UNCHANGED, Verdict
+from toolbooth.proxy.message import Key, Message
+from toolbooth.proxy.tool import ProxiedTool
+
+_MOST_ABANDONED = 1_000
+
+
+@dataclass(slots=True, eq=False)
+class Pending:
+    """A request without an answer: one of the client, or of the proxy itself."""
+
+    message: Message
+    method: str
+    key: Key | None = None
+    """The id that its client gave it; None for a request of the proxy's own."""
+    about: Any = None
+    meta: Json = field(default_factory=dict[str, Any])
+    token: Key | None = None
+    number: int = 0
+    """Its id on the side of the server; 0 if it was not written yet."""
+    tool: ProxiedTool | None = None
+    verdict: Verdict = UNCHANGED
+    published: str = ""
+    """The name of the tool, as the client calls it."""
+    deadline: float = inf
+    started: float = 0.0
+    then: Callable[[Message | None], None] | None = None
+    """What the proxy does with the answer to its own request; None: there is none."""
+
+    @property
+    def client_id(self) -> str:
+        """The id as the client wrote it."""
+        return self.message.id or "null"
+
+
+class OpenRequests:
+    """All pending requests."""
+
+    def __init__(self) -> None:
+        self.by_key: dict[Key, Pending] = {}
+        self.by_number: dict[int, Pending] = {}
+        self.by_token: dict[Key, Pending] = {}
+        self._numbers = count(1)
+        self._abandoned: deque[int] = deque(maxlen=_MOST_ABANDONED)
+
+    def add(self, pending: Pending) -> None:
+        """A request of the client has arrived."""
+        if pending.key is not None:
+            self.by_key[pending.key] = pending
+
+    def number(self, pending: Pending) -> int:
+        """Give a request its id on the side of the server."""
+        pending.number = next(self._numbers)
+        self.by_number[pending.number] = pending
+        if pending.token is not None:
+            self.by_token[pending.token] = pending
+        return pending.number
+
+    def is_open(self, pending: Pending) -> bool:
+        """Whether a request still waits for its answer."""
+        return pending.key is None or self.by_key.get(pending.key) is pending
+
+    def end(self, pending: Pending) -> None:
+        """A request has its answer, or gets none."""
+        if pending.key is not None and self.by_key.get(pending.key) is pending:
+            del self.by_key[pending.key]
+        if pending.token is not None and self.by_token.get(pending.token) is pending:
+            del self.by_token[pending.token]
+        self.by_number.pop(pending.number, None)
+
+    def abandon(self, pending: Pending) -> None:
+        """A request is over for its client; the server may still answer it."""
+        self.end(pending)
+        if pending.number:
+            self._abandoned.append(pending.number)
+
+    def was_abandoned(self, number: Any) -> bool:
+        return number in self._abandoned
+
+    def written(self) -> list[Pending]:
+        """The requests that the server has."""
+        return list(self.by_number.values())
+
+    def overdue(self, now: float) -> Iterator[Pending]:
+        """The requests whose time is over."""
+        return (each for each in self.written() if each.deadline <= now)
