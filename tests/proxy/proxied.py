@@ -50,7 +50,8 @@ class Client:
 
     async def handshake(self) -> Any:
         """The result of `initialize`."""
-        params = {"protocolVersion": "2025-11-25", "capabilities": {}}
+        client = {"name": "test", "version": "1"}
+        params = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client}
         found = await self.ask("initialize", params)
         self.send({"jsonrpc": "2.0", "method": "notifications/initialized"})
         return found["result"]

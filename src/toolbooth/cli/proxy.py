@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 @click.command(cls=Command, epilog=EXIT_CODES)
 @takes_target(running=False)
+@click.argument("file", required=False)
 @click.option(
     "--policy",
     type=click.Choice(["strict", "default", "lenient"]),
@@ -45,26 +46,39 @@ if TYPE_CHECKING:
     show_default=True,
     help=messages.TIMEOUT,
 )
+@click.option("--observe", is_flag=True, help=messages.OBSERVE)
 @click.option("--log", is_flag=True, help=messages.LOG)
 @click.option("--record", metavar="FILE", help=messages.RECORD)
 def proxy(
-    target: Target, seconds: float, log: bool, record: str | None, **options: Any
+    target: Target,
+    file: str | None,
+    seconds: float,
+    log: bool,
+    record: str | None,
+    **options: Any,
 ) -> int | None:
     """Guard the tool calls for a server that you did not write. TARGET is the command that starts
-    it, after `--`.
+    it, after `--`. `proxy report FILE` sums up the calls that `--record` has written.
 
     \b
     Examples:
       toolbooth proxy -- npx -y @modelcontextprotocol/server-filesystem .
       toolbooth proxy --policy strict -- npx -y @example/server
+      toolbooth proxy --observe --record calls.jsonl -- npx -y @example/server
+      toolbooth proxy report calls.jsonl
     """
+    if target.text == "report" and file is not None:
+        return _report(file)
+    if file is not None:
+        raise Mistake(messages.ONE_TARGET)
     if target.kind != "command":
         raise Mistake(messages.ONLY_COMMANDS_AND_URLS)
     from toolbooth.proxy.rules import Rules
 
     rules = Rules(**options)
     _log_to_stderr()
-    click.echo(messages.guarding(target.name, rules.policy), err=True)
+    first = messages.observing if rules.observe else messages.guarding
+    click.echo(first(target.name, rules.policy), err=True)
     return _serve_stdio(target, rules, seconds, _records(log=log, file=record))
 
 
@@ -96,6 +110,17 @@ def _records(*, log: bool, file: str | None) -> Records:
         except OSError as error:
             raise Mistake(messages.not_recorded(file, error.strerror or error)) from None
     return records
+
+
+def _report(file: str) -> None:
+    from toolbooth.proxy.report import by_tool, lines
+    from toolbooth.recording import BadRecording, read_calls
+
+    try:
+        calls = read_calls(file)
+    except (OSError, BadRecording) as error:
+        raise Mistake(str(error)) from None
+    click.echo("\n".join(lines(by_tool(calls.values()))))
 
 
 def _log_to_stderr() -> None:

@@ -102,3 +102,28 @@ def starting_again(seconds: float) -> str:
 NOT_A_MESSAGE = "the server wrote a line that is not a message: %s"
 NO_SUCH_REQUEST = "the server answered a request that is not open: id %s"
 NO_SUCH_QUESTION = "the client answered a request that is not open: id %s"
+
+# --- the report ---------------------------------------------------------------------------------
+
+NO_CALLS = "no calls"
+WITH_LENIENT = (
+    "To forward undeclared keys of these tools with a note, add to the server in booth.toml:"
+)
+
+
+def of_tool(tool: str, calls: int, refused: int, repaired: int, noted: int) -> str:
+    """How many calls of a tool there were, and what became of them."""
+    what = {"refused": refused, "repaired": repaired, "forwarded with a note": noted}
+    parts = [f"{count} {words}" for words, count in what.items() if count]
+    return f"{tool}: {calls} calls, {', '.join(parts) or 'all passed'}"
+
+
+def counted(pairs: Sequence[tuple[str, int]]) -> str:
+    """Words with how often each was found."""
+    return ", ".join(f"{word} ({count})" for word, count in pairs)
+
+
+def policy_line(tools: Sequence[str]) -> str:
+    """The setting that makes tools lenient."""
+    entries = ", ".join(f'{json.dumps(tool)} = "lenient"' for tool in tools)
+    return f"policies = {{ {entries} }}"

@@ -42,6 +42,12 @@ class Records:
         names = tuple(undeclared_paths(error))
         self._give(pending, lambda: _record(pending, "refused", codes, names))
 
+    def forwarded(self, pending: Pending) -> None:
+        """A call of a trial run was forwarded, and would have been without it."""
+        outcome = "repaired" if pending.verdict.repairs else "passed"
+        names = tuple(pending.verdict.undeclared_names)
+        self._give(pending, lambda: _record(pending, outcome, (), names))
+
     def answered(self, pending: Pending, message: Message) -> None:
         """The server has answered a call."""
 

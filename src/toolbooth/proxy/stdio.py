@@ -13,6 +13,7 @@ from time import monotonic
 from typing import IO, Any
 
 from toolbooth.proxy.child import PAUSES, Child, Listener, id_of_long_line
+from toolbooth.proxy.observation import Observation
 from toolbooth.proxy.records import Records
 from toolbooth.proxy.relay import Relay
 from toolbooth.proxy.rules import Rules
@@ -49,6 +50,7 @@ async def serve(
     given, taken = source or sys.stdin.buffer, sink or sys.stdout.buffer
     with as_blocking_as_before(given.fileno()), as_blocking_as_before(taken.fileno()):
         proxy = _Proxy(rules, timeout, records)
+        pauses = () if rules.observe else pauses
         proxy.child = Child(command, proxy, env=env, cwd=cwd, pauses=pauses)
         await proxy.child.start()
         proxy.outlet = await outlet(taken, proxy.child)
@@ -64,9 +66,14 @@ class _Proxy(Listener):
     outlet: Outlet
 
     def __init__(self, rules: Rules, timeout: float, records: Records | None) -> None:
+        records = records or Records()
         self.relay = Relay(
             rules, self._to_client, self._to_upstream, timeout=timeout, records=records
         )
+        self.observation: Observation | None = None
+        if rules.observe:
+            self.observation = Observation(rules, self._to_client, self._to_upstream, records)
+        self.session = self.observation or self.relay
         self.timeout = timeout
         self.ended_input = asyncio.Event()
         self.is_interrupted = False
@@ -83,7 +90,7 @@ class _Proxy(Listener):
     # --- what the child does ---
 
     def take(self, line: bytes) -> None:
-        self.relay.from_upstream(line)
+        self.session.from_upstream(line)
 
     def too_long(self, head: bytes, tail: bytes) -> None:
         self.relay.too_long(id_of_long_line(head, tail))
@@ -92,7 +99,10 @@ class _Proxy(Listener):
         self.relay.upstream_started()
 
     def ended(self, why: str, retry_after: float | None, down: str) -> None:
-        self.relay.upstream_ended(why, retry_after, down)
+        if self.observation is None:
+            self.relay.upstream_ended(why, retry_after, down)
+        else:  # as without the proxy: the session ends with its server
+            self.interrupt()
 
     # --- the session ---
 
@@ -102,8 +112,8 @@ class _Proxy(Listener):
         loop = asyncio.get_running_loop()
         for number in (signal.SIGTERM, signal.SIGINT):
             with suppress(NotImplementedError, RuntimeError, ValueError):  # not the main thread
-                loop.add_signal_handler(number, self._interrupt, number)
-        lines = Lines(self.relay.from_client, self._line_too_long, self.ended_input.set)
+                loop.add_signal_handler(number, self._signalled, number)
+        lines = Lines(self.session.from_client, self._line_too_long, self.ended_input.set)
         reading = await read_lines(source, lines)
         await self.ended_input.wait()
         if reading is not None:
@@ -121,8 +131,12 @@ class _Proxy(Listener):
         while self.relay.open.by_key and not self.is_interrupted and self.child.process:
             await self.outlet.written()
 
-    def _interrupt(self, number: int) -> None:
+    def _signalled(self, number: int) -> None:
         self.exit_code = 128 + number if number == signal.SIGINT else 0
+        self.interrupt()
+
+    def interrupt(self) -> None:
+        """End without waiting for answers."""
         self.is_interrupted = True
         self.ended_input.set()
         self.outlet.wake()

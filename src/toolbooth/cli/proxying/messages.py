@@ -22,15 +22,20 @@ ONLY_COMMANDS_AND_URLS = (
     "`toolbooth proxy -- npx -y @example/server`"
 )
 
+ONE_TARGET = "a proxy takes one target; `toolbooth proxy report FILE` reads a recording"
+
 
 def not_started(command: str, reason: object) -> str:
     """A command that cannot be run."""
     return f"{command!r} could not be started: {reason}"
 
 
-def observing(command: str) -> str:
+def observing(command: str, policy: str) -> str:
     """The first line of a trial run."""
-    return f"Observing {command}: nothing is guarded, every message is forwarded as it is."
+    return (
+        f"Observing {command}: nothing is guarded, every message is forwarded as it is. Calls are "
+        f"judged by the policy {policy}, and --record FILE keeps the result."
+    )
 
 
 def guarding(command: str, policy: str) -> str:
