@@ -4,11 +4,12 @@ import asyncio
 import json
 import os
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+from toolbooth.proxy.link import ChildLink
 from toolbooth.proxy.records import Records
 from toolbooth.proxy.rules import Rules
 from toolbooth.proxy.stdio import serve
@@ -70,6 +71,8 @@ async def proxied(
     rules: Rules | None = None,
     env: dict[str, str] | None = None,
     command: list[str] | None = None,
+    cwd: str | None = None,
+    pauses: Sequence[float] = (0.01,) * 3,
     records: Records | None = None,
     **options: Any,
 ) -> AsyncIterator[Client]:
@@ -87,13 +90,14 @@ async def proxied(
         transport, _ = await loop.connect_read_pipe(lambda: protocol, answers)
         serving = asyncio.ensure_future(
             serve(
-                command or [sys.executable, str(FAULTY)],
+                ChildLink(
+                    command or [sys.executable, str(FAULTY)], env=env, cwd=cwd, pauses=pauses
+                ),
                 rules or Rules(),
                 source=source,
                 sink=sink,
-                env=env,
                 records=records,
-                **{"timeout": 30.0, "pauses": (0.01,) * 3, **options},
+                **{"timeout": 30.0, **options},
             )
         )
         try:

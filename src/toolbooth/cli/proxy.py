@@ -85,10 +85,14 @@ def proxy(
 def _serve_stdio(target: Target, rules: Any, timeout: float, records: Records) -> int:
     import asyncio
 
+    from toolbooth.proxy.child import PAUSES
+    from toolbooth.proxy.link import ChildLink
     from toolbooth.proxy.stdio import serve
 
+    # A server that is started again has a new session: a trial run would hide that.
+    link = ChildLink(target.command, pauses=() if rules.observe else PAUSES)
     try:
-        return asyncio.run(serve(target.command, rules, timeout=timeout, records=records))
+        return asyncio.run(serve(link, rules, timeout=timeout, records=records))
     except OSError as error:
         reason = error.strerror or error
         raise Mistake(messages.not_started(target.command[0], reason)) from None

@@ -6,6 +6,7 @@ the client has asked for the list, also if it came before.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from time import monotonic
 from typing import Any
 
@@ -13,10 +14,11 @@ from toolbooth.errors import ToolInputError
 from toolbooth.proxy import message as wire
 from toolbooth.proxy.catalogue import Catalogue
 from toolbooth.proxy.guard import judge
+from toolbooth.proxy.link import Upstream
 from toolbooth.proxy.message import Key, Message, NotAMessage, key_of, value_of
 from toolbooth.proxy.pending import Pending
 from toolbooth.proxy.records import Records
-from toolbooth.proxy.relay import ToClient, ToUpstream
+from toolbooth.proxy.relay import ToClient
 from toolbooth.proxy.rules import Rules
 from toolbooth.server.envelope import beside
 
@@ -27,11 +29,12 @@ class Observation:
     """One session that is only watched."""
 
     def __init__(
-        self, rules: Rules, to_client: ToClient, to_upstream: ToUpstream, records: Records
+        self, rules: Rules, to_client: ToClient, upstream: Upstream, records: Records
     ) -> None:
         self.to_client = to_client
-        self.to_upstream = to_upstream
+        self.upstream = upstream
         self.records = records
+        self.ended: Callable[[], None] = lambda: None
         self.catalogue = Catalogue(rules)
         self.lists: dict[Key, bool] = {}
         """The requests for a page of the list, and whether it is the first one."""
@@ -39,7 +42,7 @@ class Observation:
 
     def from_client(self, line: bytes, about: Any = None) -> None:
         """Forward a message of the client."""
-        self.to_upstream(line, None)
+        self.upstream.send(line)
         message = _read(line)
         key = None if message is None else key_of(message.id)
         if message is None or key is None:
@@ -61,6 +64,19 @@ class Observation:
             return
         self.catalogue.learn(message, is_first=self.lists.pop(key))
         self._judge_all()
+
+    def too_long(self, number: Any) -> None:
+        """A message that is too long is lost, as with most clients."""
+
+    def lost(self, pending: Pending, why: str, *, was_written: bool) -> None:
+        """Nothing is known of requests here."""
+
+    def upstream_started(self) -> None:
+        """A server is never started again here: its session would be another one."""
+
+    def upstream_ended(self, why: str, retry_after: float | None, down: str) -> None:
+        """The server has ended, and so has the session."""
+        self.ended()
 
     def _judge_all(self) -> None:
         if not self.catalogue.is_known:

@@ -23,6 +23,7 @@ from toolbooth.proxy.catalogue import Catalogue
 from toolbooth.proxy.fetching import Fetching
 from toolbooth.proxy.guard import judge
 from toolbooth.proxy.guarded_call import changed_params
+from toolbooth.proxy.link import Upstream
 from toolbooth.proxy.message import Message, NotAMessage, Span, key_of, value_of
 from toolbooth.proxy.pending import OpenRequests, Pending
 from toolbooth.proxy.questions import Questions
@@ -42,11 +43,6 @@ logger = logging.getLogger("toolbooth.proxy")
 
 ToClient = Callable[[bytes, Any, bool], None]
 """Takes a message for the client, what it is about, and whether it ends that exchange."""
-ToUpstream = Callable[[bytes, Pending | None], bool]
-"""Takes a message for the server, with its request if it is one. Returns False if the message was
-not written and never will be.
-"""
-
 State = Literal["up", "starting", "down"]
 
 _ENDLESS = ("subscriptions/listen",)
@@ -60,13 +56,13 @@ class Relay:
         self,
         rules: Rules,
         to_client: ToClient,
-        to_upstream: ToUpstream,
+        upstream: Upstream,
         *,
         timeout: float = 300.0,
         records: Records | None = None,
     ) -> None:
         self.to_client = to_client
-        self.to_upstream = to_upstream
+        self.upstream = upstream
         self.timeout = timeout
         self.records = records or Records()
         self.catalogue = Catalogue(rules)
@@ -140,18 +136,18 @@ class Relay:
             self.open.abandon(pending)
             if pending.number:
                 span = message.params["requestId"]
-                self.to_upstream(message.written([(span, str(pending.number))]), None)
+                self.upstream.cancel(message.written([(span, str(pending.number))]), pending)
             return
         self.restoring.notified(message)
         if self.state == "up":
-            self.to_upstream(message.text.encode(), None)
+            self.upstream.send(message.text.encode())
 
     def _answer_of_client(self, message: Message) -> None:
         asked = self.questions.answered(message)
         if asked is None:
             logger.warning(messages.NO_SUCH_QUESTION, shorten(str(message.id), 60))
         elif self.state == "up":
-            self.to_upstream(message.with_id(asked), None)
+            self.upstream.send(message.with_id(asked))
 
     # --- tool calls ---
 
@@ -201,7 +197,7 @@ class Relay:
         if pending.method not in _ENDLESS:
             pending.deadline = monotonic() + self.timeout
         body = message.written([(message.spans["id"], str(number)), *changes])
-        if not self.to_upstream(body, pending):
+        if not self.upstream.request(body, pending):
             pending.number = 0
             self._not_written(pending, messages.NOT_READING, None)
 
@@ -210,7 +206,7 @@ class Relay:
         pending = Pending(Message("", {}), method, then=then)
         number = self.open.number(pending)
         pending.deadline = monotonic() + self.timeout
-        if not self.to_upstream(wire.request(number, method, params), pending):
+        if not self.upstream.request(wire.request(number, method, params), pending):
             self.open.end(pending)
             then(None)
 
@@ -230,6 +226,15 @@ class Relay:
         else:
             number = self.questions.asked(message, message.id)
             self.to_client(message.with_id(str(number)), about, False)
+
+    def lost(self, pending: Pending, why: str, *, was_written: bool) -> None:
+        """A request will have no answer."""
+        if pending.number not in self.open.by_number:
+            return
+        if was_written or pending.then is not None:
+            self._unanswered(pending, why)
+        else:
+            self._not_written(pending, why, None)
 
     def too_long(self, number: Any) -> None:
         """The server wrote a message that is too long to be forwarded, and has this id."""
@@ -328,7 +333,7 @@ class Relay:
         if self.state != "starting":
             return  # the server has ended again
         for body in self.restoring.notifications:
-            self.to_upstream(body, None)
+            self.upstream.send(body)
         for method, params in self.restoring.requests:
             self._ask(method, params, lambda _: None)
         self._go_on()
@@ -357,7 +362,8 @@ class Relay:
         # The specification forbids to cancel `initialize`.
         if pending.number and pending.method != "initialize":
             params = {"requestId": pending.number, "reason": reason}
-            self.to_upstream(wire.notification("notifications/cancelled", params), None)
+            body = wire.notification("notifications/cancelled", params)
+            self.upstream.cancel(body, pending)
 
     # --- answers of the proxy's own ---
 

@@ -7,12 +7,11 @@ import os
 import signal
 import stat
 import sys
-from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from time import monotonic
 from typing import IO, Any
 
-from toolbooth.proxy.child import PAUSES, Child, Listener, id_of_long_line
+from toolbooth.proxy.link import Link
 from toolbooth.proxy.observation import Observation
 from toolbooth.proxy.records import Records
 from toolbooth.proxy.relay import Relay
@@ -30,81 +29,50 @@ _TICKS = 20
 
 
 async def serve(
-    command: Sequence[str],
+    link: Link,
     rules: Rules,
     *,
     source: IO[bytes] | None = None,
     sink: IO[bytes] | None = None,
-    env: Mapping[str, str] | None = None,
-    cwd: str | None = None,
     timeout: float = 300.0,
-    pauses: Sequence[float] = PAUSES,
     drain_seconds: float = DRAIN_SECONDS,
     records: Records | None = None,
 ) -> int:
     """Serve until standard input ends, or until a signal. Returns the exit code.
 
     Raises:
-        OSError: the command cannot be started.
+        OSError: the server cannot be started.
     """
     given, taken = source or sys.stdin.buffer, sink or sys.stdout.buffer
     with as_blocking_as_before(given.fileno()), as_blocking_as_before(taken.fileno()):
-        proxy = _Proxy(rules, timeout, records)
-        pauses = () if rules.observe else pauses
-        proxy.child = Child(command, proxy, env=env, cwd=cwd, pauses=pauses)
-        await proxy.child.start()
-        proxy.outlet = await outlet(taken, proxy.child)
+        proxy = _Proxy(link, rules, timeout, records or Records())
+        await link.start()
+        proxy.outlet = await outlet(taken, link)
         # A copy of the descriptor, because the event loop closes what it has read to the end.
         own = os.fdopen(os.dup(given.fileno()), "rb", buffering=0)
         return await proxy.run(own, drain_seconds)
 
 
-class _Proxy(Listener):
-    """One session over stdio on both sides."""
+class _Proxy:
+    """One session with a client on standard input and output."""
 
-    child: Child
     outlet: Outlet
 
-    def __init__(self, rules: Rules, timeout: float, records: Records | None) -> None:
-        records = records or Records()
-        self.relay = Relay(
-            rules, self._to_client, self._to_upstream, timeout=timeout, records=records
-        )
-        self.observation: Observation | None = None
+    def __init__(self, link: Link, rules: Rules, timeout: float, records: Records) -> None:
+        self.link = link
+        self.relay = Relay(rules, self._to_client, link, timeout=timeout, records=records)
+        session: Relay | Observation = self.relay
         if rules.observe:
-            self.observation = Observation(rules, self._to_client, self._to_upstream, records)
-        self.session = self.observation or self.relay
+            session = Observation(rules, self._to_client, link, records)
+            session.ended = self.interrupt
+        self.session = link.session = session
         self.timeout = timeout
         self.ended_input = asyncio.Event()
         self.is_interrupted = False
         self.exit_code = 0
 
-    # --- to both sides ---
-
     def _to_client(self, body: bytes, about: Any, ends: bool) -> None:
         self.outlet.write(body)
-
-    def _to_upstream(self, body: bytes, pending: Any) -> bool:
-        return self.child.write(body)
-
-    # --- what the child does ---
-
-    def take(self, line: bytes) -> None:
-        self.session.from_upstream(line)
-
-    def too_long(self, head: bytes, tail: bytes) -> None:
-        self.relay.too_long(id_of_long_line(head, tail))
-
-    def started(self) -> None:
-        self.relay.upstream_started()
-
-    def ended(self, why: str, retry_after: float | None, down: str) -> None:
-        if self.observation is None:
-            self.relay.upstream_ended(why, retry_after, down)
-        else:  # as without the proxy: the session ends with its server
-            self.interrupt()
-
-    # --- the session ---
 
     async def run(self, source: IO[bytes], drain_seconds: float) -> int:
         """Take lines until the source ends; then wait for the answers that are due."""
@@ -122,13 +90,13 @@ class _Proxy(Listener):
             async with asyncio.timeout(drain_seconds):
                 await self._answers()
         ticking.cancel()
-        await self.child.stop()
+        await self.link.stop()
         await self.outlet.flush()
         return self.exit_code
 
     async def _answers(self) -> None:
         """Wait until every request has its answer."""
-        while self.relay.open.by_key and not self.is_interrupted and self.child.process:
+        while self.relay.open.by_key and not self.is_interrupted and self.link.is_running:
             await self.outlet.written()
 
     def _signalled(self, number: int) -> None:
@@ -156,12 +124,12 @@ class _Proxy(Listener):
 
 
 class Outlet(asyncio.Protocol):
-    """Writes messages as lines. While the client does not read, the child is not read either: what
+    """Writes messages as lines. While the client does not read, the server is not read either: what
     waits is bounded by the pipes.
     """
 
-    def __init__(self, child: Child) -> None:
-        self.child = child
+    def __init__(self, link: Link) -> None:
+        self.link = link
         self.transport: Any = None
         self.file: IO[bytes] | None = None
         self.is_lost = False
@@ -199,10 +167,10 @@ class Outlet(asyncio.Protocol):
         self._drained.clear()
 
     def pause_writing(self) -> None:
-        self.child.pause()
+        self.link.pause()
 
     def resume_writing(self) -> None:
-        self.child.resume()
+        self.link.resume()
 
     def connection_lost(self, exc: Exception | None) -> None:
         self.is_lost = True
@@ -210,9 +178,9 @@ class Outlet(asyncio.Protocol):
         self.wake()
 
 
-async def outlet(sink: IO[bytes], child: Child) -> Outlet:
+async def outlet(sink: IO[bytes], link: Link) -> Outlet:
     """The way to the client: a pipe that the event loop watches, or a plain file."""
-    made = Outlet(child)
+    made = Outlet(link)
     mode = os.fstat(sink.fileno()).st_mode
     if stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) or stat.S_ISCHR(mode):
         # A copy of the descriptor: the transport closes its own at the end.
