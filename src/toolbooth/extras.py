@@ -17,6 +17,7 @@ EXTRAS: dict[str, tuple[str, ...]] = {
     "mcp": ("mcp", "anyio", "httpx2", "starlette"),
     "django": ("django", "rest_framework", "drf_spectacular"),
     "cli": ("uvicorn",),
+    "proxy": ("httptools",),
     "testing": ("pytest", "hypothesis"),
 }
 """The modules that each extra brings. The first one is what the extra is for."""

@@ -4,7 +4,7 @@ one.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from typing import Any, Protocol
 
 from toolbooth.proxy.child import PAUSES, Child, Listener, id_of_long_line
@@ -29,6 +29,11 @@ class Upstream(Protocol):
 
 class Session(Protocol):
     """Takes the messages of a server, and what becomes of it."""
+
+    @property
+    def waiting(self) -> Container[int]:
+        """The numbers of the requests that wait for an answer."""
+        ...
 
     def from_upstream(self, line: bytes, about: Any = None) -> None: ...
     def too_long(self, number: Any) -> None: ...

@@ -78,6 +78,22 @@ ID_IN_USE = "a request with this id is still open"
 BATCHES = "a message is one JSON object; batches are not supported"
 
 
+SESSION_EXPIRED = "its session with the server has expired"
+STREAM_ENDED = "the server closed the stream of its answer"
+NOT_TAKEN = "the server answered a message with HTTP status %s"
+
+
+NO_SUCH_SESSION = "there is no such session: it has ended, or never began"
+NO_SESSION_YET = "send initialize first, or requests of a stateless revision"
+ONE_STREAM = "this session has a stream already"
+TOO_MANY_SESSIONS = "as many servers run as may; one of them ends when its client is idle"
+
+
+def http_status(status: int) -> str:
+    """An answer over HTTP that has no message."""
+    return f"the server answered with HTTP status {status}"
+
+
 def timed_out(seconds: float) -> str:
     """A call that took too long."""
     return f"there was no answer within {seconds:g} seconds, so the call was cancelled"

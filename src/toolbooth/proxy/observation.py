@@ -7,20 +7,18 @@ the client has asked for the list, also if it came before.
 from __future__ import annotations
 
 from collections.abc import Callable
-from time import monotonic
 from typing import Any
 
 from toolbooth.errors import ToolInputError
 from toolbooth.proxy import message as wire
 from toolbooth.proxy.catalogue import Catalogue
-from toolbooth.proxy.guard import judge
+from toolbooth.proxy.guarded_call import judge_call
 from toolbooth.proxy.link import Upstream
 from toolbooth.proxy.message import Key, Message, NotAMessage, key_of, value_of
 from toolbooth.proxy.pending import Pending
 from toolbooth.proxy.records import Records
 from toolbooth.proxy.relay import ToClient
 from toolbooth.proxy.rules import Rules
-from toolbooth.server.envelope import beside
 
 _MOST_UNJUDGED = 1_000
 
@@ -65,6 +63,11 @@ class Observation:
         self.catalogue.learn(message, is_first=self.lists.pop(key))
         self._judge_all()
 
+    @property
+    def waiting(self) -> frozenset[int]:
+        """Nothing is known of requests here."""
+        return frozenset()
+
     def too_long(self, number: Any) -> None:
         """A message that is too long is lost, as with most clients."""
 
@@ -90,13 +93,10 @@ class Observation:
         tool = self.catalogue.find(name) if isinstance(name, str) else None
         if tool is None:
             return
-        meta: Any = value_of(message.at(message.params.get("_meta"))) or {}
-        pending = Pending(message, "tools/call", meta=meta, tool=tool, started=monotonic())
-        pending.published = tool.published
-        sent = {**dict.fromkeys(message.params), "_meta": meta}
+        pending = Pending.of(message, "tools/call", None, None)
+        pending.tool, pending.published = tool, tool.published
         try:
-            problems = beside(dict.fromkeys(message.spans), sent)
-            pending.verdict = judge(tool, message.at(message.params.get("arguments")), problems)
+            pending.verdict = judge_call(pending, tool)
         except ToolInputError as refusal:
             self.records.refused(pending, refusal)
         else:

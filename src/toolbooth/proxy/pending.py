@@ -7,14 +7,23 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from itertools import count
 from math import inf
-from typing import Any
+from time import monotonic
+from typing import Any, Protocol
 
-from toolbooth.jsonvalue import Json
+from toolbooth.jsonvalue import Json, is_object
 from toolbooth.proxy.guard import UNCHANGED, Verdict
-from toolbooth.proxy.message import Key, Message
+from toolbooth.proxy.message import Key, Message, value_of
 from toolbooth.proxy.tool import ProxiedTool
 
 _MOST_ABANDONED = 1_000
+
+
+class About(Protocol):
+    """The exchange that a request came in, where a transport has exchanges."""
+
+    def fault(self, tool: ProxiedTool, arguments: str | None) -> str | None:
+        """How the request contradicts itself outside of its message; None if it does not."""
+        ...
 
 
 @dataclass(slots=True, eq=False)
@@ -25,7 +34,7 @@ class Pending:
     method: str
     key: Key | None = None
     """The id that its client gave it; None for a request of the proxy's own."""
-    about: Any = None
+    about: About | None = None
     meta: Json = field(default_factory=dict[str, Any])
     token: Key | None = None
     number: int = 0
@@ -38,6 +47,22 @@ class Pending:
     started: float = 0.0
     then: Callable[[Message | None], None] | None = None
     """What the proxy does with the answer to its own request; None: there is none."""
+
+    @classmethod
+    def of(cls, message: Message, method: str, key: Key | None, about: About | None) -> Pending:
+        """A request that has just arrived."""
+        made = cls(message, method, key, about, started=monotonic())
+        meta: Any = value_of(made.param("_meta"))
+        if is_object(meta):
+            made.meta = meta
+            token = meta.get("progressToken")
+            if isinstance(token, str) or type(token) is int:
+                made.token = (type(token), token)
+        return made
+
+    def param(self, name: str) -> str | None:
+        """One of its params, as it was written."""
+        return self.message.at(self.message.params.get(name))
 
     @property
     def client_id(self) -> str:

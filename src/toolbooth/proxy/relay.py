@@ -11,32 +11,30 @@ message of the server goes to the stream of the request that it is about. None: 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Container, Iterable
 from time import monotonic
 from typing import Any, Literal
 
 from toolbooth.errors import INVALID_PARAMS, ToolInputError
-from toolbooth.jsonvalue import Json, is_object, shorten
+from toolbooth.jsonvalue import shorten
 from toolbooth.proxy import message as wire
 from toolbooth.proxy import messages, results
 from toolbooth.proxy.catalogue import Catalogue
 from toolbooth.proxy.fetching import Fetching
-from toolbooth.proxy.guard import judge
-from toolbooth.proxy.guarded_call import changed_params
+from toolbooth.proxy.guarded_call import changed_params, fault_of, judge_call
 from toolbooth.proxy.link import Upstream
 from toolbooth.proxy.message import Message, NotAMessage, Span, key_of, value_of
-from toolbooth.proxy.pending import OpenRequests, Pending
+from toolbooth.proxy.pending import About, OpenRequests, Pending
 from toolbooth.proxy.questions import Questions
 from toolbooth.proxy.records import Records
 from toolbooth.proxy.restoring import Restoring
 from toolbooth.proxy.rules import Rules
 from toolbooth.proxy.tool import ProxiedTool
-from toolbooth.server.envelope import beside, id_in
 from toolbooth.server.messages import NO_TOOL_NAME, WRONG_ID, unknown_tool
 from toolbooth.server.revisions import (
+    HEADER_MISMATCH,
     INTERNAL_ERROR,
     INVALID_REQUEST,
-    PARSE_ERROR,
 )
 
 logger = logging.getLogger("toolbooth.proxy")
@@ -75,19 +73,24 @@ class Relay:
         self.retry_after: float | None = None
         self.fetching = Fetching(self.catalogue, self._ask)
 
+    @property
+    def waiting(self) -> Container[int]:
+        """The numbers of the requests that the server has."""
+        return self.open.by_number
+
     # --- messages of the client ---
 
-    def from_client(self, line: bytes, about: Any = None) -> None:
-        """Take one message of the client."""
+    def from_client(self, line: bytes, about: About | None = None) -> None:
+        """Take the bytes of one message of the client."""
         try:
             message = wire.read(line)
         except NotAMessage as error:
-            batch = line.lstrip()[:1] == b"["
-            code = INVALID_REQUEST if batch else PARSE_ERROR
-            words = messages.BATCHES if batch else f"Parse error: {error}"
-            request_id = wire.written_id(id_in(line))
-            self.to_client(wire.error(request_id, code, words), about, True)
-            return
+            self.to_client(results.unreadable(line, error), about, True)
+        else:
+            self.take(message, about)
+
+    def take(self, message: Message, about: About | None = None) -> None:
+        """Take one message of the client."""
         if message.method is None:
             self._answer_of_client(message)
         elif message.id is None:
@@ -101,25 +104,23 @@ class Relay:
             if pending.about is about:
                 self._cancel(pending, "the client left")
 
-    def _request(self, message: Message, method: str, about: Any) -> None:
+    def _request(self, message: Message, method: str, about: About | None) -> None:
         key = key_of(message.id)
         if key is None or key in self.open.by_key:
             words = WRONG_ID if key is None else messages.ID_IN_USE
             request_id = "null" if key is None else message.id or "null"
             self.to_client(wire.error(request_id, INVALID_REQUEST, words), about, True)
             return
-        meta = value_of(message.at(message.params.get("_meta")))
-        meta = meta if is_object(meta) else {}
-        pending = Pending(message, method, key, about, meta, _token(meta), started=monotonic())
+        pending = Pending.of(message, method, key, about)
         self.open.add(pending)
         if self.state == "up":
-            self._take(pending)
+            self._pass(pending)
         elif self.state == "starting":
             self.held.append(pending)
         else:
             self._not_written(pending, self.why_down, self.retry_after)
 
-    def _take(self, pending: Pending) -> None:
+    def _pass(self, pending: Pending) -> None:
         if not self.open.is_open(pending):
             return  # cancelled in the meantime
         if pending.method == "tools/call":
@@ -134,6 +135,8 @@ class Relay:
             if pending is None:
                 return
             self.open.abandon(pending)
+            if pending.about is not None:  # its exchange ends without an answer
+                self.to_client(b"", pending.about, True)
             if pending.number:
                 span = message.params["requestId"]
                 self.upstream.cancel(message.written([(span, str(pending.number))]), pending)
@@ -152,8 +155,7 @@ class Relay:
     # --- tool calls ---
 
     def _call(self, pending: Pending, *, may_fetch: bool) -> None:
-        params = pending.message.params
-        name = value_of(pending.message.at(params.get("name")))
+        name = value_of(pending.param("name"))
         if not isinstance(name, str):
             self._fail(pending, INVALID_PARAMS, NO_TOOL_NAME)
             return
@@ -167,26 +169,24 @@ class Relay:
             self._guarded(pending, tool)
 
     def _fetched(self, pending: Pending, *, found: bool) -> None:
-        if not self.open.is_open(pending):
-            return
-        if found:
+        if self.open.is_open(pending) and found:
             self._call(pending, may_fetch=False)
-        else:
+        elif self.open.is_open(pending):
             self._not_written(pending, messages.NO_LISTING, None)
 
     def _guarded(self, pending: Pending, tool: ProxiedTool) -> None:
-        message, params = pending.message, pending.message.params
-        arguments = message.at(params.get("arguments"))
-        sent: Json = {**dict.fromkeys(params), "_meta": pending.meta}
+        fault = fault_of(pending, tool)
+        if fault is not None:
+            self._fail(pending, HEADER_MISMATCH, fault)
+            return
         try:
-            problems = beside(dict.fromkeys(message.spans), sent)
-            verdict = pending.verdict = judge(tool, arguments, problems)
+            pending.verdict = judge_call(pending, tool)
         except ToolInputError as refusal:
             self.records.refused(pending, refusal)
             body = wire.result(pending.client_id, results.refused(refusal, pending.meta))
             self._answer(pending, body)
-            return
-        self._write(pending, changed_params(message, tool, verdict))
+        else:
+            self._write(pending, changed_params(pending.message, tool, pending.verdict))
 
     # --- writing to the server ---
 
@@ -345,7 +345,7 @@ class Relay:
         self.state = "up"
         held, self.held = self.held, []
         for pending in held:
-            self._take(pending)
+            self._pass(pending)
 
     def expire(self, now: float) -> None:
         """Cancel the requests that take too long. A question to the client takes the time that
@@ -369,7 +369,7 @@ class Relay:
 
     def _not_written(self, pending: Pending, why: str, seconds: float | None) -> None:
         if pending.method == "tools/call":
-            name = value_of(pending.message.at(pending.message.params.get("name")))
+            name = value_of(pending.param("name"))
             made = results.not_called(str(name), why, pending.meta, seconds)
             self._answer(pending, wire.result(pending.client_id, made))
         else:
@@ -392,8 +392,3 @@ class Relay:
     def _answer(self, pending: Pending, body: bytes) -> None:
         self.open.end(pending)
         self.to_client(body, pending.about, True)
-
-
-def _token(meta: Json) -> Any:
-    token = meta.get("progressToken")
-    return (token.__class__, token) if token.__class__ in (int, str) else None

@@ -9,12 +9,14 @@ from toolbooth.boundary.render import META_KEY, refusal_result, remarks_data, te
 from toolbooth.contract import DEFAULT_LIMITS
 from toolbooth.errors import ToolInputError
 from toolbooth.jsonvalue import Json, is_array, is_object
+from toolbooth.proxy import message as wire
 from toolbooth.proxy import messages
 from toolbooth.proxy.guard import Verdict
-from toolbooth.proxy.message import Message, members, spliced, value_of, with_member
+from toolbooth.proxy.message import Message, NotAMessage, members, spliced, value_of, with_member
 from toolbooth.proxy.tool import ProxiedTool
+from toolbooth.server.envelope import id_in
 from toolbooth.server.redact import as_text
-from toolbooth.server.revisions import VERSION_KEY
+from toolbooth.server.revisions import INVALID_REQUEST, PARSE_ERROR, VERSION_KEY
 
 RETRY_AFTER = "retry_after"
 NOT_CALLED, UNANSWERED = "not-called", "unanswered"
@@ -71,6 +73,14 @@ def _with_words(failure: str, verdict: Verdict) -> str:
     words: Any = value_of(failure[span[0] : span[1]]) if span is not None else ""
     note = messages.note(verdict.undeclared_names)
     return with_member(failure, "message", _json(f"{words} {note}".strip()))
+
+
+def unreadable(line: bytes, error: NotAMessage) -> bytes:
+    """The answer to bytes that are not a message."""
+    request_id = wire.written_id(id_in(line))
+    if line.lstrip()[:1] == b"[":
+        return wire.error(request_id, INVALID_REQUEST, messages.BATCHES)
+    return wire.error(request_id, PARSE_ERROR, f"Parse error: {error}")
 
 
 def refused(error: ToolInputError, meta: Json) -> str:

@@ -72,7 +72,8 @@ class _Proxy:
         self.exit_code = 0
 
     def _to_client(self, body: bytes, about: Any, ends: bool) -> None:
-        self.outlet.write(body)
+        if body:
+            self.outlet.write(body)
 
     async def run(self, source: IO[bytes], drain_seconds: float) -> int:
         """Take lines until the source ends; then wait for the answers that are due."""

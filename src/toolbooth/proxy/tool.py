@@ -44,6 +44,9 @@ class ProxiedTool:
     wrapped_in: str | None
     """The lone parameter whose fields clients send flat."""
     header_params: dict[tuple[str, ...], tuple[str, str]]
+    """The arguments that headers repeat for the server: path -> token and JSON type."""
+    shown_headers: dict[tuple[str, ...], tuple[str, str]]
+    """The same for clients, who may send them flat."""
     definition: str
     """As the upstream server lists it: to find out whether it has changed."""
 
@@ -109,6 +112,7 @@ def _made(
         idempotent=hints.get("idempotentHint") is True,
         wrapped_in=name,
         header_params=dict(header_params(schema, ())),
+        shown_headers=dict(header_params(shown, ())),
         definition=definition,
     )
 

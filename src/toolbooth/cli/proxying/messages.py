@@ -16,11 +16,15 @@ TIMEOUT = "Seconds without an answer or progress after which a request is cancel
 LOG = "Write one line per call to standard error."
 RECORD = "Add each call to this file, without secrets, for `toolbooth replay` and `proxy report`."
 OBSERVE = "A trial run: guard and change nothing, and only count what would be refused or repaired."
+HTTP = "Serve over HTTP on this port instead of stdio."
+SESSIONS = "Most servers that run at a time, one for each client, with --http and a command."
+IDLE = "Seconds after which an unused session is ended, with --http."
 
 ONLY_COMMANDS_AND_URLS = (
-    "a proxy needs the command that starts the server, such as "
+    "a proxy needs the URL of a server, or the command that starts one, such as "
     "`toolbooth proxy -- npx -y @example/server`"
 )
+OBSERVE_IS_FOR_STDIO = "--observe is for a command, without --http"
 
 ONE_TARGET = "a proxy takes one target; `toolbooth proxy report FILE` reads a recording"
 
@@ -46,3 +50,8 @@ def guarding(command: str, policy: str) -> str:
 def not_recorded(file: str, reason: object) -> str:
     """A file that the calls cannot be added to."""
     return f"the calls cannot be recorded in {file}: {reason}"
+
+
+def serving_at(first: str, url: str) -> str:
+    """The first line, and where clients connect."""
+    return f"{first} {url}"
