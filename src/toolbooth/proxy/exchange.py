@@ -3,16 +3,25 @@
 from __future__ import annotations
 
 import asyncio
+import secrets
 from collections import deque
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, Literal
 
 from toolbooth.proxy.message import value_of
+from toolbooth.proxy.sse import primer
 from toolbooth.proxy.tool import ProxiedTool
 from toolbooth.server.revisions import STATELESS, ProtocolError, check_param_headers
 
 _MUCH = 1024 * 1024
 """Bytes that wait for a client before its server is no longer read."""
+
+
+Kind = Literal["message", "last", "frame", "pause"]
+"""A message; the one that answers the request; a frame of the stream; the end of the stream for
+now, without an answer.
+"""
+Item = tuple[bytes, Kind]
 
 
 class Outbox:
@@ -21,34 +30,34 @@ class Outbox:
     def __init__(self, slow: Callable[[bool], None]) -> None:
         self.slow = slow
         """Called with whether more waits than should."""
-        self.items: deque[tuple[bytes, bool]] = deque()
+        self.items: deque[Item] = deque()
         self.size = 0
         self.is_slow = False
         self.is_closed = False
         self._arrived = asyncio.Event()
 
-    def put(self, body: bytes, *, ends: bool) -> None:
-        """Add a message; `ends`: it is the last one."""
+    def put(self, body: bytes, kind: Kind = "message") -> None:
+        """Add a message, or something else for its stream."""
         if self.is_closed:
             return
-        self.items.append((body, ends))
+        self.items.append((body, kind))
         self.size += len(body)
         self._arrived.set()
         if self.size > _MUCH and not self.is_slow:
             self.is_slow = True
             self.slow(True)
 
-    async def next(self) -> tuple[bytes, bool]:
-        """The next message, and whether it is the last one."""
+    async def next(self) -> Item:
+        """The next item."""
         while not self.items:
             self._arrived.clear()
             await self._arrived.wait()
-        body, ends = self.items.popleft()
+        body, kind = self.items.popleft()
         self.size -= len(body)
         if self.is_slow and self.size <= _MUCH // 2:
             self.is_slow = False
             self.slow(False)
-        return body, ends
+        return body, kind
 
     def close(self) -> None:
         """The client takes nothing any more."""
@@ -65,6 +74,24 @@ class Exchange(Outbox):
     def __init__(self, headers: Mapping[str, str], slow: Callable[[bool], None]) -> None:
         super().__init__(slow)
         self.headers = headers
+        self.resume_id = ""
+        """With this id, the client can ask for the rest of its answer."""
+        self.is_suspended = False
+
+    def streams(self) -> None:
+        """The server answers with a stream, so the client gets one, too."""
+        self.put(b"")
+
+    def primed(self, seconds: float | None) -> None:
+        """The server may close the stream and go on with the answer later. So may this side."""
+        if not self.resume_id:
+            self.resume_id = secrets.token_urlsafe(12)
+            self.put(primer(self.resume_id, seconds), "frame")
+
+    def suspended(self) -> None:
+        """The server has closed the stream, and goes on with the answer later."""
+        if self.resume_id:
+            self.put(b"", "pause")
 
     def fault(self, tool: ProxiedTool, arguments: str | None) -> str | None:
         """How the headers of a call contradict its arguments; None if they do not."""

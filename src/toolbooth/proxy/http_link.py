@@ -188,6 +188,8 @@ class _Answer:
         self.is_json = kind == "application/json"
         if kind == "text/event-stream" and status == 200:
             self.events = Events()
+            if self.pending.about is not None:
+                self.pending.about.streams()
         if self.pending.method == "initialize" and "mcp-session-id" in headers:
             self.link.session_id = headers["mcp-session-id"]
 
@@ -208,6 +210,8 @@ class _Answer:
                     self.last = Event(b"", event.id or _id_of(self.last), event.retry)
                 if event.data:
                     self.link.take(event.data, self.pending)
+                elif event.id is not None and self.pending.about is not None:
+                    self.pending.about.primed(event.retry)
         except TooLong:
             self._give_up()
 
@@ -226,6 +230,8 @@ class _Answer:
                 link.session.lost(pending, messages.STREAM_ENDED, was_written=True)
             elif pending.number in link.session.waiting:
                 seconds = _RECONNECT if self.last.retry is None else self.last.retry
+                if pending.about is not None:
+                    pending.about.suspended()
                 link.resume_answer(pending, last_id, seconds, _MOST_RECONNECTS)
             return
         body = b"".join(self.body)

@@ -16,7 +16,7 @@ from toolbooth.contract import DEFAULT_LIMITS
 from toolbooth.jsonvalue import Json, is_object
 from toolbooth.proxy import message as wire
 from toolbooth.proxy import messages, results
-from toolbooth.proxy.exchange import Exchange, Outbox
+from toolbooth.proxy.exchange import Exchange, Item, Outbox
 from toolbooth.proxy.message import Message, NotAMessage, value_of
 from toolbooth.proxy.records import Records
 from toolbooth.proxy.rules import Rules
@@ -126,7 +126,7 @@ class HttpProxy:
             self.sessions.end(session)
             await _answer(send, 204, b"")
         else:
-            await self._listen(session, receive, send)
+            await self._listen(session, headers.get("last-event-id", ""), receive, send)
 
     # --- one message ---
 
@@ -199,6 +199,13 @@ class HttpProxy:
             if headers.get("mcp-protocol-version") in STATELESS:
                 session.relay.client_left(exchange)
         finally:
+            self._end(session, exchange)
+
+    def _end(self, session: HttpSession, exchange: Exchange) -> None:
+        """The stream of an exchange has ended, for now or for ever."""
+        if exchange.is_suspended:
+            session.suspended[exchange.resume_id] = exchange
+        else:
             exchange.close()
             session.exchanges.remove(exchange)
 
@@ -210,7 +217,7 @@ class HttpProxy:
         send: Send,
     ) -> None:
         """Send the answer: one message as JSON, several as a stream."""
-        first: tuple[bytes, bool] | None = None
+        first: Item | None = None
         # Most answers come at once. Only for the others, someone looks whether the client leaves.
         with suppress(TimeoutError):
             async with asyncio.timeout(_SOON):
@@ -219,29 +226,38 @@ class HttpProxy:
             with suppress(TimeoutError):
                 async with asyncio.timeout(_PING_SECONDS):
                     first = await _unless_left(exchange, receive)
-        if first == (b"", True):
+        if first == (b"", "last"):
             await _answer(send, 202, b"", extra)  # cancelled: there is no answer
             return
-        if first is not None and first[1]:
+        if first is not None and first[1] == "last":
             await _answer(send, _status(first[0], exchange.headers), first[0], extra)
             return
         start = {"type": "http.response.start", "status": 200, "headers": [*EVENT_STREAM, *extra]}
         await send(start)
         await _stream(exchange, first, receive, send)
 
-    async def _listen(self, session: HttpSession, receive: Receive, send: Send) -> None:
-        outbox = session.listen()
+    async def _listen(
+        self, session: HttpSession, last_id: str, receive: Receive, send: Send
+    ) -> None:
+        """The stream of the server's own messages, or the rest of an answer."""
+        exchange = session.suspended.pop(last_id, None)
+        outbox = session.listen() if exchange is None else exchange
         if outbox is None:
             await plain(send, 409, messages.ONE_STREAM)
             return
-        await send({"type": "http.response.start", "status": 200, "headers": EVENT_STREAM})
+        if exchange is not None:
+            exchange.is_suspended = False
         try:
+            await send({"type": "http.response.start", "status": 200, "headers": EVENT_STREAM})
             await _stream(outbox, None, receive, send)
         except _ClientLeft:
             pass
         finally:
-            outbox.close()
-            session.stream = None
+            if exchange is not None:
+                self._end(session, exchange)
+            else:
+                outbox.close()
+                session.stream = None
 
     async def _lifespan(self, receive: Receive, send: Send) -> None:
         while True:
@@ -257,7 +273,7 @@ class _ClientLeft(Exception):
     """The client has closed its connection."""
 
 
-async def _unless_left(outbox: Outbox, receive: Receive) -> tuple[bytes, bool]:
+async def _unless_left(outbox: Outbox, receive: Receive) -> Item:
     """The next message. Raises _ClientLeft if the client leaves before it is there."""
     leaving = asyncio.ensure_future(left(receive))
     coming = asyncio.ensure_future(outbox.next())
@@ -271,9 +287,7 @@ async def _unless_left(outbox: Outbox, receive: Receive) -> tuple[bytes, bool]:
         coming.cancel()
 
 
-async def _stream(
-    outbox: Outbox, first: tuple[bytes, bool] | None, receive: Receive, send: Send
-) -> None:
+async def _stream(outbox: Outbox, first: Item | None, receive: Receive, send: Send) -> None:
     """Send messages as events until the last one. Raises _ClientLeft."""
     leaving = asyncio.ensure_future(left(receive))
     sending = asyncio.ensure_future(_send_events(outbox, first, send))
@@ -287,20 +301,26 @@ async def _stream(
         sending.cancel()
 
 
-async def _send_events(outbox: Outbox, first: tuple[bytes, bool] | None, send: Send) -> None:
-    # A first byte shows clients, and proxies on the way, that the stream is open.
-    body = _PING if first is None else framed(first[0])
-    ends = first is not None and first[1]
+async def _send_events(outbox: Outbox, first: Item | None, send: Send) -> None:
+    item = first
     while True:
-        await send({"type": "http.response.body", "body": body, "more_body": True})
-        if ends:
+        # A first byte shows clients, and proxies on the way, that the stream is open.
+        body, kind = (b"", "message") if item is None else item
+        if kind == "pause":
+            break
+        shown = body if kind == "frame" else framed(body)
+        sent = {"type": "http.response.body", "body": shown if body else _PING, "more_body": True}
+        await send(sent)
+        if kind == "last":
             await send(_END)
             return
-        body = _PING
+        item = None
         with suppress(TimeoutError):
             async with asyncio.timeout(_PING_SECONDS):
-                message, ends = await outbox.next()
-                body = framed(message) if message else b""
+                item = await outbox.next()
+    if isinstance(outbox, Exchange):
+        outbox.is_suspended = True
+    await send(_END)
 
 
 async def _answer(

@@ -25,6 +25,18 @@ class About(Protocol):
         """How the request contradicts itself outside of its message; None if it does not."""
         ...
 
+    def streams(self) -> None:
+        """The server answers with a stream, so the client gets one, too."""
+        ...
+
+    def primed(self, seconds: float | None) -> None:
+        """The server may close the stream and go on with the answer later."""
+        ...
+
+    def suspended(self) -> None:
+        """The server has closed the stream, and goes on with the answer later."""
+        ...
+
 
 @dataclass(slots=True, eq=False)
 class Pending:

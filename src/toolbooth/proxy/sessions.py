@@ -42,6 +42,8 @@ class HttpSession:
         link.session = self.relay
         self.exchanges: list[Exchange] = []
         self.stream: Outbox | None = None
+        self.suspended: dict[str, Exchange] = {}
+        """Answers whose streams were closed for now, by the ids with which clients ask for them."""
         self.unheard: list[bytes] = []
         self.used = monotonic()
 
@@ -59,11 +61,11 @@ class HttpSession:
     def to_client(self, body: bytes, about: Any, ends: bool) -> None:
         """Put a message where its client finds it."""
         if isinstance(about, Exchange):
-            about.put(body, ends=ends)
+            about.put(body, "last" if ends else "message")
         elif self.stream is not None:
-            self.stream.put(body, ends=False)
+            self.stream.put(body)
         elif self.exchanges:
-            self.exchanges[-1].put(body, ends=False)
+            self.exchanges[-1].put(body)
         elif len(self.unheard) < _MOST_WAITING:
             self.unheard.append(body)
 
@@ -73,7 +75,7 @@ class HttpSession:
             return None
         self.stream = made = Outbox(self.slow)
         for body in self.unheard:
-            made.put(body, ends=False)
+            made.put(body)
         self.unheard.clear()
         return made
 

@@ -66,6 +66,12 @@ class Events:
         return made if made != Event(b"") else None
 
 
+def primer(event_id: str, seconds: float | None) -> bytes:
+    """An event without a message: with its id, the client can ask for the rest of the stream."""
+    retry = b"" if seconds is None else b"retry: %d\r\n" % (seconds * 1000)
+    return b"id: " + event_id.encode() + b"\r\n" + retry + b"data: \r\n\r\n"
+
+
 def framed(message: bytes) -> bytes:
     """A message as an event."""
     return b"event: message\r\ndata: " + message + b"\r\n\r\n"
