@@ -229,7 +229,7 @@ async def dry_run() -> str:
 
 
 def row(what: str, result: Any, file: Path) -> str:
-    answer = text_of(result).strip().replace("\n", " ").replace(str(file), "note.txt")
+    answer = text_of(result).strip().splitlines()[0].replace("```diff", "the diff of a dry run")
     is_changed = "unchanged" if file.read_text() == "hello" else "**changed**"
     return f"| {what} | {answer} | {is_changed} |"
 

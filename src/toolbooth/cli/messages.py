@@ -164,6 +164,7 @@ CALL_JSON = 'Print the tool result as one JSON document, or {"error": ...}.'
 CALL_META = "Also print `_meta`: repairs, problems, the corrected call."
 
 CONFIG_CLIENT = "The client whose configuration is written."
+CONFIG_TARGET = "give either a TARGET, or --proxy with the name of a server in booth.toml"
 CONFIG_NAME = "The name of the server in that configuration."
 
 LINT_CLIENT = "Report only problems of these clients (see --clients)."

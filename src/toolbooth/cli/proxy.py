@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -19,14 +19,16 @@ from toolbooth.cli.target import Target, read_headers, takes_target
 from toolbooth.extras import require
 
 if TYPE_CHECKING:
+    from toolbooth.proxy.booth import ServerSettings
     from toolbooth.proxy.link import Link
     from toolbooth.proxy.records import Records
     from toolbooth.proxy.rules import Rules
 
 
 @click.command(cls=Command, epilog=EXIT_CODES)
-@takes_target(running=False)
+@takes_target(required=False, running=False)
 @click.argument("file", required=False)
+@click.option("--config", "booth", metavar="FILE", help=messages.CONFIG)
 @click.option(
     "--policy",
     type=click.Choice(["strict", "default", "lenient"]),
@@ -78,8 +80,9 @@ if TYPE_CHECKING:
 @click.option("--log", is_flag=True, help=messages.LOG)
 @click.option("--record", metavar="FILE", help=messages.RECORD)
 def proxy(
-    target: Target,
+    target: Target | None,
     file: str | None,
+    booth: str | None,
     seconds: float,
     log: bool,
     record: str | None,
@@ -88,42 +91,92 @@ def proxy(
     **options: Any,
 ) -> int | None:
     """Guard the tool calls for a server that you did not write. TARGET is its URL, or the command
-    that starts it, after `--`. `proxy report FILE` sums up the calls that `--record` has written.
+    that starts it, after `--`; with --config, its name in the file. `proxy report FILE` sums up the
+    calls that --record has written.
 
     \b
     Examples:
       toolbooth proxy -- npx -y @modelcontextprotocol/server-filesystem .
       toolbooth proxy https://example.org/mcp --http 9000
+      toolbooth proxy --config booth.toml files
       toolbooth proxy --observe --record calls.jsonl -- npx -y @example/server
       toolbooth proxy report calls.jsonl
     """
-    if target.text == "report" and file is not None:
+    if target is not None and target.text == "report" and file is not None:
         return _report(file)
     if file is not None:
         raise Mistake(messages.ONE_TARGET)
-    if target.kind == "object":
-        raise Mistake(messages.ONLY_COMMANDS_AND_URLS)
-    from toolbooth.proxy.rules import Rules
-
     over_http = {name: options.pop(name) for name in _OVER_HTTP}
-    rules = Rules(**options)
-    if rules.observe and (port is not None or target.kind == "url"):
+    if booth is not None:
+        server = _configured(booth, None if target is None else target.text, options["observe"])
+    else:
+        server = _described(target, read_headers(headers), seconds, options)
+    if server.rules.observe and (port is not None or server.url):
         raise Mistake(messages.OBSERVE_IS_FOR_STDIO)
     _log_to_stderr()
-    first = messages.observing if rules.observe else messages.guarding
+    first = messages.observing if server.rules.observe else messages.guarding
+    words = first(server.name, server.rules.policy)
     records = _records(log=log, file=record)
-    connect = partial(_link, target, read_headers(headers), rules)
-    connect()  # a mistake in the target is reported before anything is served
+    connect = partial(_link, server)
+    link = connect()  # a mistake in the target is reported before anything is served
     if port is not None:
         from toolbooth.cli.proxy_http import serve_http
 
         sessions = over_http.pop("sessions")
-        most = sessions if target.kind == "command" else None
-        words = first(target.name, rules.policy)
-        proxied = Proxied(connect=connect, rules=rules, timeout=seconds, records=records)
+        most = sessions if server.command else None
+        proxied = Proxied(
+            connect=connect, rules=server.rules, timeout=server.timeout, records=records
+        )
         return serve_http(proxied, port, most=most, first=words, **over_http)
-    click.echo(first(target.name, rules.policy), err=True)
-    return _serve_stdio(target, connect(), rules, seconds, records)
+    click.echo(words, err=True)
+    return _serve_stdio(server, link, records)
+
+
+def _described(
+    target: Target | None, headers: dict[str, str], seconds: float, options: dict[str, Any]
+) -> ServerSettings:
+    """The server that the command line names."""
+    from toolbooth.proxy.booth import ServerSettings
+    from toolbooth.proxy.rules import Rules
+
+    if target is None or target.kind == "object":
+        raise Mistake(messages.ONLY_COMMANDS_AND_URLS)
+    if headers and target.kind != "url":
+        raise Mistake(HEADERS_WITHOUT_URL)
+    return ServerSettings(
+        name=target.name,
+        command=target.command,
+        url=target.text,
+        headers=headers,
+        timeout=seconds,
+        rules=Rules(**options),
+    )
+
+
+def _configured(file: str, name: str | None, observe: bool) -> ServerSettings:
+    """A server of the configuration file."""
+    servers = read_servers(file)
+    if name is None and len(servers) == 1:
+        name = next(iter(servers))
+    if name not in servers:
+        raise Mistake(messages.no_such_server(name, file, list(servers)))
+    found = servers[name]
+    return replace(found, rules=replace(found.rules, observe=observe))
+
+
+def read_servers(file: str) -> dict[str, ServerSettings]:
+    """The servers of a configuration file. Raises Mistake."""
+    import os
+    from pathlib import Path
+
+    from toolbooth.proxy.booth import BoothError, read_booth
+
+    try:
+        return read_booth(Path(file).read_text(encoding="utf-8"), os.environ)
+    except OSError as error:
+        raise Mistake(messages.config_not_read(file, error.strerror or error)) from None
+    except (BoothError, UnicodeDecodeError) as error:
+        raise Mistake(messages.config_not_read(file, error)) from None
 
 
 _OVER_HTTP = ("host", "path", "allow_host", "token_file", "no_auth", "sessions", "idle")
@@ -139,35 +192,34 @@ class Proxied:
     records: Records
 
 
-def _link(target: Target, headers: dict[str, str], rules: Rules) -> Link:
+def _link(server: ServerSettings) -> Link:
     """The connection of a new session."""
-    if target.kind == "url":
+    if server.url:
         require("toolbooth proxy URL", extra="proxy", modules={"httptools": "httptools"})
         from toolbooth.proxy.http_link import HttpLink
 
         try:
-            return HttpLink(target.text, headers)
+            return HttpLink(server.url, server.headers)
         except ValueError:
-            raise Mistake(bad_url(target.text)) from None
+            raise Mistake(bad_url(server.url)) from None
     from toolbooth.proxy.child import PAUSES
     from toolbooth.proxy.link import ChildLink
 
-    if headers:
-        raise Mistake(HEADERS_WITHOUT_URL)
     # A server that is started again has a new session: a trial run would hide that.
-    return ChildLink(target.command, pauses=() if rules.observe else PAUSES)
+    pauses = () if server.rules.observe else PAUSES
+    return ChildLink(server.command, env=server.env, cwd=server.cwd, pauses=pauses)
 
 
-def _serve_stdio(target: Target, link: Link, rules: Rules, timeout: float, records: Records) -> int:
+def _serve_stdio(server: ServerSettings, link: Link, records: Records) -> int:
     import asyncio
 
     from toolbooth.proxy.stdio import serve
 
     try:
-        return asyncio.run(serve(link, rules, timeout=timeout, records=records))
+        return asyncio.run(serve(link, server.rules, timeout=server.timeout, records=records))
     except OSError as error:
         reason = error.strerror or error
-        raise Mistake(messages.not_started(target.name, reason)) from None
+        raise Mistake(messages.not_started(server.name, reason)) from None
 
 
 def _records(*, log: bool, file: str | None) -> Records:

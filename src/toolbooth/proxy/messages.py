@@ -143,3 +143,41 @@ def policy_line(tools: Sequence[str]) -> str:
     """The setting that makes tools lenient."""
     entries = ", ".join(f'{json.dumps(tool)} = "lenient"' for tool in tools)
     return f"policies = {{ {entries} }}"
+
+
+# --- booth.toml ---------------------------------------------------------------------------------
+
+NO_SERVERS = "there are no servers; write one as [servers.NAME]"
+A_TABLE, A_TEXT, A_FLAG = "a table", "a text", "true or false"
+SECONDS, A_LIST = "a number of seconds above 0", "a list of texts"
+
+
+def not_toml(error: Exception) -> str:
+    """A file that cannot be parsed."""
+    return f"it is not TOML: {error}"
+
+
+def unknown_key(path: str, near: str | None) -> str:
+    """A key that has no meaning."""
+    hint = f'; did you mean "{near}"?' if near else ""
+    return f"{path}: there is no such setting{hint}"
+
+
+def command_or_url(where: str) -> str:
+    """A server with two addresses, or none."""
+    return f"{where}: give either command or url"
+
+
+def not_in_environment(where: str, name: str) -> str:
+    """A variable that is not set."""
+    return f"{where}: the environment has no {name}"
+
+
+def one_of(choices: Sequence[str]) -> str:
+    """The values that a setting may have."""
+    return f"one of {', '.join(choices)}"
+
+
+def wrong_value(where: str, wanted: str) -> str:
+    """A value of another kind."""
+    return f"{where}: this has to be {wanted}"

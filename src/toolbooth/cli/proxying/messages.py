@@ -16,6 +16,9 @@ TIMEOUT = "Seconds without an answer or progress after which a request is cancel
 LOG = "Write one line per call to standard error."
 RECORD = "Add each call to this file, without secrets, for `toolbooth replay` and `proxy report`."
 OBSERVE = "A trial run: guard and change nothing, and only count what would be refused or repaired."
+PROXIED = "A server behind `toolbooth proxy` instead of TARGET, by its name in the file of --booth."
+BOOTH = "The configuration file of the proxy."
+CONFIG = "A file with servers and their rules. TARGET is then the name of one of them."
 HTTP = "Serve over HTTP on this port instead of stdio."
 SESSIONS = "Most servers that run at a time, one for each client, with --http and a command."
 IDLE = "Seconds after which an unused session is ended, with --http."
@@ -55,3 +58,16 @@ def not_recorded(file: str, reason: object) -> str:
 def serving_at(first: str, url: str) -> str:
     """The first line, and where clients connect."""
     return f"{first} {url}"
+
+
+def no_such_server(name: str | None, file: str, names: list[str]) -> str:
+    """A server that the configuration file does not have, or none where there are several."""
+    known = ", ".join(names)
+    if name is None:
+        return f"{file} has several servers; name one of them: {known}"
+    return f"{file} has no server {name!r}; there is {known}"
+
+
+def config_not_read(file: str, reason: object) -> str:
+    """A configuration file with mistakes."""
+    return f"{file} cannot be used: {reason}"
