@@ -1,5 +1,5 @@
 """Everything that the conformance suite asks of a server but tasks, on the official SDK: the
-upstream of the proxy. Run: python full_server.py PORT
+upstream of the proxy. Run: python full_server.py PORT, or stdio instead of a port.
 """
 
 import json
@@ -140,6 +140,8 @@ def slow_compute(seconds: float = 0, label: str = "") -> str:
     return "computed"
 
 
-if __name__ == "__main__":
+if __name__ == "__main__" and sys.argv[1] == "stdio":
+    server.run()
+elif __name__ == "__main__":
     app = server.streamable_http_app(event_store=EventStore(), retry_interval=100)
     uvicorn.run(app, host="127.0.0.1", port=int(sys.argv[1]), log_level="warning")
