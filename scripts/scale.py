@@ -312,13 +312,17 @@ def _warm_table(found: Mapping[str, Any]) -> str:
             cells += [_seconds(each[name]), f"{each[name] / found[str(SMALLEST)][name]:.2f}"]
         cells += [_seconds(each[name]) for name in ("help", "list")]
         lines.append(f"| {' | '.join(cells)} |")
-    words = f"\n{_OF_WARM}\n" if "REST" in names else ""
+    words = f"\n{_words_of_rest(found)}\n" if "REST" in names else ""
     return "\n".join(lines) + "\n" + words
 
 
-_OF_WARM = """What the client spends on reading the answers is not counted. The same call over REST
-grows with the routes of the project, because Django tries one after the other; the gateway leaves
-out those that cannot match, and is called at a route of its own."""
+def _words_of_rest(found: Mapping[str, Any]) -> str:
+    largest = max(found, key=int)
+    of_django = found[largest]["REST"] - found[str(SMALLEST)]["REST"]
+    return f"""What the client spends on reading the answers is not counted. The same call over REST
+grows with the routes of the project, because Django tries one after the other: with
+{int(largest):,} actions, that takes {_seconds(of_django)} of it. The gateway leaves out those that
+cannot match, and is called at a route of its own."""
 
 
 def _workers_table(found: Mapping[str, float]) -> str:

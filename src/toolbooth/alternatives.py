@@ -1,4 +1,4 @@
-"""The schemas of one JSON Schema document, each as its alternatives: one per type, with references
+"""Reads the schemas of one JSON Schema document as alternatives: one for each type, with references
 followed.
 """
 
@@ -15,8 +15,8 @@ JSON_TEXT = "application/json"
 
 NESTS_AGAIN = "nests the same again"
 TOO_DEEP = "nested too deep to show"
-"""In the description of an object that is published without its fields: they are named behind it,
-or were shown above.
+"""The end of the description of an object without its fields. They are listed after it, or were
+shown above.
 """
 
 _IMPLIED_KINDS = (
@@ -26,7 +26,7 @@ _IMPLIED_KINDS = (
 _ANYTHING = frozenset(("string", "boolean", "object", "array"))
 
 _SAID = frozenset(("description", "examples", "example", "default"))
-"""The keywords that inform a reader of a schema."""
+"""The keywords that are annotations for a reader of a schema."""
 
 _PARTS = frozenset(("$ref", "anyOf", "oneOf", "allOf"))
 
@@ -48,12 +48,14 @@ class Node:
 
     @property
     def is_cut(self) -> bool:
-        """Whether the fields were left out, because they were shown above or would be too deep."""
+        """Return True if the fields were left out, because they were shown above or would be too
+        deep.
+        """
         return any(reason in text for text in self.texts for reason in (NESTS_AGAIN, TOO_DEEP))
 
     @property
     def is_anything(self) -> bool:
-        """Whether any JSON may be sent, so that no object or array is asked for."""
+        """Return True if any JSON may be sent."""
         kinds = {kind_of(branch) for branch in self.branches}
         return None in kinds or kinds >= _ANYTHING
 
@@ -68,7 +70,7 @@ class Document:
         self.definitions = {key: shared[key] for key in ("$defs", "definitions") if key in shared}
 
     def open(self, schema: Any) -> Node:
-        """The alternatives of a schema."""
+        """Return the alternatives of a schema."""
         node = Node()
         self._add(node, schema, {}, frozenset())
         return node
@@ -94,8 +96,8 @@ class Document:
         parts = Node()
         for part in _list_of(schema.get("allOf")):
             # A part of an `allOf` often repeats no type, such as `{"minLength": 1}`, so it is read
-            # with the keywords around it. A part that still has no type only restricts the others:
-            # as a branch of its own it would mean "anything may be sent".
+            # with the keywords around it. A part that still has no type only restricts the others.
+            # As a separate branch, it would allow any value.
             self._add(parts, part, own, above)
         node.branches += filter(kind_of, parts.branches)
         node.texts += parts.texts
@@ -107,7 +109,7 @@ class Document:
         try:
             return self._references.target(schema, ref)
         except NoSuchPart:
-            # The target is in another document, which is never fetched, so it may be anything.
+            # The target is in another document. It is never fetched, so it counts as any value.
             return {}
 
 
@@ -115,7 +117,7 @@ class Document:
 
 
 def _by_type(schema: Schema) -> list[Schema]:
-    """A schema as one per type, without null."""
+    """Divide a schema into one for each type, without null."""
     kinds = schema.get("type")
     if is_array(kinds):
         return [{**schema, "type": kind} for kind in kinds if kind != "null"]
@@ -123,12 +125,12 @@ def _by_type(schema: Schema) -> list[Schema]:
 
 
 def kind_of(branch: Schema) -> str | None:
-    """The type of a branch; None if it may be anything."""
+    """Return the type of a branch; None if it may have any type."""
     kind = branch.get("type")
     if isinstance(kind, str):
         return kind
-    # An `enum` without a type lists its values. That shows an agent as much as a text with choices
-    # does, whatever their types are.
+    # An `enum` without a type counts as text with choices. It shows an agent as much, even if its
+    # values have other types.
     if "enum" in branch or "const" in branch:
         return "string"
     return next((kind for kind, keys in _IMPLIED_KINDS if branch.keys() & keys), None)
@@ -139,15 +141,15 @@ def is_json_text(branch: Schema) -> bool:
 
 
 def content_of(branch: Schema) -> Any:
-    """The schema of the JSON in a text."""
+    """Return the schema of the JSON in a text."""
     return branch.get("contentSchema", {"type": ["object", "array"]})
 
 
 def items_of(branch: Schema) -> Iterator[Any]:
-    """The schemas of the items of an array."""
+    """Yield the schemas of the items of an array."""
     for key in ("prefixItems", "items"):
-        # Up to draft 2019-09, `items` may be a list of schemas by position, which is called
-        # `prefixItems` since. `false` closes the array, so it describes no item.
+        # Up to draft 2019-09, `items` may be a list of schemas by position. Later drafts call it
+        # `prefixItems`. `false` closes the array, so it does not describe an item.
         found = branch.get(key, False)
         if is_array(found):
             yield from found

@@ -1,4 +1,4 @@
-"""Content that a tool may return besides values: pictures, sound and files, as plain data."""
+"""Content that a tool may return besides values: images, audio and files, as plain data."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Text:
-    """A piece of text, where a result has several pieces."""
+    """A piece of text in a result with several pieces."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Image:
-    """A picture."""
+    """An image."""
 
     data: bytes = field(repr=False)
     mime_type: str = "image/png"
@@ -22,7 +22,7 @@ class Image:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Audio:
-    """A sound."""
+    """An audio recording."""
 
     data: bytes = field(repr=False)
     mime_type: str = "audio/wav"
@@ -30,7 +30,7 @@ class Audio:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Resource:
-    """A file that comes with the result: text, or bytes."""
+    """A file in the result, as text or bytes."""
 
     uri: str
     content: str | bytes = field(repr=False)

@@ -1,5 +1,5 @@
-"""Context: the request that a tool is called for. Declared by type, injected per call, and never
-part of the arguments.
+"""Context: the request of a call. A parameter with this type gets it. It is never part of the
+arguments.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from pydantic_core import CoreSchema, core_schema
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Context:
-    """One call's surroundings: who calls, and the request's own `_meta`."""
+    """The context of one call: the caller, and the `_meta` of the request."""
 
     client: str | None = None
     meta: Mapping[str, Any] = field(default_factory=dict[str, Any])
@@ -26,23 +26,23 @@ class Context:
         """Send progress to the client, if the client asked for it. You may await the result, but
         need not.
         """
-        # The same for sync and async tools: `context.progress(1)` in one, `await
-        # context.progress(1)` in the other. Once `report` has returned, there is nothing left to
-        # wait for.
+        # Sync tools call `context.progress(1)`, and async tools may write
+        # `await context.progress(1)`. `report` has already sent it, so there is nothing to wait
+        # for.
         if self.report is not None:
             self.report(done, total, message)
         return _DONE
 
     @classmethod
     def __get_pydantic_core_schema__(cls, *_: Any) -> CoreSchema:
-        """A schema for hosts that describe every parameter before they learn that this one is never
+        """Return a schema for hosts that describe every parameter, even this one, which is never
         sent.
         """
         return core_schema.any_schema()
 
 
 class _Done:
-    """Nothing to wait for."""
+    """An awaitable that is already done."""
 
     def __await__(self) -> Generator[Any, None, None]:
         yield from ()

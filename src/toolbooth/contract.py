@@ -1,7 +1,7 @@
-"""Contract: the compiled tool that everything shares.
+"""Contract: the compiled form of a tool.
 
-`compile/` builds it once, at registration; `publish/` shows it; the boundary holds every call to
-it.
+`compile/` builds it once, at registration. `publish/` writes its schema, and the boundary checks
+every call against it.
 """
 
 from __future__ import annotations
@@ -16,23 +16,25 @@ from toolbooth.jsonvalue import JsonPath
 from toolbooth.shape import Shape, has_recursive_unions, shapes_in_object, walk
 
 LARGE = 64 * 1024
-"""Bytes of a call from which on more care is taken that it does not cost too much."""
+"""A call with this many bytes is large: the work for it is limited more strictly."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """How much one call may bring. Nothing past a limit is read further than to refuse it."""
+    """The limits of one call. Reading stops at the first limit that is exceeded."""
 
     max_bytes: int = 4 * 1024 * 1024
     max_depth: int = 200
     max_digits: int = 4_300
     max_values: int = 100_000
-    """Values in one call, at all levels: work is done for each of them."""
+    """The number of values in one call, at all levels."""
     max_text: int = 1_500
-    """Characters in a refusal, however bad the input."""
+    """The number of characters in a refusal."""
 
     lowered: bool = field(init=False, default=False)
-    """Below the limits that the reader has by itself, or a limit that small calls may exceed."""
+    """True if a limit is lower than that of the JSON reader, or so low that a small call may exceed
+    it.
+    """
 
     def __post_init__(self) -> None:
         # A value takes at least one byte, so a call below LARGE bytes has fewer values than that.
@@ -46,7 +48,7 @@ class Limits:
             )
 
     def below(self, depth: int) -> Limits:
-        """The limits for a value this many levels down."""
+        """Return the limits for a value that is `levels` levels deeper."""
         return _below(self, depth) if depth else self
 
 
@@ -64,15 +66,17 @@ class Param:
 
     name: str
     positional: bool = False
-    """Python allows it by position only."""
+    """True if Python accepts it only by position."""
     injected: bool = False
-    """Filled by the host, never from the wire."""
+    """True if the host fills it. Then it is never sent."""
 
 
-# Not frozen: a refusal makes them, and freezing costs as much again.
+# Not frozen, because creating a frozen object takes twice as long, and a refusal creates many.
 @dataclass(unsafe_hash=True, slots=True, kw_only=True)
 class Objection:
-    """One error of the author's validation: its place in the author's model, rule and message."""
+    """One error of the author's validation: its place in the author's model, its rule and its
+    message.
+    """
 
     model_path: JsonPath
     kind: str
@@ -83,17 +87,17 @@ class Objection:
 
 UNREADABLE = "unreadable"
 UNREADABLE_DEFAULT = "unreadable_default"
-"""The kinds of objections for an exception in the author's code, and in a default factory."""
+"""The kinds of errors for an exception in the author's code, and in a default factory."""
 
 
 MOST_OBJECTIONS = 1_000
-"""Past this many, objections are only counted: a large call may have one for every value."""
+"""After this many, errors are only counted. A large call may have one for every value."""
 
 
 class InvalidValues(Exception):
-    """The author's own validation refused. Raised by `Contract.validate`; its objections are read
-    only if needed. `count`: how many there are, if there may be very many. `one_form`: of each
-    union, they are about one form only.
+    """The author's own validation refused the arguments. `Contract.validate` raises this. Its
+    errors are only read when needed. `count`: their number, if there may be very many. `one_form`:
+    for each union, they are about only one form.
     """
 
     def __init__(
@@ -105,12 +109,12 @@ class InvalidValues(Exception):
 
     @property
     def more(self) -> int:
-        """How many objections are not among `objections`."""
+        """Return the number of errors that are not in `objections`."""
         return max(0, self.count - MOST_OBJECTIONS)
 
     @property
     def objections(self) -> tuple[Objection, ...]:
-        """The errors of the validation."""
+        """Return the errors of the validation."""
         return tuple(islice(self.read(), MOST_OBJECTIONS))
 
 
@@ -121,35 +125,41 @@ class Contract:
     name: str
     description: str
     shape: Shape
-    """Of the whole `arguments` object."""
+    """The shape of the whole `arguments` object."""
     describe: Callable[[], Mapping[str, Any]]
-    """Writes the exact JSON Schema. Use `schema`, which keeps it."""
+    """Writes the exact JSON Schema. Use `schema` instead, which caches it."""
     validate: Callable[[Any], Any]
-    """Decoded arguments -> the function's values, by the author's own validation, once. Raises
-    InvalidValues.
+    """Converts decoded arguments to the function's values, with one run of the author's own
+    validation. Raises InvalidValues.
     """
     check_unions: Callable[[Any], None] | None = None
-    """Raises InvalidValues for arguments to which `validate` would object, if it can find that out
-    without trying a form of a union twice on one value. None: it is not known how.
+    """Raises InvalidValues for arguments that `validate` would refuse. It tries each form of a
+    union only once on each value, and may miss errors. None if there is no such check.
     """
     bind: Callable[[Any], dict[str, Any]] | None = None
-    """Values -> keyword arguments; None if the values already are."""
+    """Converts values to keyword arguments; None if the values already are keyword arguments."""
     params: tuple[Param, ...] = ()
     function: Callable[..., Any] | None = None
     validation_proves_shape: bool = False
-    """No author's code runs in the validation, and it coerces nothing: it needs no check of the
-    shape before.
+    """True if the validation runs no author's code and converts nothing. Then the shape need not be
+    checked first.
     """
     limits: Limits = DEFAULT_LIMITS
     listing_schema: Mapping[str, Any] | None = None
-    """A schema to list instead of the exact one, if that repeats itself."""
+    """The schema for `tools/list`, if the exact one repeats itself."""
     about_unknown: Callable[[JsonPath], str | None] | None = None
     """Returns advice for an undeclared key, by its path; None if there is none."""
+    unsent: Callable[[Any], Iterable[Objection]] | None = None
+    """Yields the required fields that a call lacks, if `validate` leaves them to the function: that
+    is not called if something else is wrong, but all problems are reported at once.
+    """
     controls: Mapping[str, str] = field(default_factory=dict[str, str])
-    """Arguments for the server: the name of each here, and in the server's own table."""
+    """Arguments for the server: their names in this tool, each with its name in the server's
+    table.
+    """
 
     cached_schema: Mapping[str, Any] | None = field(init=False, default=None, repr=False)
-    """The cache of `schema`: a server that is only called never writes it."""
+    """The cache of `schema`. It is not filled if nobody lists the tools."""
     cached_check: Any = field(init=False, default=None, repr=False, compare=False)
     """The cache of `boundary/trial.py`: the compiled check of the schema."""
     cached_places: dict[JsonPath, Any] = field(
@@ -161,21 +171,25 @@ class Contract:
     )
     """The cache of `boundary/values/explain.py`, by path."""
     closed: bool = field(init=False, default=True)
-    """No undeclared key may be sent at the top level."""
+    """True if no undeclared key may be sent at the top level."""
     flattened: bool = field(init=False, default=False)
-    """Fields were moved up, so values must be put back in place before validation."""
+    """True if fields were moved up. Then values must be put back before the validation."""
     plain_keywords: bool = field(init=False, default=True)
-    """No parameter is injected or positional: the function is called with keywords as they are."""
+    """True if no parameter is injected or positional. Then the keyword arguments are passed on
+    unchanged.
+    """
     has_integers: bool = field(init=False, default=False)
-    """There is an integer somewhere, so `5.0` must be read as 5 before validation."""
+    """True if an integer is declared somewhere. Then `5.0` must become 5 before the validation."""
     has_forms: bool = field(init=False, default=False)
-    """Some object may have one of several forms."""
+    """True if some object may have several forms."""
     has_decimals: bool = field(init=False, default=False)
-    """There is a Decimal somewhere, so every digit must be kept."""
+    """True if a Decimal is declared somewhere. Then every digit must be kept."""
     has_recursive_unions: bool = field(init=False, default=False)
-    """The forms that the validation tries may multiply with each level, so they are counted."""
+    """True if the forms that the validation tries may multiply with each level. Then they are
+    counted.
+    """
     takes_text: bool = field(init=False, default=False)
-    """Text may be sent at the top level, so it must be looked at for tags."""
+    """True if text may be sent at the top level. Then it must be searched for tags."""
 
     def __repr__(self) -> str:
         fields = (name for form in self.shape.objects for name in form.fields)
@@ -183,20 +197,19 @@ class Contract:
 
     @property
     def schema(self) -> Mapping[str, Any]:
-        """The exact JSON Schema (2020-12) of the arguments, all that `publish` needs."""
+        """Return the exact JSON Schema (2020-12) of the arguments."""
         schema = self.cached_schema
         if schema is None:
             schema = self.describe()
-            # The class is frozen for everyone who holds a contract. A cache is no change that they
-            # could notice.
+            # The class is frozen, but this is only a cache, so nobody notices the change.
             object.__setattr__(self, "cached_schema", schema)
-            # The function that wrote it is not needed again.
+            # The function that writes the schema is not needed any more.
             object.__setattr__(self, "describe", lambda: schema)
         return schema
 
     def __post_init__(self) -> None:
         forms = self.shape.objects
-        # One open form is enough: an undeclared key may then be meant for it.
+        # One open form is enough, because an undeclared key may be meant for it.
         closed = all(form.additional is None for form in forms)
         object.__setattr__(self, "closed", closed)
         flattened = any(form.flattened or form.flattened_below for form in forms)
@@ -204,7 +217,7 @@ class Contract:
         plain_keywords = not any(param.injected or param.positional for param in self.params)
         object.__setattr__(self, "plain_keywords", plain_keywords)
 
-        # In an opaque part the author's own code reads the numbers, as they were sent.
+        # In an opaque part, the author's own code gets the numbers as they were sent.
         checked = [shape for shape in walk(self.shape) if not shape.opaque]
         has_integers = any("integer" in shape.types for shape in checked)
         object.__setattr__(self, "has_integers", has_integers)

@@ -1,11 +1,11 @@
-"""`@unpack_pydantic_params`: flat parameters for any framework that reads a signature, without an
+"""`@unpack_pydantic_params`: flat parameters for any framework that reads signatures, without an
 adapter.
 
-In: a function with `Annotated[Model, Unpack()]` parameters. Out: one whose signature has the
-models' fields, and the plain parameters beside them, as keyword-only parameters. The framework
-publishes them and passes every value on as it was sent; all are validated here, together and once.
-Parameters that a framework fills itself stay as they were. Keys that it drops or refuses before it
-calls the function are not seen here: `protect` sees those, too.
+In: a function with `Annotated[Model, Unpack()]` parameters. Out: a function whose keyword-only
+parameters are the models' fields and the other parameters. The framework publishes them and passes
+on every value as it was sent. All values are validated here, together and once. Parameters that a
+framework fills itself are not changed. Keys that the framework drops or refuses before it calls the
+function do not get here. `protect` handles those too.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def unpack_pydantic_params(function: Callable[..., R]) -> Callable[..., R]:
     if isinstance(function, _DESCRIPTORS):
         method: Any = function
         return method.__class__(unpack_pydantic_params(method.__func__))
-    if hasattr(function, "__toolbooth__"):  # it is decorated already
+    if hasattr(function, "__toolbooth__"):  # it is already decorated
         return function
     flat = FlatFunction.of(function)
     if not flat.models and not flat.has_unpacked_fields:

@@ -1,5 +1,5 @@
-"""`detect_nested_wrapper`, for any JSON Schema: whether some key is a wrapper around fields that
-should be flat.
+"""`detect_nested_wrapper`: finds a wrapper around fields that should be flat, with any JSON
+Schema.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ def detect_nested_wrapper(
     if not wrappers:
         return None
     lines = [f"{each.where}: {messages.sentence(each.message)}" for each in wrappers]
-    # The rows of a list share one declaration, so a wrapper in each of them would list the same
-    # fields again.
+    # The rows of a list share one declaration, so each wrapper in them would list the same fields
+    # again.
     listed: list[Declared] = []
     for path, declared in exam.declared.items():
         if declared not in listed:

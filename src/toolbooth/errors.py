@@ -1,4 +1,4 @@
-"""The exceptions, by whose mistake they report.
+"""The exceptions, by the person who made the mistake.
 
 ContractError    the author's mistake, raised once at registration with all of them
 ContractWarning  the author's oversight: the tool works, agents will struggle
@@ -15,7 +15,7 @@ from typing import Any, Literal
 from toolbooth.jsonvalue import JsonPath, in_quotes, path_text
 
 INVALID_PARAMS = -32602
-"""The JSON-RPC code of every refusal, as a tool result or as a JSON-RPC error."""
+"""The JSON-RPC code of every refusal. Refusals that are tool results have it too."""
 
 ProblemCode = Literal[
     "not-json",
@@ -36,7 +36,7 @@ ProblemCode = Literal[
 ]
 
 Moved = Callable[[JsonPath], JsonPath]
-"""Where a path is in an outer call."""
+"""A function that converts a path to the path in an outer call."""
 
 
 # Problems and edits never change once they are made. Declaring that with `frozen` would make each
@@ -51,13 +51,15 @@ class Problem:
     path: JsonPath
     message: str
     kind: str | None = field(default=None, compare=False, repr=False)
-    """The rule of the author's validation that it is from; for logs, not for agents."""
+    """The rule of the author's validation that raised it. Agents do not see it; it is for logs."""
+    rule: str = field(default="", compare=False, repr=False)
+    """The requirement, without the value that was sent: the same mistake breaks the same rule."""
     unlisted: int = field(default=0, compare=False, repr=False)
-    """How many more problems are the same mistake in other items of an array, and not listed."""
+    """The number of unlisted problems that are the same mistake in other items of an array."""
 
     @property
     def where(self) -> str:
-        """The path as the agent reads it: `$.lines[0].sku`."""
+        """Return the path as agents read it: `$.lines[0].sku`."""
         return path_text(self.path)
 
 
@@ -111,7 +113,7 @@ class Split:
 
 @dataclass(unsafe_hash=True, slots=True)
 class Rewrite:
-    """Send another value: the one that was certainly meant."""
+    """Send another value, which was certainly meant."""
 
     source: JsonPath
     value: Any
@@ -141,17 +143,19 @@ class Declared:
     """The declared fields of one object that was sent."""
 
     types: Mapping[str, str]
-    """The type of each field in words, by name. Required fields come first and are marked so."""
+    """The type of each field in words, by name. Required fields come first and are marked as
+    required.
+    """
     controls: tuple[str, ...] = ()
-    """Arguments for the server, which may be sent there too: `help`."""
+    """Arguments for the server that may also be sent there, such as `help`."""
     line: str = field(init=False, compare=False, repr=False)
-    """Each field with its type, as one line."""
+    """Return each field with its type, in one line."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "line", ", ".join(self.parts()))
 
     def parts(self) -> Iterator[str]:
-        """Each field with its type."""
+        """Yield each field with its type."""
         for name, words in self.types.items():
             yield f"{in_quotes(name)} ({words})"
 
@@ -204,8 +208,8 @@ class ToolInputError(ValueError):
         more: int = 0,
         untouched: bool = True,
     ) -> None:
-        # Callers pass lists, tuples and generators. An error is logged, moved and rendered, and
-        # each of these reads the parts anew, so none of them may be an iterator.
+        # Callers may pass lists, tuples and generators. The parts are read several times, for the
+        # log and the answer, so they are stored as tuples.
         self.problems = tuple(problems)
         self.tool = tool
         self.target = tuple(target)
@@ -217,14 +221,14 @@ class ToolInputError(ValueError):
         self.form = form
         self.repairs = tuple(repairs)
         self.is_empty = is_empty
-        """No arguments were sent, and some are required."""
+        """True if no arguments were sent, but some are required."""
 
     def __str__(self) -> str:
-        # For logs and tracebacks. Agents read the form that `boundary/render.py` writes.
+        # This text is for logs and tracebacks. Agents get the text of `boundary/render.py`.
         return "; ".join(f"{problem.where}: {problem.message}" for problem in self.problems)
 
     def replaced(self, **changes: Any) -> ToolInputError:
-        """A copy with some of its parts changed."""
+        """Return a copy with some parts changed."""
         parts: dict[str, Any] = {
             "problems": self.problems,
             "tool": self.tool,
@@ -241,7 +245,7 @@ class ToolInputError(ValueError):
         return ToolInputError(**(parts | changes))
 
     def moved(self, where: Moved) -> ToolInputError:
-        """A copy with every path moved to where it is in an outer call."""
+        """Return a copy with every path changed to the path in an outer call."""
         problems = [replace(each, path=where(each.path)) for each in self.problems]
         declared = {where(path): each for path, each in self.declared.items()}
         edits = [each.moved(where) for each in self.edits]
@@ -249,7 +253,7 @@ class ToolInputError(ValueError):
         return self.replaced(problems=problems, declared=declared, edits=edits, repairs=repairs)
 
     def under(self, prefix: JsonPath) -> ToolInputError:
-        """A copy for arguments that are one part of an outer call."""
+        """Return a copy for arguments that are a part of an outer call."""
         return self.moved(lambda path: (*prefix, *path))
 
 

@@ -62,7 +62,7 @@ _FORMATS = frozenset(
         "uuid8",
     )
 )
-"""The formats that show the form of a text; not `password` or `binary`."""
+"""The formats that are enough to write a text. `password` and `binary` are not."""
 
 WORDS_OF_FORMATS = {
     "date": "YYYY-MM-DD",
@@ -82,14 +82,14 @@ def said_format(text: str) -> str | None:
     """Return the format in the words of a description, as the portable profile writes it: `Whose
     (UUID)`. None if there is none.
     """
-    # A field that must be sent and may be null has `Whose (UUID) (or null)`: the format is in the
-    # brackets before the last ones.
+    # A required field that may be null has `Whose (UUID) (or null)`. There, the format is in the
+    # second brackets from the end.
     words = _OR_NULL.sub("", text).rpartition("(")[2].removesuffix(")")
     return _FORMATS_BY_WORDS.get(words)
 
 
 def _say_formats(schema: Any) -> bool:
-    """Whether each text that a schema allows has its format in words."""
+    """Return True if each text that a schema allows has its format in words."""
     options: list[Any] = schema.get("anyOf", [schema]) if is_mapping(schema) else []
     texts = [each for each in options if is_mapping(each) and _is_free_text(each)]
     said = (said_format(str(each.get("description", ""))) for each in texts)
@@ -106,13 +106,15 @@ _FORMS: dict[str | None, type] = {"object": dict, "array": list}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unshown:
-    """A parameter, or a field inside one, that an agent cannot write."""
+    """A parameter, or a field inside one, that an agent cannot write because nothing shows its
+    contents.
+    """
 
     path: str
     """`$.lines[].tags`"""
     description: str
     schema: Schema
-    """The alternative that nothing shows. At its top, it has no references."""
+    """The alternative without an example. It is not a reference itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +133,7 @@ class _Level:
             yield name, each, [value[name] for value in objects if name in value]
 
     def inner(self) -> Iterator[tuple[Any, str, list[Any]]]:
-        """Each schema of values without a name, with its path and examples."""
+        """Yield each schema of values without a name, with its path and examples."""
         objects = filter(is_mapping, self.examples)
         if is_mapping(others := self.branch.get("additionalProperties")):
             values = [value for each in objects for value in each.values()]
@@ -148,21 +150,24 @@ class Examples:
 
     def __init__(self, document: Any) -> None:
         self.document = Document(document)
-        # These end the way through a schema that contains itself. The first also reports a field
-        # once if several parameters share its model.
+        # These sets stop the recursion in a schema that contains itself. With the first one, a
+        # field is also reported only once if several parameters share its model.
         self._seen: set[tuple[int, bool]] = set()
         self._asked: set[int] = set()
 
     def missing(self) -> Iterator[Unshown]:
-        """Every object and array in the arguments that nothing shows."""
+        """Yield every object and array in the arguments that an agent cannot write."""
         return self.missing_in(self.document.schema)
 
     def missing_in(self, schema: Any) -> Iterator[Unshown]:
-        """Every object and array inside one schema of the document that nothing shows."""
+        """Yield every object and array inside one schema of the document that an agent cannot
+        write.
+        """
         self._seen.clear()
         root = self.document.open(schema)
         examples = self._usable(root, ())
-        # Level by level: a field that is in several places is reported at the highest one.
+        # The search goes level by level, so a field at several places is reported at the highest
+        # one.
         waiting = deque(_Level(each, "$", examples) for each in root.branches)
         while waiting:
             level = waiting.popleft()
@@ -174,17 +179,17 @@ class Examples:
             waiting += self._inner_levels(level)
 
     def fitting(self, schema: Any, values: Iterable[Any]) -> list[Any]:
-        """The values that are examples of an object or array."""
+        """Return the values that are examples of an object or array."""
         return self._usable(Node(branches=self.document.open(schema).branches), values)
 
     # --- types ---
 
     def tells(self, schema: Any, *, is_named: bool = False) -> bool:
-        """Whether a type, or an example of it, is enough to write a value. `is_named`: for a plain
-        text or number, its key is enough.
+        """Return True if a type, or an example of it, is enough to write a value. `is_named`: the
+        value has a key, which is enough for plain text and numbers.
         """
-        # The schema contains itself, and the question about it is still open further up. Its other
-        # parts decide: `true` adds nothing to them.
+        # The schema contains itself and is still being examined further up. Its other parts decide,
+        # so True is neutral here.
         if id(schema) in self._asked:
             return True
         self._asked.add(id(schema))
@@ -214,7 +219,7 @@ class Examples:
         return kind == "boolean" or (kind == "string" and branch.get("format") in _FORMATS)
 
     def _names(self, branch: Schema) -> bool:
-        """Whether the keys of an object are choices, and the type shows the values."""
+        """Return True if the keys of an object are choices, and the type shows the values."""
         keys = self.document.open(branch.get("propertyNames", True)).branches
         if not all("enum" in each or "const" in each for each in keys):
             return False
@@ -230,8 +235,8 @@ class Examples:
         found = [*around, *node.values]
         for text in node.texts:
             found += json_in(text)
-        # A description belongs to the whole place, and so do its examples. Each is tried with every
-        # alternative that the place has.
+        # A description, with its examples, is about the whole place. So each example is tried with
+        # every alternative.
         return [
             example
             for branch in node.branches
@@ -241,7 +246,9 @@ class Examples:
         ]
 
     def _as_example(self, value: Any, branch: Schema) -> list[Any]:
-        """The value, if it is an example of a branch. One item of an array is an example too."""
+        """Return the value in a list if it is an example of a branch. One item of an array is an
+        example too.
+        """
         if is_json_text(branch):
             return self._usable(self.document.open(content_of(branch)), [_read_text(value)])
         if not is_filled(value):
@@ -260,16 +267,16 @@ class Examples:
         return any(self._fits_one(value, branch) for branch in branches)
 
     def _fits_one(self, value: Any, branch: Schema) -> bool:
-        # The validator gets the branch as a document of its own, so the definitions that its
-        # references name have to be in it.
+        # The validator gets the branch as a separate document, so it must contain the definitions
+        # of its references.
         schema = {**branch, **self.document.definitions}
         try:
             return json_schema().validator_for(schema, offline=True).is_valid(value)
-        except ValueError:  # not a sound schema: all that counts is its type
+        except ValueError:  # an invalid schema, of which only the type counts
             return isinstance(value, _FORMS.get(kind_of(branch), object))
 
     def is_complex(self, branch: Schema) -> bool:
-        """Whether a branch takes an object or an array, also as JSON text."""
+        """Return True if a branch accepts an object or an array, also as JSON text."""
         if is_json_text(branch):
             content = self.document.open(content_of(branch))
             kinds = set(map(kind_of, content.branches))
@@ -281,7 +288,7 @@ class Examples:
     def _look_at(
         self, schema: Any, path: str, around: list[Any]
     ) -> tuple[list[Unshown], list[_Level]]:
-        """Return one property, if nothing shows its contents, and the levels inside it."""
+        """Return a property in a list if nothing shows its contents, and the levels inside it."""
         node = self.document.open(schema)
         if node.is_anything or node.is_cut or self._is_seen(schema, around):
             return [], []
@@ -296,15 +303,15 @@ class Examples:
         return [Unshown(path=path, description=text, schema=form)], levels
 
     def _inner_levels(self, level: _Level) -> Iterator[_Level]:
-        """The objects in a `dict`, in an array, or in JSON text."""
+        """Yield the objects in a `dict`, in an array, or in JSON text."""
         for schema, path, examples in level.inner():
             node = self.document.open(schema)
             if not node.is_anything and not self._is_seen(schema, examples):
                 yield from (_Level(branch, path, examples) for branch in node.branches)
 
     def _is_seen(self, schema: Any, examples: list[Any]) -> bool:
-        # The same model may be shown by an example at one place and by nothing at another. So it is
-        # looked at once with examples and once without.
+        # The same model may have an example at one place and none at another. So it is examined
+        # once with examples and once without.
         key = id(schema), bool(examples)
         is_seen = key in self._seen
         self._seen.add(key)
@@ -315,6 +322,6 @@ def _read_text(value: Any) -> Any:
     """Return the JSON value in a text, or the value itself."""
     try:
         return json.loads(value) if isinstance(value, str) else value
-    # Any text may be an example: it may be no JSON at all, or a thousand brackets.
+    # Any text may be an example. It need not be JSON, and may contain a thousand brackets.
     except (ValueError, RecursionError):
         return value

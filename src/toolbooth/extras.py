@@ -1,4 +1,4 @@
-"""The error for a missing optional package, with the extra to install."""
+"""Reports a missing optional package, with the extra to install."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ EXTRAS: dict[str, tuple[str, ...]] = {
     "proxy": ("httptools",),
     "testing": ("pytest", "hypothesis"),
 }
-"""The modules that each extra brings. The first one is what the extra is for."""
+"""The modules of each extra. The first one is its main package."""
 
 
 def extra_of(module: str) -> str | None:
-    """Return the extra that is for this module; None if there is none."""
+    """Return the extra that installs this module; None if there is none."""
     return next((extra for extra, modules in EXTRAS.items() if modules[0] == module), None)
 
 
@@ -34,14 +34,14 @@ def install_line(extra: str) -> str:
 
 
 def require(user: str, *, extra: str, modules: Mapping[str, str]) -> None:
-    """Check that everything `user` imports is installed. `modules` has the name of each package by
-    module.
+    """Check that all packages for `user` are installed. `modules` has the name of the package for
+    each module.
 
     Raises:
         MissingExtra: if one of the modules is not installed.
     """
-    # This only looks for the modules. Importing them would take long, and would hide the real
-    # reason if one of them fails while it is imported.
+    # This only looks for the modules. Importing them would be slow, and would hide the real reason
+    # if one of them fails during its import.
     missing = {module: name for module, name in modules.items() if find_spec(module) is None}
     if missing:
         raise MissingExtra(

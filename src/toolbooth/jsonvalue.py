@@ -19,38 +19,43 @@ Json = dict[str, Any]
 """A JSON object, as Python reads it."""
 
 Schema = Mapping[str, Any]
-"""A JSON Schema that is only read."""
+"""A JSON Schema that is not changed."""
 
 JsonPath = tuple[str | int, ...]
-"""Where a value is in the arguments: keys and positions. `()` is the whole of them."""
+"""The place of a value in the arguments: keys and indexes. `()` means all arguments."""
 
 _LONGEST_INDEX = 18
-"""Digits of an index in a JSON pointer; no array is longer."""
+"""An index in a JSON pointer has at most this many digits. No array is longer."""
 
 _LONGEST_KEY = 60
-"""Characters of a key that are shown."""
+"""At most this many characters of a key are shown."""
 
 _ALIKE = 0.75
-"""How much alike two names are, of 1, before one is mentioned for the other."""
+"""Two names must be at least this similar, on a scale to 1, before one is suggested for the
+other.
+"""
 
 write_json = json.JSONEncoder(ensure_ascii=False).encode
-"""JSON as people read it. `json.dumps` would make a new encoder each time."""
+"""Writes JSON for people to read. `json.dumps` would make a new encoder each time."""
 
 
 def json_bytes(value: Any) -> bytes:
-    """Parsed JSON as the bytes it came from. Raises TypeError if it is not JSON."""
+    """Write parsed JSON as bytes again. Raises TypeError if it is not JSON."""
     try:
         return json.dumps(value, separators=(",", ":")).encode()
     except RecursionError:
-        # Deeper than Python itself goes: the reader refuses these brackets as nested too deep.
+        # The value is too deep for Python. The reader will refuse these brackets as nested too
+        # deep.
         return b"[" * 300
 
 
 def exact_decimal(literal: Any) -> Decimal | None:
-    """A number as it was written (jiter's `LosslessFloat`); None if no Decimal holds it."""
+    """Return a number as it was written (jiter's `LosslessFloat`) as a Decimal; None if a Decimal
+    cannot hold it.
+    """
     try:
         exact = literal.as_decimal()
-    # `1e9999999999999999999` is JSON, but no Decimal has such an exponent.
+    # `1e9999999999999999999` is JSON, but a Decimal cannot have such an exponent.
     except InvalidOperation:
         return None
     return exact if exact.is_finite() else None
@@ -60,23 +65,23 @@ def exact_decimal(literal: Any) -> Decimal | None:
 
 
 def is_object(value: Any) -> TypeIs[dict[str, Any]]:
-    """Whether a value is a JSON object. The keys of one that was read are always text."""
+    """Return True if a value is a JSON object. The keys of a parsed object are always text."""
     return isinstance(value, dict)
 
 
 def is_mapping(value: Any) -> TypeIs[Mapping[str, Any]]:
-    """Whether a value is a JSON object, or another mapping that an author wrote instead of one."""
+    """Return True if a value is a JSON object, or another mapping that an author used for one."""
     return isinstance(value, Mapping)
 
 
 def is_array(value: Any) -> TypeIs[list[Any]]:
-    """Whether a value is a JSON array."""
+    """Return True if a value is a JSON array."""
     return isinstance(value, list)
 
 
 def same_json(one: Any, other: Any) -> bool:
-    """Whether two values are the same JSON. For Python, true and 1 are equal; in JSON they are
-    not.
+    """Return True if two values are the same JSON. In Python, True and 1 are equal; in JSON they
+    are not.
     """
     if isinstance(one, bool) or isinstance(other, bool):
         return one is other
@@ -92,8 +97,8 @@ def same_json(one: Any, other: Any) -> bool:
 
 
 def path_text(path: Iterable[str | int], start: str = "$") -> str:
-    """A path as people read it: `$.lines[0].sku`. Long keys are shortened, unusual ones are
-    quoted.
+    """Return a path as people read it: `$.lines[0].sku`. Long keys are shortened, and unusual keys
+    are quoted.
     """
     for step in path:
         start += _dotted.get(step) or _step_text(step)
@@ -101,7 +106,7 @@ def path_text(path: Iterable[str | int], start: str = "$") -> str:
 
 
 _dotted: dict[str | int, str] = {}
-"""Names as steps of a path: the same ones come again and again."""
+"""Cached names as steps of a path, because the same names are used often."""
 
 _MOST_KEPT = 4096
 
@@ -112,21 +117,20 @@ def _step_text(step: str | int) -> str:
     if not (step.isidentifier() and step.isascii() and len(step) <= _LONGEST_KEY):
         return f"[{quoted(step)}]"
     made = f".{step}"
-    # Callers choose keys, so the table must not grow with them.
+    # Callers choose keys, so the size of this cache is limited.
     if len(_dotted) < _MOST_KEPT:
         _dotted[step] = made
     return made
 
 
 def path_from_text(text: str) -> JsonPath:
-    """The path that `path_text` wrote, with keys as it showed them."""
+    """Parse a path that `path_text` wrote. Shortened keys stay short."""
     steps: list[str | int] = []
     rest = text.removeprefix("$")
     decoder = json.JSONDecoder()
     while rest:
         if rest.startswith('["'):
-            # The key may contain `]` or `.` itself, as in `$["a.b]"].c`: only a JSON decoder finds
-            # its end.
+            # The key may contain `]` or `.`, as in `$["a.b]"].c`, so a JSON decoder finds its end.
             decoded: tuple[str, int] = decoder.raw_decode(rest, 1)
             key, end = decoded
             steps.append(key)
@@ -142,7 +146,7 @@ def path_from_text(text: str) -> JsonPath:
 
 
 def look_up(arguments: Any, path: JsonPath) -> Any:
-    """The value at a path, or None if there is none."""
+    """Return the value at a path; None if there is none."""
     for step in path:
         try:
             arguments = arguments[step]
@@ -167,8 +171,8 @@ def resolve_pointer(document: Any, pointer: str) -> Any:
     found = document
     # The pointer is the fragment of a URI, so it may be percent-encoded (RFC 6901, section 6).
     for step in unquote(pointer[1:]).split("/")[1:]:
-        # In this order (RFC 6901, section 4): `~01` stands for `~1`, and would become `/`
-        # otherwise.
+        # The order is important (RFC 6901, section 4): `~01` means `~1`, and would become `/` in
+        # the other order.
         name = step.replace("~1", "/").replace("~0", "~")
         try:
             found = found[_index(name)] if is_array(found) else found[name]
@@ -178,8 +182,10 @@ def resolve_pointer(document: Any, pointer: str) -> Any:
 
 
 def _index(step: str) -> int:
-    """The index in a step of a JSON pointer: digits without a sign, space or leading zero."""
-    # `01` and `-1` are keys of an object, but no positions of an array. Python would read `-1` as
+    """Return the index in a step of a JSON pointer: digits without a sign, space or leading
+    zero.
+    """
+    # `01` and `-1` may be keys of an object, but are not valid indexes. Python would read `-1` as
     # the last item.
     if not step.isdecimal() or len(step) > _LONGEST_INDEX or str(int(step)) != step:
         raise IndexError(step)
@@ -190,26 +196,41 @@ def _index(step: str) -> int:
 
 
 def shorten(text: str, most: int) -> str:
-    """The text, or as much of it as fits, with an ellipsis."""
+    """Return the text, or as much of it as fits and an ellipsis."""
     return text if len(text) <= most else text[: most - 1] + "…"
 
 
 def quoted(name: str) -> str:
-    """A key in JSON quotes, shortened if it is very long."""
-    # Most keys are identifiers, which have nothing to escape: no encoder is needed for them.
+    """Return a key in JSON quotes, shortened if it is very long."""
+    # Most keys are identifiers, in which nothing must be escaped. They need no encoder.
     if name.isidentifier() and len(name) <= _LONGEST_KEY:
         return f'"{name}"'
-    return write_json(shorten(name, _LONGEST_KEY))
+    return text_in_quotes(shorten(name, _LONGEST_KEY))
+
+
+def text_in_quotes(text: str) -> str:
+    """Text in JSON quotes, with escapes for characters that cannot be seen: spaces of no width, and
+    those that change the direction of the text.
+    """
+    if text.isprintable():
+        return write_json(text)
+    return "".join(map(_visible, write_json(text)))
+
+
+def _visible(character: str) -> str:
+    return character if character.isprintable() else json.dumps(character)[1:-1]
 
 
 def listed(names: tuple[str, ...], most: int = 24) -> str:
-    """Names in quotes; a long list ends with a count of the others."""
+    """Return names in quotes. A long list ends with the number of the others."""
     shown = ", ".join(quoted(name) for name in names[:most])
     return f"{shown} and {len(names) - most} more" if len(names) > most else shown
 
 
 def listed_within(names: tuple[str, ...], room: int) -> str:
-    """Names in quotes, each whole; if there is no room for all of them, a count of the others."""
+    """Return complete names in quotes. If there is no room for all of them, the list ends with the
+    number of the others.
+    """
     whole = _listed_whole(names)
     if len(whole) <= room:
         return whole
@@ -218,10 +239,10 @@ def listed_within(names: tuple[str, ...], room: int) -> str:
 
 
 def as_many_as_fit(texts: Iterable[str], room: int, count: int) -> str:
-    """As many of the texts as there is room for, each whole, and how many of the `count` are left
-    out; empty if there is not room for one.
+    """Return as many complete texts as there is room for, and the number of the others out of
+    `count`. Return empty text if there is not room for one.
     """
-    # The room for the count is set aside first, with as many digits as it can have.
+    # The room for the number is reserved first, with as many digits as it can have.
     room -= len(f" and {count} more")
     shown: list[str] = []
     for text in texts:
@@ -233,37 +254,40 @@ def as_many_as_fit(texts: Iterable[str], room: int, count: int) -> str:
     return f"{', '.join(shown)} and {count - len(shown)} more" if shown else ""
 
 
-@lru_cache(maxsize=1024)  # declared names, which repeat
+@lru_cache(maxsize=1024)  # cached, because declared names repeat
 def _listed_whole(names: tuple[str, ...]) -> str:
     return ", ".join(map(in_quotes, names))
 
 
 def in_quotes(name: str) -> str:
     """A key in JSON quotes, however long it is."""
-    return f'"{name}"' if name.isidentifier() else write_json(name)
+    return f'"{name}"' if name.isidentifier() else text_in_quotes(name)
 
 
 # --- names that are alike -----------------------------------------------------------------------
 
 
 def recased(name: str) -> str:
-    """A name without case and separators: the same for `firstName`, `first-name` and
-    `first_name`.
+    """Return a name in lower case and without separators: the same for `firstName`, `first-name`
+    and `first_name`.
     """
-    return name.replace("_", "").replace("-", "").replace(" ", "").lower()
+    # Without an argument, `split` also removes tabs, line breaks and spaces that do not break.
+    return "".join(name.replace("_", " ").replace("-", " ").split()).lower()
 
 
 def same_name(name: str, names: Iterable[str]) -> str | None:
-    """The only one of these names that is the same apart from case and separators."""
+    """Return the only one of these names that is equal apart from case and separators; None if
+    there is not exactly one.
+    """
     wanted = recased(name)
     same = [each for each in names if recased(each) == wanted]
-    # With `userId` and `user_id` both declared, neither is certainly meant by `userID`.
+    # If both `userId` and `user_id` are declared, `userID` may mean either.
     return same[0] if len(same) == 1 else None
 
 
 def near_name(name: str, names: Iterable[str]) -> str | None:
-    """The name to propose for one that does not exist: a name that differs in case and separators
-    only, or the most similar one.
+    """Return the name to suggest for an unknown one: a name that differs only in case and
+    separators, or the most similar one.
     """
     wanted = recased(name)
     table: dict[str, str] = {}
@@ -272,14 +296,14 @@ def near_name(name: str, names: Iterable[str]) -> str | None:
     if wanted in table:
         return table[wanted]
     close = difflib.get_close_matches(wanted, list(table), n=2, cutoff=_ALIKE)
-    # If two names are equally similar, mentioning one of them would be a guess.
+    # If two names are equally similar, suggesting one of them would be a guess.
     if not close or (len(close) == 2 and likeness(wanted, close[0]) == likeness(wanted, close[1])):
         return None
     return table[close[0]]
 
 
 def likeness(one: str, other: str) -> float:
-    """How similar two texts are, from 0 to 1."""
-    # In the order in which `get_close_matches` compares: the ratio is not always the same the other
-    # way round.
+    """Return how similar two texts are, from 0 to 1."""
+    # The arguments are in the order of `get_close_matches`, because the ratio is not always
+    # symmetric.
     return difflib.SequenceMatcher(None, other, one).ratio()

@@ -1,6 +1,6 @@
-"""Keys that a regular expression declares (`patternProperties`): which shape an undeclared key has.
+"""Finds the shape of a key that a regular expression declares (`patternProperties`).
 
-The expressions are read by the validator of JSON Schema, because Python's dialect is another one.
+The validator of JSON Schema matches the expressions, because Python's dialect is different.
 """
 
 from __future__ import annotations
@@ -13,18 +13,18 @@ from toolbooth.shape_check import json_schema
 
 
 def undeclared_shape(form: ObjectShape, key: str) -> Shape | None:
-    """The shape of a key that is not among the fields; None if it may not be sent."""
+    """Return the shape of an undeclared key; None if it may not be sent."""
     if not form.patterns:
         return form.additional
     found = matching_shapes(form, key)
     if not found:
         return form.unmatched
-    # A value has to fit all of them; a free one restricts nothing.
+    # A value must fit all of them. A free shape restricts nothing.
     return next((each for each in found if not each.opaque), found[0])
 
 
 def matching_shapes(form: ObjectShape, key: str) -> list[Shape]:
-    """The shapes of the patterns that a key matches."""
+    """Return the shapes of the patterns that a key matches."""
     return [shape for pattern, shape in form.patterns if _matcher(pattern).is_valid(key)]
 
 

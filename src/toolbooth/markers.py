@@ -20,15 +20,13 @@ CoreSchemaHook = Callable[[Any, GetCoreSchemaHandler], CoreSchema]
 
 
 class _Hook:
-    """Pydantic's hook, found on an instance and on the bare class alike: `Unpack` means
-    `Unpack()`.
-    """
+    """Pydantic's hook. It works on an instance and on the class, so `Unpack` means `Unpack()`."""
 
     def __get__(self, marker: Any, owner: type) -> CoreSchemaHook:
         found = owner() if marker is None else marker
 
-        # A one-step chain is a node of our own: metadata on a model's node would be shared by all
-        # its uses.
+        # The chain with one step is our own node. Metadata on a model's node would be shared by all
+        # uses of the model.
         def hook(source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
             return core_schema.chain_schema([handler(source)], metadata={METADATA_KEY: found})
 
@@ -48,8 +46,8 @@ class Unpack:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JsonText:
-    """Published as a string that takes JSON, with an example; JSON text and the native value both
-    pass.
+    """Publishes the parameter as a string with JSON, with an example. Both JSON text and the value
+    itself are accepted.
     """
 
     example: Any = None
@@ -59,8 +57,8 @@ class JsonText:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verbatim:
-    """The value is taken exactly as sent: `null` and `""` never mean "not sent", and tags in a text
-    never mean other arguments.
+    """Takes the value exactly as sent. `null` and `""` never mean "not sent", and tags in a text
+    are never read as other arguments.
     """
 
     __get_pydantic_core_schema__ = _Hook()

@@ -1,4 +1,4 @@
-"""A short text that a regular expression matches, as an example of it."""
+"""Makes a short text that matches a regular expression, as an example."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ from functools import lru_cache
 _QUANTIFIER = re.compile(r"[*+?]|\{(\d*)(,?)(\d*)\}")
 _CLASSES = {"d": "1", "w": "a", "s": " ", "D": "a", "W": "-", "S": "a"}
 _FAVOURITES = "aA1"
-"""Characters that are taken out of a class if it has them."""
+"""The preferred characters of a character class."""
 
 _LONGEST = 60
 
 
 class _Unknown(Exception):
-    """A part of an expression that this module does not read."""
+    """A part of an expression that this module does not support."""
 
 
 @lru_cache(maxsize=1024)
 def text_matching(pattern: str) -> str | None:
-    """A text that matches; None if none was found. The same each time."""
+    """Return a text that matches, the same each time; None if none was found."""
     try:
         made = "".join(_Reader(pattern).alternatives())
-        # The text was made without regard to `^`, `$`, `\b` and flags, so only a search proves that
-        # it matches.
+        # The text was made without looking at `^`, `$`, `\b` and flags, so a search must confirm
+        # that it matches.
         return made if len(made) <= _LONGEST and re.search(pattern, made) else None
     except (_Unknown, re.error, IndexError):
         return None
@@ -46,11 +46,11 @@ class _Reader:
         return self.pattern[self.at - 1]
 
     def alternatives(self) -> list[str]:
-        """The first of some alternatives; the others are only read."""
+        """Return texts for the first of several alternatives. The others are only parsed."""
         first = list(self._sequence())
         while self.rest == "|":
             self.take()
-            # Read in order to find where the next part begins.
+            # This is parsed only to find the start of the next part.
             list(self._sequence())
         return first
 
@@ -63,7 +63,9 @@ class _Reader:
             yield part * times
 
     def _times(self) -> int:
-        """As few as are allowed, but at least one, so that there is something to see."""
+        """Return the smallest allowed number of repetitions, but at least one, so that the example
+        shows something.
+        """
         found = _QUANTIFIER.match(self.pattern, self.at)
         if found is None:
             return 1
@@ -89,8 +91,8 @@ class _Reader:
         if self.rest == "?":
             self.take()
             named = re.compile(r"P?<[A-Za-z_]\w*>").match(self.pattern, self.at)
-            # `(?:...)` and `(?P<name>...)` are groups like any other. A lookahead `(?=...)` or an
-            # option `(?i)` would need another kind of reader.
+            # `(?:...)` and `(?P<name>...)` are ordinary groups. A lookahead `(?=...)` or an option
+            # `(?i)` is not supported.
             if named is not None:
                 self.at = named.end()
             elif self.take() != ":":
@@ -103,22 +105,22 @@ class _Reader:
         sign = self.take()
         if sign in "bB":
             return ""
-        # Any other letter or digit means more than one sign: `\1` another group, `\A` the start,
-        # `\x41` a code.
+        # Any other letter or digit has a special meaning: `\1` is a group, `\A` the start, `\x41` a
+        # code.
         if sign.isalnum() and sign not in _CLASSES:
             raise _Unknown
         return _CLASSES.get(sign, sign)
 
     def _class(self) -> str:
-        """One character of a class."""
+        """Return one character of a class."""
         start = self.at
-        # A `]` right behind the opening bracket is a character of the class, as in `[]a]` and
+        # A `]` directly after the opening bracket is a character of the class, as in `[]a]` and
         # `[^]a]`.
         self.at += self.rest == "^"
         self.at += self.rest == "]"
         while (sign := self.take()) != "]":  # raises IndexError at the end
             self.at += sign == "\\"
-        # Only the end of the class has to be found here: ranges, escapes and `^` are left to `re`.
+        # Only the end of the class is found here. `re` handles ranges, escapes and `^`.
         matches = re.compile("[" + self.pattern[start : self.at]).fullmatch
         printable = (*_FAVOURITES, *map(chr, range(32, 127)))
         return next(filter(matches, printable), "")

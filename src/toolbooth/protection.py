@@ -49,8 +49,9 @@ def _adapter(server: object) -> Any:
     kind = host_of(server)
     try:
         return import_module(f"toolbooth.adapters.{kind}")
-    # It is an ImportError too, but its message names the command that installs the host. Any other
-    # one means that the host is installed, in a version without a name that the adapter imports.
+    # MissingExtra is an ImportError too, and its message has the command that installs the host.
+    # Any other ImportError means that the installed version of the host lacks a name that the
+    # adapter imports.
     except MissingExtra:
         raise
     except ImportError as error:

@@ -1,7 +1,6 @@
-"""References inside one JSON Schema document: pointers, anchors and the addresses (`$id`) of its
-parts.
+"""Finds the targets of references inside one JSON Schema document: pointers, anchors and `$id`s.
 
-Nothing is ever fetched: only references inside the document are found.
+Other documents are never fetched.
 """
 
 from __future__ import annotations
@@ -52,9 +51,11 @@ class References:
 
     def __init__(self, document: Any) -> None:
         self._parts: dict[str, Any] = {"": document}
-        """By address: `https://a.example/s`, and with an anchor `https://a.example/s#name`."""
+        """The parts by address: `https://a.example/s`, and with an anchor
+        `https://a.example/s#name`.
+        """
         self._bases: dict[int, str] = {}
-        """The address that the references in a schema are relative to, by the schema's id."""
+        """The base address of the references in a schema, by the `id()` of the schema."""
         self._dynamic_anchors: dict[str, list[Any]] = {}
         waiting: list[tuple[Any, str]] = [(document, "")]
         while waiting:
@@ -67,7 +68,7 @@ class References:
         self._root_base = self._bases.get(id(document), "")
 
     def _note(self, schema: Schema, base: str) -> str:
-        """Note the names of one schema. Returns the address that its references are relative to."""
+        """Store the names of one schema. Return the base address of its references."""
         own = schema.get("$id")
         if isinstance(own, str) and own.startswith("#"):  # an anchor, up to draft-07
             self._parts.setdefault(base + own, schema)
@@ -78,8 +79,8 @@ class References:
             if isinstance(schema.get(key), str):
                 self._parts.setdefault(f"{base}#{schema[key]}", schema)
         if isinstance(schema.get("$dynamicAnchor"), str):
-            # The same dynamic anchor may be set in several schemas, and the way to the reference
-            # decides which is meant. With one, nothing is left to decide.
+            # Several schemas may have the same dynamic anchor, and the path to the reference
+            # decides between them. With only one, there is nothing to decide.
             self._dynamic_anchors.setdefault(schema["$dynamicAnchor"], []).append(schema)
         self._bases[id(schema)] = base
         return base
@@ -97,14 +98,14 @@ class References:
         return resolve_pointer(self._part(address), f"#{fragment}")
 
     def absolute(self, schema: Schema, ref: str) -> str:
-        """`ref`, written in `schema`, as it would be written at the root."""
+        """Return the reference `ref` in `schema` as it would be written at the root."""
         address, fragment = self._address(schema, ref)
         return f"#{fragment}" if address == self._root_base else f"{address}#{fragment}"
 
     def _address(self, schema: Schema, ref: str) -> tuple[str, str]:
         base = self._bases.get(id(schema), self._root_base)
-        # `urljoin("urn:uuid:1", "#a")` is only `#a`: for schemes that it does not know, it forgets
-        # the base.
+        # `urljoin("urn:uuid:1", "#a")` returns only `#a`, because it does not know the scheme
+        # `urn`.
         address, fragment = urldefrag(base + ref if ref.startswith("#") else urljoin(base, ref))
         return address, fragment
 
@@ -127,7 +128,7 @@ class References:
 
 
 def subschemas(schema: Schema) -> Iterator[Any]:
-    """The schemas right below a schema."""
+    """Yield the schemas directly below a schema."""
     for key, value in schema.items():
         if key in _TABLES and is_mapping(value):
             yield from value.values()

@@ -11,13 +11,13 @@ from typing import Any
 from toolbooth.jsonvalue import Json, Schema, is_array, is_mapping, write_json
 
 _DEEPEST = 8
-"""From this depth on, values are left out, and optional ones before."""
+"""Below this depth, values are left out. Optional values are left out earlier."""
 
 _FILLED = 2
-"""Levels at which an empty default is no example."""
+"""At this many levels from the top, an empty default is not used as an example."""
 
 _LARGEST = 10**9
-"""The largest number of an example without a bound."""
+"""The largest number in an example, if the schema has no bound."""
 
 _TEXTS = {
     "date": "2026-11-15",
@@ -33,7 +33,7 @@ _TEXTS = {
 
 
 _QUOTES = re.compile(r"(?:JSON text:|keys:|keys matching \S+:|contains|not) $")
-"""The words before a schema in a description (`publish/words.py`, `phrase_of`)."""
+"""The words before a schema that is quoted in a description (`publish/words.py`, `phrase_of`)."""
 
 _KEYWORDS = frozenset(
     (
@@ -56,15 +56,15 @@ _decoder = json.JSONDecoder(parse_constant=_refuse)
 
 
 def example_of(schema: Schema, *, bare: bool = False) -> dict[str, Any]:
-    """Return an object with the required fields; without any, it has the first field, unless it is
-    `bare`.
+    """Return an object with the required fields. If there are none, it has the first field, unless
+    `bare` is set.
     """
     return {} if bare and not schema.get("required") else _Maker(root=schema).object(schema, 0)
 
 
 def sample_value(schema: Any, root: Schema, *, by_type: bool = False) -> Any:
-    """A value for one schema inside the document `root`. It may break a pattern. `by_type`: not
-    from the author's examples and defaults, which may be wrong.
+    """Return a value for one schema inside the document `root`. It may not match a pattern.
+    `by_type`: ignore the author's examples and defaults, which may be wrong.
     """
     return _Maker(root=root, by_type=by_type).value(schema, 0)
 
@@ -97,8 +97,8 @@ class _Maker:
         names = schema.get("required") or list(fields)[:1]
         made = {name: self.value(fields.get(name, {}), depth + 1) for name in names}
         others = schema.get("additionalProperties")
-        # An open object, such as `dict[str, int]`: with no key in it, the sample would not show the
-        # values.
+        # This is an open object, such as `dict[str, int]`. Without a key, the sample would not show
+        # the values.
         if not made and (others is True or isinstance(others, Mapping)):
             keys = schema.get("propertyNames", {"const": "name"})
             made[self.value(keys, depth + 1)] = self.value(others, depth + 1)
@@ -112,12 +112,12 @@ class _Maker:
 
 
 def _given(schema: Schema, depth: int) -> Iterator[Any]:
-    """Yield the author's lists of possible values, the best first."""
+    """Yield the author's values, the best first, as lists."""
     yield schema.get("examples")
     yield schema.get("enum")
     given = [schema[key] for key in _GIVEN if key in schema]
-    # At the top, an empty default as the value to send would show an agent nothing. Further down it
-    # ends the example early.
+    # At the top, an empty default would show nothing to an agent. At deeper levels it makes the
+    # example shorter.
     yield [each for each in given if depth > _FILLED or each not in _EMPTY]
     yield _in_text(schema)
 
@@ -129,13 +129,13 @@ def given_values(schema: Schema) -> Iterator[Any]:
 
 
 def _fixed(schema: Schema) -> Iterator[Any]:
-    """The values that are all that may be sent."""
+    """Yield the values of `const` and `enum`."""
     yield schema.get("enum")
     yield [schema["const"]] if "const" in schema else []
 
 
 def _in_text(schema: Schema) -> list[Any]:
-    """The objects or arrays that a description gives as examples."""
+    """Return the objects or arrays in a description that are examples."""
     wanted = {"object": dict, "array": list}.get(_kind(schema))
     if wanted is None:
         return []
@@ -148,7 +148,7 @@ _EMPTY: tuple[Any, ...] = (None, "", [], {})
 
 
 def _kind(schema: Schema) -> str:
-    """The type of a schema; of several the first that is not null."""
+    """Return the type of a schema. If there are several, return the first that is not null."""
     kinds: Any = schema.get("type", "object" if "properties" in schema else "string")
     if isinstance(kinds, str):
         return kinds
@@ -156,7 +156,9 @@ def _kind(schema: Schema) -> str:
 
 
 def _resolved(schema: Any, root: Schema) -> Schema:
-    """Return the schema with its references resolved, and the first alternative but null."""
+    """Return the schema with its references resolved; of several alternatives, the first that is
+    not null.
+    """
     given: Schema = schema
     written: Json = dict(given) if isinstance(schema, Mapping) else {}
     for _ in range(_DEEPEST):
@@ -168,7 +170,7 @@ def _resolved(schema: Any, root: Schema) -> Schema:
             # model: its own default, for example.
             written = {**_as_object(named), **written}
         for key in ("anyOf", "oneOf", "allOf"):
-            # `int | None` is shown by an integer.
+            # The sample for `int | None` is an integer.
             options = [each for each in written.pop(key, ()) if each != {"type": "null"}]
             if options:
                 written = {**_as_object(options[0]), **written}
@@ -176,12 +178,12 @@ def _resolved(schema: Any, root: Schema) -> Schema:
 
 
 def _as_object(schema: Any) -> Schema:
-    """Return a schema as an object: true and false, which restrict no sample, become empty."""
+    """Return a schema as a dict. The schemas true and false become empty."""
     return schema if is_mapping(schema) else {}
 
 
 def scalar(kind: str, schema: Schema) -> Any:
-    """A value of one of the simple types, within its bounds, other than the default."""
+    """Return a value of a simple type, within its bounds and different from the default."""
     if kind == "boolean":
         # A sample that is equal to the default would look as if the argument had no effect.
         return schema.get("default") is not True
@@ -195,7 +197,7 @@ def scalar(kind: str, schema: Schema) -> Any:
 
 
 def _number(kind: str, schema: Schema) -> Any:
-    """The default and one more, or a small number; whatever the bounds allow."""
+    """Return the default plus one, or a small number, within the bounds."""
     default = schema.get("default")
     step = schema.get("multipleOf")
     small = 2 if kind == "integer" else 2.5
@@ -210,7 +212,9 @@ def _number(kind: str, schema: Schema) -> Any:
 
 
 def _bounds(schema: Schema, step: Any) -> tuple[Any, Any]:
-    """The least and the most that the bounds allow; None where there is no bound."""
+    """Return the smallest and the largest number within the bounds; None where there is no
+    bound.
+    """
     least, most = schema.get("minimum"), schema.get("maximum")
     if least is None and "exclusiveMinimum" in schema:
         least = schema["exclusiveMinimum"] + step
@@ -223,11 +227,11 @@ def _bounds(schema: Schema, step: Any) -> tuple[Any, Any]:
 
 
 def json_in(text: str) -> Iterator[Any]:
-    """Every JSON object and array in a text, but no schema that `publish` quotes there."""
+    """Yield every JSON object and array in a text, except schemas that `publish` quotes there."""
     position = 0
     while position < len(text):
-        # Most brackets in a description are not JSON, such as `{name}` in a path. The search then
-        # continues one character later.
+        # Most brackets in a description are not JSON, such as `{name}` in a path. Then the search
+        # continues at the next character.
         if text[position] not in "{[":
             position += 1
             continue
@@ -248,7 +252,9 @@ def _is_schema(value: Any) -> bool:
 
 
 def is_filled(value: Any) -> bool:
-    """Whether an example shows at least one value: `{}`, `[]`, `[{}]` and `{"a": null}` do not."""
+    """Return True if an example shows at least one value. `{}`, `[]`, `[{}]` and `{"a": null}` do
+    not.
+    """
     if is_mapping(value):
         return any(map(is_filled, value.values()))
     if is_array(value):

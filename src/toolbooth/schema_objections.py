@@ -1,4 +1,4 @@
-"""The objections of a JSON Schema to a value, in our own words."""
+"""Converts the errors of a JSON Schema validator to our own messages."""
 
 from __future__ import annotations
 
@@ -10,24 +10,24 @@ from toolbooth.jsonvalue import is_array, write_json
 
 
 def schema_objections(errors: Iterable[Any], ignored: Collection[str] = ()) -> Iterable[Objection]:
-    """The errors of jsonschema-rs as objections, with the paths that the errors have, but for those
-    of the keywords in `ignored`.
+    """Return the errors of jsonschema-rs as objections with the same paths. Errors of the keywords
+    in `ignored` are left out.
     """
     for error in errors:
         path = tuple(error.instance_path)
         if error.kind.name in ignored:
             continue
         is_union = error.kind.name in ("anyOf", "oneOf")
-        # "Fits none of the 4 alternatives" would not help an agent. The errors in the alternative
-        # that was most likely meant do.
+        # "Fits none of the 4 alternatives" does not help an agent, but the errors in the most
+        # likely alternative do.
         if is_union and (branch := _nearest(error)):
             yield from schema_objections(branch, ignored)
-        # If errors of types are ignored, the shape has decided on the alternatives already.
+        # If type errors are ignored, the shape has already checked the alternatives.
         elif is_union and "type" in ignored:
             continue
         elif error.kind.name == "required":
-            # Pydantic's names for these two errors: `boundary/objections.py` treats the objections
-            # of both validators alike, and has its own words for these.
+            # These two errors get Pydantic's names, because `boundary/objections.py` has its own
+            # messages for them and treats both validators alike.
             yield Objection(model_path=(*path, error.kind.property), kind="missing", message="")
         elif error.kind.name in ("additionalProperties", "unevaluatedProperties"):
             for key in error.kind.unexpected:
@@ -39,8 +39,8 @@ def schema_objections(errors: Iterable[Any], ignored: Collection[str] = ()) -> I
 
 
 def _nearest(error: Any) -> list[Any]:
-    """The errors of the branch of a union that fits best: it has the right type, and the fewest
-    errors.
+    """Return the errors of the branch of a union that fits best: it has the right type and the
+    fewest errors.
     """
     path = list(error.instance_path)
     branches: list[list[Any]] = getattr(error.kind, "context", [])
@@ -53,10 +53,10 @@ def _has_wrong_type(branch: list[Any], path: list[Any]) -> bool:
 
 
 def _sentence(kind: Any) -> str:
-    """The demand of the schema, without an echo of the value."""
+    """Return the rule of the schema as a sentence, without the value."""
     wording, attribute = _WORDING.get(kind.name, ("", ""))
     if not wording:
-        return f"does not satisfy {kind.name!r} of the schema"
+        return _FIXED.get(kind.name, f'does not satisfy "{kind.name}" of the schema')
     value: Any = getattr(kind, attribute)
     # "must have at least 1 item", and not "1 items".
     if value == 1:
@@ -65,12 +65,14 @@ def _sentence(kind: Any) -> str:
 
 
 def _words(name: str, value: Any) -> Any:
-    """Return the value of a keyword in the words of a message."""
+    """Return the value of a keyword as it is written in a message."""
     if name == "type":
         types: list[str] = value
         return " or ".join(_TYPES.get(each, each) for each in types)
     if is_array(value):
-        return ", ".join(map(write_json, value))
+        # null is not named, so that agents do not send it instead.
+        named = [each for each in value if each is not None] or value
+        return ", ".join(map(write_json, named))
     return write_json(value) if name == "const" else value
 
 
@@ -96,7 +98,21 @@ _WORDING = {
     "maxItems": ("must have at most {} items", "limit"),
     "pattern": ("must match the pattern {}", "pattern"),
     "format": ("must be text of the format {}", "format"),
+    "minProperties": ("must have at least {} keys", "limit"),
+    "maxProperties": ("must have at most {} keys", "limit"),
     "enum": ("must be one of {}", "options"),
     "const": ("must be {}", "expected_value"),
     "type": ("must be {}", "types"),
 }
+
+
+_FIXED = {
+    "uniqueItems": "must not have the same item twice",
+    "contains": "does not have the items that the schema requires",
+    "unevaluatedItems": "has more items than the schema allows",
+    "propertyNames": "has a key that the schema does not allow",
+    "not": "is a value that the schema excludes",
+    "oneOf": "must fit exactly one form of the schema",
+    "falseSchema": "must be left out",
+}
+"""Keywords whose limit is a schema, or that have none."""

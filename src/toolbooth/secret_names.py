@@ -1,8 +1,9 @@
-"""Whether a key holds a secret, by its name alone: the one rule for records, refusals and schemas.
+"""Decides by the name of a key if its value is a secret.
 
-A name is read as words, so `X-Api-Key`, `apiKey` and `apikey` are the same name, and `keyboard` has
-no `key` in it. A name that is only about a secret, such as `token_count`, holds none. In doubt a
-name holds a secret: a value that is hidden for nothing does less harm than one that is shown.
+Records, refusals and schemas all use this rule. A name is read as words, so `X-Api-Key`, `apiKey`
+and `apikey` are the same name, and `keyboard` does not contain `key`. A name that is only about a
+secret, such as `token_count`, does not count. In doubt, a name counts as secret: hiding a harmless
+value is better than showing a secret.
 """
 
 from __future__ import annotations
@@ -15,10 +16,12 @@ from itertools import pairwise
 from toolbooth.spelling import parts
 
 _LONGEST = 200
-"""A longer key is no name. It is read up to here, so that a hostile key costs no more."""
+"""Only this many characters of a key are read, so that a long hostile key costs little."""
 
 _KEPT = 4096
-"""Names whose answer is remembered. Callers choose the names, so there must be an end."""
+"""Answers are cached for at most this many names. Callers choose the names, so the cache must be
+limited.
+"""
 
 
 def _all(words: str) -> frozenset[str]:
@@ -29,14 +32,16 @@ _WORDS = _all(
     "password passwd pwd passphrase passcode secret token jwt bearer credential cookie "
     "authorization otp totp cvv cvc mnemonic sessid sessionid apikey"
 )
-"""Words that make any name that of a secret, unless its last word is in `_ABOUT`."""
+"""A name with one of these words is secret, unless its last word is in `_ABOUT`."""
 
 _KEYS = _all(
     "api access private signing signature encryption decryption master account session "
     "subscription auth app application license shared service hmac aes symmetric ssh ssl tls "
     "consumer client server functions storage recovery deploy webhook security"
 )
-"""The words before a secret `key`: `api_key`. Most other keys identify something: `primary_key`."""
+"""The words before a `key` that is a secret: `api_key`. Most other keys identify something:
+`primary_key`.
+"""
 
 _PHRASES = frozenset(
     [
@@ -65,7 +70,7 @@ _PHRASES = frozenset(
         ("card", "number"),
     ]
 )
-"""Two words that make any name that of a secret, unless its last word is in `_ABOUT`."""
+"""A name with two of these words in a row is secret, unless its last word is in `_ABOUT`."""
 
 _ENDINGS: dict[str, frozenset[str] | None] = {
     "auth": None,
@@ -75,7 +80,9 @@ _ENDINGS: dict[str, frozenset[str] | None] = {
         "user db database smtp mail email ftp mysql pg redis root admin proxy http login app"
     ),
 }
-"""Short words with other meanings: they count at the end of a name, alone or after these words."""
+"""Short words with other meanings. They count only at the end of a name, alone or after these
+words.
+"""
 
 _ABOUT = _all(
     # The name, place and kind of a secret.
@@ -90,36 +97,37 @@ _ABOUT = _all(
     "enabled disabled required supported allowed valid changed updated created policy policies "
     "strength rule rules scope scopes consent settings config options status state"
 )
-"""The last words of names that are about a secret and do not hold it: a `token_count` is a count.
-"""
+"""The last words of names that are only about a secret: a `token_count` is a count."""
 
 _QUESTIONS = _all(
     "is has have needs requires require uses use can should must allow allows accept accepts "
     "enable enables show hide supports"
 )
-"""The first word of a name that holds yes or no."""
+"""The first word of a name whose value is yes or no."""
 
 _OTHER_TOKENS = _all(
     "max min num n total prompt completion input output reasoning thinking cached used remaining "
     "budget page next previous prev continuation continue starting sync resume pagination stop "
     "special eos bos pad unk idempotency"
 )
-"""Words before a `token` that is a piece of text, or the place where a list continues."""
+"""Words before a `token` that means a piece of text, or a place in a list."""
 
 _RUN_TOGETHER = _all("password passwd passphrase passcode secret token apikey sessid sessionid")
-"""Words that stay words at the end of a longer one: `clientsecret`. No other word ends so."""
+"""Words that are also recognised at the end of a longer word: `clientsecret`. No other words end
+with these.
+"""
 
 
 def _parts_of_names() -> Iterator[str]:
-    """In lower case, every name that holds a secret has one of these in it."""
+    """Yield parts of names. In lower case, every secret name contains at least one of them."""
     yield from _WORDS
     yield from _ENDINGS
     for first, last in _PHRASES:
-        yield first if last == "id" else last  # too many names have an `id` in them
+        yield first if last == "id" else last  # too many names contain `id`
 
 
 def _shortest(texts: Iterable[str]) -> set[str]:
-    """Those that contain none of the others."""
+    """Return the parts that do not contain another part."""
     found: set[str] = set()
     for each in sorted(texts, key=len):
         if not any(other in each for other in found):
@@ -128,7 +136,7 @@ def _shortest(texts: Iterable[str]) -> set[str]:
 
 
 SECRET_PART = "|".join(sorted(_shortest(_parts_of_names())))
-"""A regular expression: a name in lower case without a match holds no secret. Hostile text has a
+"""A regular expression. A name in lower case without a match is not secret. Hostile text may have a
 million names, and reading each as words would take seconds.
 """
 
@@ -136,12 +144,12 @@ _SECRET_PART = re.compile(SECRET_PART)
 
 
 def may_be_secret_name(name: str) -> bool:
-    """Whether a name must be read as words to know whether it is a secret's."""
+    """Return False if a name is certainly not secret. Otherwise it must be read as words."""
     return _SECRET_PART.search(name[:_LONGEST].lower()) is not None
 
 
 def is_secret_name(name: str) -> bool:
-    """Whether a key of this name holds a secret."""
+    """Return True if the value of a key with this name is a secret."""
     return _is_secret_name(name[:_LONGEST])
 
 
@@ -156,19 +164,19 @@ def _is_secret_name(name: str) -> bool:
 
 
 def _words(name: str) -> list[str]:
-    """The words of a name, in the singular where that matters, without numbers."""
+    """Return the words of a name without numbers, in the singular if that matters."""
     words = [word for word in parts(name) if not word.isdecimal()]
     return [piece for word in words for piece in _pieces(word)]
 
 
 def _pieces(word: str) -> tuple[str, ...]:
-    """The words that are written together in one word."""
+    """Return the words that are joined in one word."""
     if _SECRET_PART.search(word) is None:
         return (word,)
     singular = word.removesuffix("s")
     if singular in _WORDS or singular in ("key", "code"):
         return (singular,)
-    # Two words that are often written as one: `accesskey`, `dbpass`, `basicauth`.
+    # These are two words that are often joined: `accesskey`, `dbpass`, `basicauth`.
     for ending in ("key", "id", "pass", "auth"):
         start = word.removesuffix(ending)
         if start != word and _is_written_with(start, ending):
@@ -199,8 +207,8 @@ def _contains_one(words: list[str]) -> bool:
     if not _PHRASES.isdisjoint(pairwise(words)):
         return True
     found = _WORDS.intersection(words)
-    # If `token` is the only word that makes it a secret, the words before it decide:
-    # `refresh_token` is one, `max_token` and `next_page_token` are not.
+    # If `token` is the only secret word, the words before it decide: `refresh_token` is secret,
+    # `max_token` and `next_page_token` are not.
     if tuple(found) == ("token",):
         before = words[: words.index("token")]
         return _OTHER_TOKENS.isdisjoint(before)
@@ -208,6 +216,6 @@ def _contains_one(words: list[str]) -> bool:
 
 
 def _is_about(words: list[str]) -> bool:
-    """Whether a name is about a secret and does not hold it."""
-    # `session_id` ends with `id` like names that are about a secret, but is the secret itself.
+    """Return True if a name is only about a secret."""
+    # `session_id` ends with `id`, like names that are only about a secret, but is itself secret.
     return words[-1] in _ABOUT and tuple(words[-2:]) not in _PHRASES

@@ -1,5 +1,5 @@
-"""Shape: which JSON may be sent where. Its types, and a walk over them. `shape_check.py` has the
-compiled check of a whole value.
+"""Shape: describes which JSON may be sent at each place. This module has its types, and a walk over
+them. `shape_check.py` has the compiled check of a whole value.
 
 A Shape does not know where it came from, so a Python signature, a model and a foreign JSON Schema
 are guarded by the same code. Caches are fields that `dataclasses.replace` does not copy: a changed
@@ -19,11 +19,11 @@ from toolbooth.jsonvalue import JsonPath
 JsonType = Literal["null", "boolean", "integer", "number", "string", "object", "array"]
 
 Temporal = Literal["", "date", "date-time", "time", "duration", "any"]
-"""Text of which kind of time; "": none; "any": of several kinds."""
+"""The kind of date or time in a text. "": none. "any": several kinds."""
 
 Unsent = Literal["", "null", "kept"]
-"""What happens to a field that is not sent: it is null, or keeps the value that is stored; "": what
-the published schema says.
+"""How a missing field is treated: it is null, or keeps its stored value. "": as the published
+schema states.
 """
 
 EVERY_TYPE: frozenset[JsonType] = frozenset(
@@ -38,52 +38,66 @@ _TYPES: dict[type, JsonType] = {
     float: "number",
     bool: "boolean",
     type(None): "null",
-    # jiter's number with all the digits that were sent.
+    # jiter's number with all digits that were sent.
     LosslessFloat: "number",
 }
 
 NUMBER_AS_TEXT = r"^\s*[-+]?[0-9.]+([eE][-+]?[0-9]+)?\s*$"
-"""A number sent for a date, as text."""
+"""Matches a number as text, which may be sent for a date."""
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
 class Shape:
-    """Which JSON may be sent at one place. It changes only while it is built: recursion needs
-    that.
+    """The JSON that may be sent at one place. It is changed only while it is built, which recursion
+    requires.
     """
 
     types: frozenset[JsonType] = frozenset()
     objects: tuple[ObjectShape, ...] = ()
     arrays: tuple[ArrayShape, ...] = ()
     opaque: bool = False
-    """Any, or the author's own code: nothing from here down is repaired or refused."""
+    """True for `Any`, and for values that the author's own code reads. Nothing from here down is
+    repaired or refused.
+    """
     constants: tuple[Any, ...] | None = None
-    """The only scalars that fit, if the type lists them. They distinguish the branches of a union.
+    """The only scalars that fit, if the type lists them. They can distinguish the branches of a
+    union.
     """
     strict: bool = False
-    """No number or boolean is read out of text here."""
+    """True if numbers and booleans are not read out of text here."""
     secret: bool = False
     has_secret: bool = False
-    """There is a secret here or below, so no value from here is echoed."""
+    """True if there is a secret here or below. Then messages do not repeat values from here."""
     decimal: bool = False
-    """A Decimal: every digit counts."""
+    """True for a Decimal, of which every digit counts."""
     integral: bool = False
-    """Behind an author's validator: an integer is declared there, and no other number."""
+    """True if an author's validator gets this value and only an integer is declared, no other
+    number.
+    """
     behind: frozenset[JsonType] = frozenset()
-    """Behind an author's validator: the types that are declared there; empty if any."""
+    """If an author's validator gets this value: the declared types; empty if any type is
+    accepted.
+    """
     temporal: Temporal = ""
-    """Text of a date or time: a bare number is a guess even as text."""
+    """The kind of date or time, if text is one. Reading a bare number would be a guess, even as
+    text.
+    """
     json_text: bool = False
-    """JSON text is declared here, so reading it is not a repair."""
+    """True if JSON text is declared here. Then parsing it is not a repair."""
     ambiguous: bool = False
-    """The author's validation chooses a branch of a union: a number is left as it was sent."""
+    """True if the author's validation chooses a branch of a union. Then a number is left as it was
+    sent.
+    """
     named_by: tuple[str, ...] = ()
-    """Fields of the object here that a text can be meant for. Text that is declared too is a UUID.
+    """Fields of this object for which a text may be meant. If text is declared here too, it is a
+    UUID.
     """
     has_one_name: bool = False
-    """Text can only be meant for the one field in `named_by`, so a correction may use it."""
+    """True if text can only be meant for the one field in `named_by`. Then a correction may use
+    that field.
+    """
     is_row_key: bool = False
-    """The key of a row: an example that is made up could be the key of a real one."""
+    """True for the key of a row. A made-up example could be the key of an existing row."""
     check: Callable[[Any], bool] | None = field(init=False, default=None, repr=False)
     """The cache of `fits`."""
     branches: tuple[Shape, ...] | None = field(init=False, default=None, repr=False)
@@ -101,27 +115,27 @@ class Field:
     shape: Shape
     required: bool = True
     verbatim: bool = False
-    """The value is taken as sent: null and empty text do not mean 'not sent', tags in a text do not
-    mean other arguments.
+    """True if the value is taken exactly as sent: null and empty text do not mean "not sent", and
+    tags in a text are not read as other arguments.
     """
     model_path: tuple[str, ...] = ()
-    """Where the author's model has it, if flattening moved it; empty: under its own key."""
+    """The path in the author's model, if flattening moved the field. Empty if it is under its own
+    key.
+    """
     exact: bool = False
-    """The value is taken as it was sent, or the call is refused: it is neither repaired nor
-    corrected, and null and empty text do not mean 'not sent'.
+    """True if the value is never repaired or corrected, only accepted or refused. null and empty
+    text do not mean "not sent".
     """
     unsent: Unsent = ""
     other_names: frozenset[str] = frozenset()
-    """Its names on other servers, without case and separators. A refusal of such a name mentions
-    this field.
+    """Its names on other servers, in lower case and without separators. A refusal of such a name
+    suggests this field.
     """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Group:
-    """A model whose fields were flattened: where it is, and its value if none of its keys is
-    sent.
-    """
+    """A model whose fields were flattened: its path, and its value if none of its keys is sent."""
 
     model_path: tuple[str, ...]
     absent: Literal["empty", "null", "omit"]
@@ -129,37 +143,39 @@ class Group:
 
 @dataclass(slots=True, kw_only=True, eq=False)
 class ObjectShape:
-    """One form of object: its declared keys, and the shape of undeclared ones (None: it is
+    """One form of an object: its declared keys, and the shape of undeclared ones (None if it is
     closed).
     """
 
     fields: dict[str, Field] = field(default_factory=dict[str, Field])
     additional: Shape | None = None
     patterns: tuple[tuple[str, Shape], ...] = ()
-    """Shapes of undeclared keys by regular expression. `additional` is then any of them."""
+    """The shapes of undeclared keys by regular expression. `additional` is then the union of
+    these.
+    """
     unmatched: Shape | None = None
-    """The shape of keys that match none of the patterns; None: there may be none."""
+    """The shape of keys that match no pattern; None if they may not be sent."""
     is_silent: bool = False
-    """It is closed because its JSON Schema does not state whether there may be other keys. Only a
-    proxy treats such an object otherwise than one that forbids them.
+    """True if the object is closed only because its JSON Schema does not state whether other keys
+    may be sent. Only the proxy distinguishes it from one that forbids them.
     """
     additional_path: tuple[str, ...] = ()
-    """Where the author's model has undeclared keys, if flattening moved them."""
+    """The path of undeclared keys in the author's model, if flattening moved them."""
     groups: tuple[Group, ...] = ()
     flattened: bool = False
-    """Fields were moved to this level, so their values must be put back in place."""
+    """True if fields were moved to this level. Then their values must be put back."""
     flattened_below: bool = False
-    """Fields were moved somewhere below this level."""
+    """True if fields were moved somewhere below this level."""
     names: tuple[str, ...] = ()
     """The published names, in order."""
     controls: frozenset[str] = frozenset()
-    """Those of the names that are arguments for the server, not for the tool."""
+    """The names that are arguments for the server and not for the tool."""
     guarded: frozenset[str] = frozenset()
-    """Names, without case and separators, that are never removed with a key of the client's, even
-    if this form does not declare them.
+    """Names in lower case and without separators. A key with such a name is never removed as one
+    that the client added, even if this form does not declare it.
     """
     exclusive_paths: tuple[tuple[JsonPath, ...], ...] = ()
-    """For each field that several paths lead to: those paths, of which only one may be sent."""
+    """For each field with several paths: these paths, of which only one may be sent."""
     plain: dict[str, frozenset[type]] | None = field(init=False, default=None, repr=False)
     """The cache of `plain_fields`."""
     integers: dict[str, Shape] | None = field(init=False, default=None, repr=False)
@@ -168,24 +184,28 @@ class ObjectShape:
 
 @dataclass(slots=True, kw_only=True, eq=False)
 class ArrayShape:
-    """One form of array: shapes by position, then one for all further items (None: anything)."""
+    """One form of an array: the shapes of the first items by position, then one for all other items
+    (None for any value).
+    """
 
     prefix: tuple[Shape, ...] = ()
     items: Shape | None = None
     closed: bool = False
-    """Items between the prefix and the last ones would never be read, so they may not be sent."""
+    """True if items between the first and the last ones may not be sent, because they would never
+    be read.
+    """
     last: int = 0
-    """If the array is closed, this many items are read from its end."""
+    """The number of items that are read from the end, if the array is closed."""
 
 
 def item_shape(form: ArrayShape, index: int) -> Shape | None:
-    """The shape of the item at a position, counted from the start; None: anything."""
-    # Before the start, at a negative index, there is no prefix: Python would count it from the end.
+    """Return the shape of the item at a position from the start; None for any value."""
+    # A negative index is before the start. Python would count it from the end.
     return form.prefix[index] if 0 <= index < len(form.prefix) else form.items
 
 
 def json_type(value: Any) -> JsonType:
-    """The JSON type of a value as it was read."""
+    """Return the JSON type of a parsed value."""
     return _TYPES[type(value)]
 
 
@@ -193,7 +213,7 @@ def json_type(value: Any) -> JsonType:
 
 
 def parts_of(shape: Shape) -> Iterator[Shape]:
-    """The shapes directly below one."""
+    """Yield the shapes directly below a shape."""
     for form in shape.objects:
         yield from shapes_in_object(form)
     for form in shape.arrays:
@@ -203,7 +223,7 @@ def parts_of(shape: Shape) -> Iterator[Shape]:
 
 
 def shapes_in_object(form: ObjectShape) -> Iterator[Shape]:
-    """The shapes of the keys of one form of object."""
+    """Yield the shapes of the keys of one form of an object."""
     for each in form.fields.values():
         yield each.shape
     yield from (each for _, each in form.patterns)
@@ -211,7 +231,7 @@ def shapes_in_object(form: ObjectShape) -> Iterator[Shape]:
 
 
 def walk(root: Shape) -> Iterable[Shape]:
-    """A shape and all shapes below it, each once."""
+    """Yield a shape and all shapes below it, each once."""
     found: dict[int, Shape] = {}
     waiting = [root]
     while waiting:
@@ -223,13 +243,15 @@ def walk(root: Shape) -> Iterable[Shape]:
 
 
 def anywhere(root: Shape, holds: Callable[[Shape], bool]) -> bool:
-    """Whether `holds` is true of a shape or of one below it. Opaque shapes do not count."""
+    """Return True if `holds` is true for a shape or a shape below it. Opaque shapes do not
+    count.
+    """
     return any(not shape.opaque and holds(shape) for shape in walk(root))
 
 
 def shapes_above(root: Shape, holds: Callable[[Shape], bool]) -> set[int]:
-    """The ids of all shapes of which something holds, or holds of a shape below them."""
-    # Shapes may contain themselves and have no equality by value, so their ids are collected.
+    """Return the ids of all shapes for which `holds` is true, or is true for a shape below them."""
+    # Shapes may contain themselves and are not compared by value, so their ids are collected.
     every = walk(root)
     found = {id(shape) for shape in every if holds(shape)}
     settled = not found
@@ -243,7 +265,7 @@ def shapes_above(root: Shape, holds: Callable[[Shape], bool]) -> set[int]:
 
 
 def has_recursive_unions(root: Shape) -> bool:
-    """Whether a place with several forms of objects or arrays may contain that place again."""
+    """Return True if a place with several forms of objects or arrays may contain itself."""
     # Only places with several forms multiply the work: with two forms, n levels may be read in 2^n
     # ways.
     unions = [shape for shape in walk(root) if len(shape.objects) + len(shape.arrays) > 1]
@@ -252,5 +274,5 @@ def has_recursive_unions(root: Shape) -> bool:
 
 
 def is_integer_only(shape: Shape) -> bool:
-    """Whether a number that is sent here must be whole."""
+    """Return True if a number here must be whole."""
     return "integer" in shape.types and "number" not in shape.types

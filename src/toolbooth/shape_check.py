@@ -1,4 +1,4 @@
-"""The compiled check of a whole value: whether it has a shape, without a repair."""
+"""The compiled check of a whole value against a shape, without repairs."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ _UUID = "^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$"
 
 
 def fits(shape: Shape, value: Any) -> bool:
-    """Whether a value passes as it is: neither a repair nor a refusal is due.
+    """Return True if a value certainly needs neither a repair nor a refusal.
 
-    No decides nothing; the boundary then examines the call. Compiled on first use, so that a server
-    of a thousand tools starts at once.
+    After False, the boundary examines the call. The check is compiled on first use, so that a
+    server with a thousand tools starts quickly.
     """
     check = shape.check
     if check is None:
-        # A compiled check would try every form again at every level; the examination does not.
+        # A compiled check would try every form again at every level. The examination does not.
         if has_recursive_unions(shape):
             check = shape.check = _fits_nothing
         else:
@@ -42,9 +42,7 @@ def _fits_nothing(value: Any) -> bool:
 
 @cache
 def json_schema() -> Any:
-    """jsonschema-rs, loaded on first use: a tool whose validation proves its shape never needs
-    it.
-    """
+    """Return jsonschema-rs. It is loaded on first use, because many tools do not need it."""
     return import_module("jsonschema_rs")
 
 
@@ -57,11 +55,11 @@ _SCALARS: dict[str, tuple[type, ...]] = {
 
 
 def plain_types(shape: Shape) -> frozenset[type]:
-    """The Python types of scalars that need no second look here."""
+    """Return the Python types of scalars that need no further check here."""
     found = shape.scalar_types
     if found is None:
-        # These texts need a second look, although text is declared: `"5"` for a date, JSON text,
-        # and the name of a row where its key is wanted.
+        # These texts need a further check, although text is declared: `"5"` for a date, JSON text,
+        # and the name of a row in place of its key.
         looked_at = shape.opaque or shape.temporal or shape.json_text or shape.named_by
         types = () if looked_at else shape.types
         found = frozenset(each for kind in types for each in _SCALARS.get(kind, ()))
@@ -70,11 +68,13 @@ def plain_types(shape: Shape) -> frozenset[type]:
 
 
 def plain_fields(form: ObjectShape) -> dict[str, frozenset[type]]:
-    """`plain_types` of every field; none, if a field has several keys: it may be sent twice."""
+    """Return `plain_types` of every field. Return an empty dict if a field has several keys,
+    because it may be sent twice.
+    """
     found = form.plain
     if found is None:
-        # The fast path reads each key by itself. Only a whole check notices that `firstName` and
-        # `first_name` were both sent for one field.
+        # The fast path checks each key separately. Only a check of the whole object finds that
+        # `firstName` and `first_name` were both sent for one field.
         only_keys = len(form.fields) == len(form.names)
         fields = form.fields.items() if only_keys else ()
         found = form.plain = {key: plain_types(each.shape) for key, each in fields}
@@ -82,12 +82,12 @@ def plain_fields(form: ObjectShape) -> dict[str, frozenset[type]]:
 
 
 def fitting_form(shape: Shape, value: Any) -> ObjectShape | ArrayShape | None:
-    """The form of object or array that a value has, if the shape has several."""
+    """Return the form of a value, if the shape has several forms of objects or arrays."""
     forms = shape.objects if isinstance(value, dict) else shape.arrays
     if len(forms) == 1:
         return forms[0]
     if shape.branches is None:
-        # Each form becomes a shape of its own, because the compiled check is kept at a shape.
+        # Each form becomes a separate shape, because the compiled check is cached in a shape.
         objects = [Shape(types=frozenset(("object",)), objects=(form,)) for form in shape.objects]
         arrays = [Shape(types=frozenset(("array",)), arrays=(form,)) for form in shape.arrays]
         shape.branches = (*objects, *arrays)
@@ -96,11 +96,11 @@ def fitting_form(shape: Shape, value: Any) -> ObjectShape | ArrayShape | None:
 
 
 def check_schema(shape: Shape) -> Json:
-    """Return the closed JSON Schema that is equal to the shape."""
+    """Return a closed JSON Schema that accepts the same values as the shape."""
     writer = _Writer(in_place=_MOST_IN_PLACE)
     try:
-        # The schema would grow with every way through the shape. A second attempt with definitions
-        # is as large as the shape alone.
+        # The schema would grow with every path through the shape. The second attempt uses
+        # definitions, so the schema is only as large as the shape.
         made = writer.shape(shape)
     except _TooManyForms:
         writer = _Writer(in_place=0)
@@ -109,19 +109,22 @@ def check_schema(shape: Shape) -> Json:
 
 
 _MOST_IN_PLACE = 1_000
-"""Forms that are written in place, which checks fastest, before each becomes a definition instead.
+"""At most this many forms are written in place, which is fastest. With more, each form becomes a
+definition.
 """
 
 
 class _TooManyForms(Exception):
-    """A shape whose forms, written in place, would fill a far larger schema than the author's."""
+    """The forms of a shape, written in place, would make the schema far larger than the
+    author's.
+    """
 
 
 class _Writer:
-    """Writes forms in place; one that contains itself becomes a definition.
+    """Writes forms in place, except that a form that contains itself becomes a definition.
 
-    If `in_place` is 0, every form becomes a definition: the schema is as large as the shape, not as
-    all ways through it.
+    If `in_place` is 0, every form becomes a definition, and the schema is only as large as the
+    shape.
     """
 
     def __init__(self, in_place: int) -> None:
@@ -143,7 +146,7 @@ class _Writer:
         choices += [self._form(form) for form in (*shape.objects, *shape.arrays)]
         if len(choices) == 1:
             return choices[0]
-        # Without any type, nothing may be sent here. `{}` would allow everything.
+        # If there is no type, nothing may be sent here. `{}` would allow everything.
         return {"anyOf": choices} if choices else {"not": {}}
 
     def _scalar(self, kind: str, shape: Shape) -> Json:
@@ -157,8 +160,8 @@ class _Writer:
         name = f"form{id(form)}"
         reference = {"$ref": f"#/$defs/{name}"}
         if id(form) in self.inside or (not self.in_place and name in self.definitions):
-            # The form contains itself, and is still being written further up. This entry makes it
-            # become a definition when it is done.
+            # The form contains itself and is still being written. This entry makes it a definition
+            # when it is done.
             self.definitions.setdefault(name, None)
             return reference
         self.form_count += 1
@@ -180,17 +183,18 @@ class _Writer:
         }
         if form.patterns:
             made["patternProperties"] = {key: self.shape(each) for key, each in form.patterns}
-        # Two keys for one field: one of the sent values would be lost.
+        # Two keys for one field are refused, because one of the values would be lost.
         pairs = _exclusive_keys(form)
         parts: list[Json] = [{"not": {"required": list(dict.fromkeys(pair))}} for pair in pairs]
-        # If a required field is missing, a key of an open object may be a wrapper around it.
+        # If a required field is missing, an undeclared key of an open object may be a wrapper
+        # around it.
         if form.additional is not None:
             parts += _required(form)
         return {**made, "allOf": parts} if parts else made
 
     def _undeclared(self, form: ObjectShape) -> Json | bool:
-        """An undeclared key: none in a closed object; in an open one, anything except a possible
-        wrapper of declared names.
+        """Return the schema of undeclared keys. A closed object has none. An open object accepts
+        anything except a possible wrapper of declared names.
         """
         undeclared = form.unmatched if form.patterns else form.additional
         if undeclared is None:
@@ -200,7 +204,7 @@ class _Writer:
             return additional
         names = {"enum": list(form.fields)}
         wrapper = {"type": "object", "minProperties": 1, "propertyNames": names}
-        # A wrapper may come as JSON text, also as text in text: `"{\"name\": ...}"` within quotes.
+        # A wrapper may be JSON text, also encoded twice: `"{\"name\": ...}"` within quotes.
         text = {"type": "string", "pattern": r'^[\s"]*\{'}
         return {"allOf": [additional, {"not": {"anyOf": [wrapper, text]}}]}
 
@@ -223,15 +227,16 @@ def _keys_by_field(form: ObjectShape) -> Iterable[list[str]]:
 
 
 def _required(form: ObjectShape) -> Iterator[Json]:
-    """Every required field is sent, under any of its keys."""
+    """Yield the rule for each required field: it must be sent under one of its keys."""
     for keys in _keys_by_field(form):
         if form.fields[keys[0]].required:
             yield {"anyOf": [{"required": [key]} for key in keys]}
 
 
 def _exclusive_keys(form: ObjectShape) -> list[tuple[str, str]]:
-    """Pairs of keys that lead to the same field."""
-    # Of exclusive paths, the check sees only the first steps; the examination sees the others.
+    """Return pairs of keys for the same field."""
+    # For exclusive paths, this check compares only the first steps. The examination compares the
+    # others.
     pairs = [pair for keys in _keys_by_field(form) for pair in combinations(sorted(keys), 2)]
     for paths in form.exclusive_paths:
         first_keys = [str(path[0]) for path in paths]

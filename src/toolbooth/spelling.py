@@ -1,7 +1,7 @@
-"""Which declared name an undeclared one is certainly meant for: names are matched by spelling.
+"""Finds the declared name that an undeclared one certainly means, by its spelling.
 
-A similar name is not enough: `from_account` is similar to `to_account`, and means the opposite. And
-a slip that spells another word may be no slip: `contract` for `contact`.
+A similar name is not enough: `from_account` is similar to `to_account`, but means the opposite. And
+a misspelling that is itself a word may be meant: `contract` for `contact`.
 """
 
 from __future__ import annotations
@@ -16,33 +16,35 @@ from itertools import pairwise
 from toolbooth.jsonvalue import recased
 
 SHORTEST = 5
-"""Letters of a word in which a slip is corrected: shorter ones are too close to each other."""
+"""A slip is corrected only in words with at least this many letters. Shorter words are too similar
+to each other.
+"""
 
 _KEPT = 4096
-"""Names that are remembered. Callers choose names, so there must be an end."""
+"""At most this many names are cached. Callers choose names, so the cache must be limited."""
 
 _LONGEST = 200
-"""Characters of a name that is remembered."""
+"""Longer names are not cached."""
 
 _PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[^\W\d_a-zA-Z]+|\d+")
 
 _ENDING = re.compile(r"(er|ee|or|ed|ing)s?$")
-"""Endings of words for the one who acts, and for the one that is acted on."""
+"""Endings of words for the person who acts, and for the person or thing that is acted on."""
 
 _NAME = re.compile(r"[\w .-]+")
-"""The characters of a name. A text with any other is not a name."""
+"""Matches a text that may be a name, by its characters."""
 
 _DIRECTIONS = frozenset(
     ["to", "from", "by", "per", "of", "in", "for", "before", "after", "over", "under", "than", "vs"]
 )
-"""Words that mean something else when they come first than when they come last."""
+"""Words whose meaning depends on their position, first or last."""
 
 _ROWS = (("qwertyuiop", 0), ("asdfghjkl", 0.25), ("zxcvbnm", 0.75))
-"""The letters of a keyboard, and how far to the right each row begins, in keys."""
+"""The letters of a keyboard by row, and the offset of each row to the right, in keys."""
 
 
 def _neighbours() -> dict[str, str]:
-    """The letters beside each letter on a keyboard, in its row and in the rows next to it."""
+    """Return the letters beside each letter on a keyboard, in its row and the rows next to it."""
     places: dict[str, tuple[int, float]] = {}
     for row, (letters, start) in enumerate(_ROWS):
         places |= {letter: (row, start + column) for column, letter in enumerate(letters)}
@@ -65,16 +67,16 @@ class Match:
 
     name: str
     by_number: bool = False
-    """Whether the name is the plural or singular of the one that was sent. The value must then fit
-    as it is.
+    """True if the name is the plural or singular of the one that was sent. Then the value must fit
+    without a change.
     """
 
 
 def certain_match(
     sent: str, names: Sequence[str], words: frozenset[str] = frozenset()
 ) -> Match | None:
-    """The only one of these names that is certainly meant; None if there are none or several.
-    `words`: further names of the same tool, whose words are no slips either.
+    """Return the only one of these names that is certainly meant; None if there is not exactly one.
+    `words`: further names of the same tool. Their words are not slips.
     """
     wanted = recased(sent)
     same = [name for name in names if recased(name) == wanted]
@@ -87,8 +89,8 @@ def certain_match(
     if isinstance(found[0], Match):
         may_be_slip = found[0].by_number and _is_slip_in_another(sent, found[0].name, names)
         return None if may_be_slip else found[0]
-    # A slip counts only where the word is not one by itself. `contract` is a word, so it is not a
-    # slip in `contact`, and neither is a word that another name of the tool has.
+    # A slip counts only if the result is not a word. `contract` is a word, so it is not a slip of
+    # `contact`. A word in another name of the tool is not a slip either.
     name, word, declared = found[0]
     if word in _words_of(words) or any(word in parts(each) for each in names):
         return None
@@ -96,8 +98,8 @@ def certain_match(
 
 
 def _may_be_another(sent: str, name: str, names: Sequence[str]) -> bool:
-    """Whether a name that was sent with other separators may be a slip in another one: the `n` of
-    `description__n` or of `description__nic` may be the end of the word before it.
+    """Return True if a name with other separators may be a slip of another name: the `n` in
+    `description__n` or `description__nic` may belong to the word before it.
     """
     ours, theirs = parts(name), parts(sent)
     has_letter = any(len(each) == 1 for each in (*ours, *theirs))
@@ -106,8 +108,8 @@ def _may_be_another(sent: str, name: str, names: Sequence[str]) -> bool:
 
 
 def _is_slip_in_another(sent: str, name: str, names: Sequence[str]) -> bool:
-    """Whether the sent name may also be a slip in another name than this one, in a word of any
-    length: `lts` may be meant for `lt` or for `lte`.
+    """Return True if the sent name may be a slip of a name other than this one, in a word of any
+    length: `lts` may mean `lt` or `lte`.
     """
     return any(is_one_slip(sent, other) for other in names if other != name)
 
@@ -137,8 +139,10 @@ def _words_of(names: frozenset[str]) -> frozenset[str]:
 
 
 def parts(name: str) -> tuple[str, ...]:
-    """The words and numbers of a name, in lower case: `firstName2` has `first`, `name` and `2`."""
-    # A hostile key may have a million letters. It is read, but not remembered.
+    """Return the words and numbers of a name in lower case: `firstName2` has `first`, `name` and
+    `2`.
+    """
+    # A hostile key may have a million letters. It is read, but not cached.
     return _kept_parts(name) if len(name) <= _LONGEST else _parts(name)
 
 
@@ -153,24 +157,26 @@ def _parts(name: str) -> tuple[str, ...]:
 
 @cache
 def _list() -> str:
-    """All words, each between two line ends. Searching the text costs less than keeping a set."""
+    """Return all words, each between two line ends. Searching the text needs less memory than a
+    set.
+    """
     return "\n" + files("toolbooth").joinpath("words.txt").read_text(encoding="ascii")
 
 
 def is_listed(text: str) -> bool:
-    """Whether text is a word that a name or a documentation has."""
+    """Return True if text is in the list of words that names and documentation use."""
     return f"\n{text}\n" in _list()
 
 
 @lru_cache(maxsize=_KEPT)
 def is_word(text: str) -> bool:
-    """Whether text is a listed word, or a form of one."""
+    """Return True if text is a listed word, or a form of one."""
     return any(map(is_listed, (text, *_stems(text))))
 
 
 def _stems(text: str) -> Iterator[str]:
     """Yield a word without its ending: `assign` of `assigner`, `entire` of `entires`. Short stems
-    are skipped: `serfer` is a slip in `server`, and not made from `serf`.
+    are skipped: `serfer` is a slip of `server`, and not a form of `serf`.
     """
     for ending in ("er", "ee", "or", "ed", "ing", "ly", "s"):
         stem = text.removesuffix(ending)
@@ -182,20 +188,20 @@ def _stems(text: str) -> Iterator[str]:
 
 
 def _is_other_form(word: str, declared: str) -> bool:
-    """Whether two words are the same one with other endings: `callee` is not meant for `caller`."""
+    """Return True if two words differ only in their endings: `callee` does not mean `caller`."""
     stem, other = (_ENDING.sub("", each) for each in (word, declared))
     if stem != other or stem in (word, declared):
         return False
-    # Also of `muter` and of `logger`.
+    # This includes `muter` and `logger`.
     return any(map(is_listed, (stem, f"{stem}e", stem[:-1])))
 
 
 def _is_number_of(one: str, other: str) -> bool:
-    """Whether one word is the plural of the other."""
+    """Return True if one word is the plural of the other."""
     short, long = sorted((one, other), key=len)
     if len(short) < 2 or not short.isalpha():
         return False
-    # `ids` and `ips` are plurals; `ies` is none of `ie`, which is no noun.
+    # `ids` and `ips` are plurals. `ies` is not, because `ie` is not a noun.
     if len(short) == 2 and short[1] in "aeiou":
         return False
     return long in (f"{short}s", f"{short}es") or (
@@ -207,7 +213,7 @@ def _is_number_of(one: str, other: str) -> bool:
 
 
 def is_one_slip(sent: str, name: str) -> bool:
-    """Whether one slip makes one of these names of the other, whatever separates their words."""
+    """Return True if one slip turns one name into the other, with any separators."""
     wanted, other = recased(sent), recased(name)
     return wanted != other and _is_one_slip(wanted, other, _first_difference(wanted, other))
 
@@ -229,7 +235,7 @@ def _slip(sent: str, theirs: tuple[str, ...], ours: tuple[str, ...]) -> tuple[st
 def _slip_in_joined(
     sent: str, theirs: tuple[str, ...], ours: tuple[str, ...]
 ) -> tuple[str, str] | None:
-    """The same for a name that was sent with other separators, or none."""
+    """Return the same for a name that was sent with other separators, or without any."""
     name = "".join(ours)
     more = len(sent) - len(name)
     if abs(more) > 1 or sent == name:
@@ -237,7 +243,7 @@ def _slip_in_joined(
     at = _first_difference(sent, name)
     if not _is_one_slip(sent, name, at):
         return None
-    # A letter that begins a word is a word more, and no letter that was doubled: `variation_n`.
+    # A single letter after a separator is another word, and not a doubled letter: `variation_n`.
     if more == 1 and any(start == at for start, _ in _spans(theirs)):
         return None
     # Dropped, doubled or replaced: one letter. Swapped: this one and the next.

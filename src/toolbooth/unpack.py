@@ -1,6 +1,7 @@
-"""The two names of flattening, for `from toolbooth.unpack import Unpack, unpack_pydantic_params`.
+"""The two public names for flattening:
 
-They are the same objects as in `toolbooth`.
+`from toolbooth.unpack import Unpack, unpack_pydantic_params`. They are the same objects as in
+`toolbooth`.
 """
 
 from __future__ import annotations

@@ -30,7 +30,11 @@ class Flagged(BaseModel):
         pytest.param(
             '{"version": true, "amount": 5}', [("unknown-key", "$.it.amount")], id="true-amount"
         ),
-        pytest.param('{"version": 1, "note": "x"}', [("unknown-key", "$.it.note")], id="one-note"),
+        pytest.param(
+            '{"version": 1, "note": "x"}',
+            [("unknown-key", "$.it.note"), ("missing", "$.it.amount")],
+            id="one-note",
+        ),
     ],
 )
 def test_tags_are_compared_as_json_so_true_is_not_1(sent: str, expected: Any):

@@ -260,7 +260,7 @@ def test_keys_of_two_alternatives_at_once_are_explained():
         (
             "unknown-key",
             "$.p.foo",
-            '"foo" cannot be combined with the other fields that were sent; it is used with "foo", "baz"',
+            '"foo" cannot be combined with "bar"; it is used with "baz"',
         )
     ]
     assert codes(schema, b'{"p": {"bar": 2, "baz": {"x": 1}}}') == [("unknown-key", "$.p.baz")]

@@ -88,3 +88,16 @@ def test_a_wrong_key_of_filter_keys_is_answered_with_the_fields_of_the_result(mc
     Contact.objects.create(email="a@x.io")
     found = declared(mcp("contacts__list", {"filter_keys": ["emial"]}))
     assert found["$.filter_keys"]["email"] == "field of the result"
+
+
+@pytest.mark.parametrize("tool", ["companies__create", "companies__update"])
+def test_a_wrong_value_is_reported_together_with_a_missing_field(mcp, tool):
+    Company.objects.create(pk=1, name="Acme")
+    key = {"id": 1} if tool.endswith("update") else {}
+    result = mcp(tool, {**key, "employees": "x"})
+    assert result["content"][0]["text"].splitlines()[:3] == [
+        f"Refused: 2 problems in the arguments of '{tool}'. Nothing was done.",
+        '- $.employees: must be an integer, got text "x"; e.g. 2; leave it out if unknown',
+        "- $.name: is required, but was not sent",
+    ]
+    assert [each.name for each in Company.objects.all()] == ["Acme"]

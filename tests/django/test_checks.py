@@ -208,6 +208,26 @@ def test_urls_without_the_app_are_an_error(project):
     ) in done.stderr
 
 
+def test_doctor_without_a_database_continues_and_names_the_setting(project):
+    done = project.manage("mcp_doctor", database="/no/such/folder/db")
+    words = " ".join(done.stdout.split())
+    assert done.returncode == 1
+    assert (
+        "error this check failed: OperationalError: unable to open database file -> check that the "
+        "database in DATABASES runs, and that its settings are right"
+    ) in words
+    assert "ok an agent reaches /mcp" in words
+
+
+def test_doctor_names_the_line_of_the_project_where_urls_cannot_be_imported(project):
+    project.write("urls.py", "import nowhere_at_all\n")
+    done = project.manage("mcp_doctor")
+    words = " ".join(done.stdout.split())
+    error = "ModuleNotFoundError: No module named 'nowhere_at_all'"
+    assert done.returncode == 1
+    assert f"error this check failed: {error} -> see urls.py:1 " in words
+
+
 # --- mcp_tools.py ---
 
 BROKEN = {
@@ -284,6 +304,24 @@ def test_no_thread_is_started_before_the_first_request(project):
     assert not project.is_described
     assert project.run(program).stdout == "1\n"
     assert project.is_described
+
+
+FORKED = f"""
+import os
+from pathlib import Path
+from toolbooth.django import warm
+warm()
+Path("described").unlink()
+if worker := os.fork():
+    _, status = os.waitpid(worker, 0)
+    raise SystemExit(os.waitstatus_to_exitcode(status))
+{LIST}
+"""
+
+
+def test_forked_worker_lists_the_tools_that_were_described_before_the_fork(project):
+    assert project.run(FORKED).stdout == "{'named__post': ['name', 'help']}\n"
+    assert not project.is_described
 
 
 def test_new_process_lists_the_warm_file_without_describing_views(project):

@@ -276,3 +276,21 @@ def test_a_wildcard_of_exclude_matches_only_actual_tool_names(serve):
     assert sorted(serve(BOTH, EXCLUDE=["event_*"]).actions) == [
         f"organizer_orders__{each}" for each in ACTIONS
     ]
+
+
+@pytest.mark.parametrize(
+    "pattern", ["*__bulk_create", "orders__bulk_create", "event_orders__bulk_create", "orders__*"]
+)
+@pytest.mark.parametrize("places", [ONE, BOTH], ids=["one", "both"])
+def test_exclude_takes_away_tools_for_many_rows(serve, pattern, places):
+    found = serve(places, BULK_TOOLS=True, EXCLUDE=[pattern])
+    assert "orders__bulk_create" not in found.actions
+    assert "event_orders__bulk_create" not in found.actions
+    assert reported(found) == []
+
+
+def test_exclude_keeps_the_create_of_one_row(serve):
+    found = serve(ONE, BULK_TOOLS=True, EXCLUDE=["*__bulk_*"])
+    assert sorted(found.actions) == [f"orders__{each}" for each in ACTIONS]
+    found = serve(ONE, EXCLUDE=["*__bulk_*"])
+    assert reported(found) == [("TOOLBOOTH['EXCLUDE']: '*__bulk_*'", "it matches no tool")]

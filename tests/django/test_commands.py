@@ -415,3 +415,13 @@ def test_a_token_gets_the_keyword_that_the_views_expect(settings_of, ann):
     assert '"Token s3"' in run("mcp_config", "--token", "s3")[0]
     settings_of(ROOT_URLCONF=urls(companies=ByToken, mcp=False))
     assert run("mcp_config")[1] == 2
+
+
+def test_the_keyword_is_found_if_the_request_chooses_the_authenticators(settings_of, ann):
+    class ByRequest(CompanyViewSet):
+        def get_authenticators(self):
+            return [TokenAuthentication()] if self.request.method == "POST" else []
+
+    settings_of(ROOT_URLCONF=urls(companies=ByRequest))
+    printed, code = run("mcp_config", "--token", "s3")
+    assert (code, '"Token s3"' in printed) == (0, True), printed

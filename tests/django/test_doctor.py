@@ -10,10 +10,9 @@ from django.http import HttpResponse, HttpResponseRedirect
 from django.urls import include, path
 from django.views import View
 from drf_spectacular.utils import extend_schema
-from hypothesis import given
-from hypothesis import strategies as st
 from rest_framework import permissions, serializers, viewsets
 from rest_framework.authentication import SessionAuthentication
+from rest_framework.decorators import api_view
 from rest_framework.renderers import TemplateHTMLRenderer
 from rest_framework.response import Response
 from rest_framework.routers import SimpleRouter
@@ -24,16 +23,7 @@ from odd.models import Log
 from sales.views import CompanyViewSet, ContactViewSet, DealViewSet, NoteViewSet
 from toolbooth.django.decorators import mcp_ignore
 from toolbooth.django.management import examinations
-from toolbooth.django.management.doctor import (
-    callers,
-    causes,
-    deployment,
-    described,
-    keyless,
-    uncovered,
-)
-from toolbooth.django.management.doctor.findings import Cause, Finding, examine_all
-from toolbooth.django.management.doctor.report import MOST_LINES, WIDTH, Report
+from toolbooth.django.management.doctor.report import MOST_LINES, WIDTH
 
 
 class LogSerializer(serializers.ModelSerializer):
@@ -119,44 +109,6 @@ def test_the_report_of_the_example_fits_on_a_screen(settings_of, ann, options):
     assert len(lines) <= MOST_LINES
     assert max(map(len, lines)) <= WIDTH
     assert "What to do next" in lines
-
-
-LEVELS = ("ok", "note", "warning", "error")
-WORDS = st.text("abc de_", min_size=1, max_size=250).map(str.strip).filter(bool)
-CAUSES = st.builds(Cause, WORDS, WORDS.map("{{count}} {}".format), WORDS)
-FINDINGS = st.lists(
-    st.builds(Finding, st.sampled_from(LEVELS), WORDS, WORDS, st.none() | CAUSES, WORDS),
-    max_size=120,
-)
-
-
-@given(FINDINGS, st.lists(WORDS, max_size=4))
-def test_any_report_fits_on_a_screen_with_the_worst_first(found, steps):
-    groups = examine_all({"All": lambda: iter(found)})
-    lines = Report(opening=["x"], groups=groups, steps=[each[:90] for each in steps]).lines(
-        lambda level, mark: mark, whole=False
-    )
-    assert len(lines) <= MOST_LINES
-    assert all(len(line) <= WIDTH for line in lines)
-    marks = [line[:9].strip() for line in lines]
-    shown = [LEVELS.index(mark) for mark in marks if mark in LEVELS]
-    assert shown == sorted(shown, reverse=True)
-    places = {each.place for each in found}
-    assert {each.place for group in groups for each in group.findings} <= places
-
-
-def test_every_cause_and_its_remedy_fit_on_a_line_each():
-    modules = (examinations, callers, causes, deployment, described, keyless, uncovered)
-    named = [each for module in modules for each in vars(module).values()]
-    every = {each for each in named if isinstance(each, Cause)}
-    every |= {cause for _, _, cause in (*causes._LEFT_OUT, *causes._COMPLAINTS)}
-    assert len(every) > 15
-    for each in every:
-        assert len(each.title.format(count="9,999")) <= WIDTH - 11, each
-        assert len(f"-> {each.cure}") <= WIDTH - 11, each
-
-
-# --- as JSON, and exit codes ---
 
 
 def test_the_report_as_one_json_document(settings_of, ann):
@@ -253,6 +205,24 @@ def test_open_tools_are_named_until_a_login_is_required(settings_of, ann):
     assert "ok TOOLBOOTH['LOGIN_REQUIRED'] is set: anonymous callers get no tool" in words
 
 
+class ChoosesAuthenticators(APIView):
+    permission_classes = [permissions.IsAuthenticated]
+
+    def get_authenticators(self):
+        return [] if self.request.method == "OPTIONS" else [SessionAuthentication()]
+
+    def get(self, request):
+        return Response({})
+
+
+def test_authenticators_may_be_chosen_by_the_request(settings_of, ann):
+    view = ChoosesAuthenticators.as_view()
+    settings_of(ROOT_URLCONF=urls(path("mine/", view, name="mine")))
+    words, code = words_of_doctor()
+    assert (code, "this check failed" in words) == (0, False), words
+    assert "warning the API accepts only session cookies, and agents have none" in words
+
+
 # --- views ---
 
 
@@ -283,6 +253,30 @@ def test_every_fault_is_named_with_its_remedy(settings_of, ann):
         "1. Correct each error above, from the top, and run this again.",
     ):
         assert line in words, words
+
+
+@api_view(["POST", "PUT"])
+def reads(request):
+    return Response({"name": request.data["name"]})
+
+
+@api_view(["POST"])
+def reads_nothing(request):
+    return Response({})
+
+
+def test_function_views_without_a_body_are_named_as_functions(settings_of, ann):
+    patterns = [path("reads/", reads, name="reads"), path("none/", reads_nothing, name="none")]
+    settings_of(ROOT_URLCONF=urls(*patterns))
+    words, _ = words_of_doctor()
+    place = f"{reads.cls.__module__}.reads"
+    for method in ("post", "put"):
+        assert f"reads__{method}: {place} declares no body, so the tool takes no fields" in words
+    assert (
+        f"note none__post: {place}_nothing declares no body, so the tool takes no fields -> if that "
+        "is right, write @extend_schema(request=None) above reads_nothing"
+    ) in words
+    assert "WrappedAPIView" not in words
 
 
 class Page(APIView):
@@ -433,6 +427,7 @@ def test_settings_that_prevent_calls_by_agents_are_errors(settings_of, ann, chan
     words, code = words_of_doctor()
     assert (code, told in words) == (1, True), words
     assert words.count("this check failed") <= 1
+    assert words.count("no MCP endpoint") <= 1
 
 
 def all_to_login(get_response):

@@ -205,18 +205,19 @@ def test_a_key_is_the_same_through_a_dispatcher(settings_of, ann, mcp_as):
     assert lines() == ["a"]
 
 
-def test_a_repeated_call_is_authorised_again_by_the_view(call):
+@pytest.mark.parametrize("tool", ["guarded__create", "guardedinitially__create"])
+def test_a_repeated_call_is_authorised_again_by_the_view(call, tool):
     sent = {"line": "a", "idempotency_key": "k"}
-    value(call("guarded__create", sent))
+    value(call(tool, sent))
     let_in["may"] = False
     try:
-        refused = call("guarded__create", sent)
+        refused = call(tool, sent)
     finally:
         let_in["may"] = True
     assert refused["content"][0]["text"] == (
-        "Tool 'guarded__create' failed: closed. Use other credentials, or ask your user."
+        f"Tool '{tool}' failed: closed. Use other credentials, or ask your user."
     )
-    assert value(call("guarded__create", sent))["repeated"] is True
+    assert value(call(tool, sent))["repeated"] is True
 
 
 @pytest.mark.parametrize("times", [1, 2, 3])
@@ -227,6 +228,14 @@ def test_a_key_also_works_with_arguments_sent_as_json_text(call, times):
     first = value(call("lines__create", text))
     assert value(call("lines__create", text)) == {**first, "repeated": True}
     assert lines() == ["a"]
+
+
+def test_a_view_may_lock_rows_and_use_savepoints(call, atomic):
+    sent = {"line": "a", "idempotency_key": "k"}
+    first = value(call("locking__create", sent))
+    assert value(call("locking__create", sent)) == {**first, "repeated": True}
+    again = value(call("locking__create", {**sent, "idempotency_key": "other"}))
+    assert (again["id"], lines()) == (first["id"], ["a"])
 
 
 # --- calls that fail ---

@@ -12,6 +12,7 @@ from rest_framework.routers import SimpleRouter
 
 from sales.models import Company, Contact, Note, Tag
 from sales.views import CompanyViewSet, ContactViewSet, DealViewSet, NoteViewSet, TagViewSet
+from toolbooth.django.decorators import mcp_bulk
 from toolbooth.django.testing import acting_as
 
 
@@ -53,6 +54,36 @@ def test_failed_lookup_by_name_lists_the_existing_rows(ann):
     company = Company.objects.create(name="Acme")
     text = acting_as(ann).call("deals__create", title="A", company={"name": "Acne"}).text
     assert f'existing: {company.pk} ("Acme"); create one with companies__create' in text
+
+
+class ManyContacts(ContactViewSet):
+    """Takes a list of rows by itself."""
+
+    @mcp_bulk
+    def create(self, request, *args, **kwargs):
+        serializer = self.get_serializer(data=request.data, many=isinstance(request.data, list))
+        serializer.is_valid(raise_exception=True)
+        serializer.save()
+        return Response(serializer.data, status=201)
+
+
+@pytest.mark.parametrize("view", [ContactViewSet, ManyContacts])
+def test_missing_related_rows_of_many_rows_are_answered_in_the_same_way(settings_of, ann, view):
+    settings_of(ROOT_URLCONF=urls(contacts=view, tags=TagViewSet, companies=CompanyViewSet))
+    Tag.objects.create(slug="vip", title="vip")
+    rows = [
+        {"email": "a@example.org", "tags": ["vip"]},
+        {"email": "b@example.org", "tags": ["nosuchtag"]},
+        {"email": "c@example.org", "company": 77},
+    ]
+    text = acting_as(ann).call("contacts__create", objects=rows).text
+    assert text == (
+        "Refused: 2 problems in the arguments of 'contacts__create'. Nothing was done.\n"
+        '- $.objects[1].tags: no tag "nosuchtag"; existing: vip; create one with tags__create\n'
+        '- $.objects[2].company: no company "77"; none exist that you can list;'
+        " create one with companies__create"
+    )
+    assert Contact.objects.count() == 0
 
 
 def test_only_the_first_rows_are_named_and_the_tool_that_lists_the_others(ann):

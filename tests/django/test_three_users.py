@@ -236,7 +236,7 @@ def test_a_blocked_delete_names_only_rows_that_the_caller_can_list(rows, name, n
     client = acting_as(User.objects.get(username=name))
     text = client.call("estates__destroy", id=rows["leased"].pk).text
     assert MARK.findall(text) == [rows["leases"][number].name for number in named]
-    assert ("other records, which you cannot list" in text) is (len(named) < 2)
+    assert ("other records" in text) is (len(named) < 2)
 
 
 @pytest.mark.parametrize(("name", "sees_old"), [("staff", True), ("ann", False), ("guest", False)])

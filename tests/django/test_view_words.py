@@ -92,6 +92,15 @@ def test_names_in_the_urlconf_give_the_same_names(tools):
     assert list(found) == TREATMENTS
 
 
+def test_a_view_named_after_one_of_its_actions_has_one_resource(tools):
+    view = generic("UpdateTreatment", generics.RetrieveUpdateAPIView)
+    assert list(tools(path("treatments/<pk>/", view.as_view(), name="update-treatment"))) == [
+        "treatments__retrieve",
+        "treatments__update",
+        "treatments__partial_update",
+    ]
+
+
 def test_views_with_one_class_per_action_make_one_resource(tools):
     found = tools(
         path("logs/", generic("LogListView", generics.ListAPIView).as_view()),
@@ -119,6 +128,13 @@ def test_views_with_one_class_per_action_make_one_resource(tools):
         ("OAuthList", generics.ListAPIView, "a/", "oauths__list"),
         ("PasswordReset", generics.CreateAPIView, "reset/", "password_reset__create"),
         ("ListView", generics.ListAPIView, "a/", "lists__list"),
+        ("CreateTreatment", generics.CreateAPIView, "treatments/new/", "treatments__create"),
+        ("ListTreatmentsView", generics.ListAPIView, "treatments/", "treatments__list"),
+        ("DeleteTreatment", generics.DestroyAPIView, "treatments/<pk>/", "treatments__destroy"),
+        ("UpdateLogs", generics.ListAPIView, "update-logs/", "update_logs__list"),
+        ("Treatmentlist", generics.ListAPIView, "treatments/", "treatments__list"),
+        ("treatmentdetail", generics.RetrieveAPIView, "treatments/<pk>/", "treatments__retrieve"),
+        ("Checklist", generics.ListAPIView, "lists/", "checklists__list"),
     ],
 )
 def test_a_generic_view_is_named_after_its_class(tools, name, kind, place, tool):
@@ -181,6 +197,21 @@ def test_function_views_are_named_after_their_methods(tools):
             "Device update (POST)",
         ),
         (plain("Gen", "post"), "gen/", "gen__post", "Gen (POST)"),
+        (function("list_clinics", "get"), "clinics/", "clinics__list", "List clinics"),
+        (
+            function("create_clinic", "post"),
+            "clinics/create/",
+            "clinics__create",
+            "Create a clinic",
+        ),
+        (
+            function("delete_clinic", "post"),
+            "clinics/",
+            "delete_clinic__post",
+            "Delete clinic (POST)",
+        ),
+        (function("create_report", "post"), "mail/", "create_report__post", "Create report (POST)"),
+        (function("cliniclist", "get"), "clinics/", "clinics__list", "List clinics"),
         (
             plain("ClinicListAPIView", "patch"),
             "clinics/",

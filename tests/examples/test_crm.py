@@ -207,3 +207,16 @@ def test_every_object_and_array_of_the_gateway_has_an_example_without_warnings(
         text=True,
     )
     assert (shown.stdout, shown.stderr) == ("[]\n", "")
+
+
+def test_without_its_extra_the_project_names_the_command_that_installs_it():
+    # None in `sys.modules` is how Python itself marks a module that cannot be imported.
+    program = (
+        "import runpy, sys; sys.modules['django_filters'] = None; sys.argv = ['manage.py', 'seed'];"
+        "runpy.run_path('manage.py', run_name='__main__')"
+    )
+    ended = subprocess.run(
+        [sys.executable, "-c", program], cwd=EXAMPLE, capture_output=True, text=True, check=False
+    )
+    sentence = "examples/crm needs django-filter: pip install 'toolbooth[django,examples]'\n"
+    assert (ended.returncode, ended.stdout, ended.stderr) == (1, "", sentence)

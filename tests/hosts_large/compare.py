@@ -135,6 +135,8 @@ def is_equal_answer(rest: Any, mcp: Any) -> bool:
         return isinstance(mcp, dict) and set(mcp) <= told
     if isinstance(mcp, dict) and isinstance(rest, dict):
         mcp = {name: mcp[name] for name in mcp if name in rest or name not in RECEIPT_OF_DELETE}
+        if rest.get("next") and "continuation" not in rest:  # how an agent asks for that page
+            mcp = {name: each for name, each in mcp.items() if name != "continuation"}
     if isinstance(rest, list) and isinstance(mcp, dict):
         mcp = {name: each for name, each in mcp.items() if name != "headers"}  # of the pagination
     if isinstance(mcp, dict) and {"status", "content_type", "text"} <= set(mcp):

@@ -43,7 +43,7 @@ def actions() -> Figures:
             answer = twins.over_mcp(owner, tool, address(tool), with_rows=False).answer
             if NOT_IN_AN_ADDRESS in str(answer):
                 unreachable.append(f"{tool}: {answer}")
-    names = [name for name in found.actions if not re.fullmatch(r"[a-z0-9_]{1,64}", name)]
+    names = [name for name in found.actions if not re.fullmatch(r"[a-z0-9_]{1,48}", name)]
     of_the_host = {"many-tools", "empty-object", "string-format", *getattr(host, "OF_THE_HOST", ())}
     found_by_lint = lint(list(tools().values())).at_least("error")
     findings = [str(each) for each in found_by_lint if each.rule not in of_the_host]

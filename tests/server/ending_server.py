@@ -4,6 +4,7 @@ hangs first writes to standard error that it does.
 
 import asyncio
 import contextlib
+import signal
 import sys
 import threading
 
@@ -34,6 +35,25 @@ def raise_(kind: str) -> str:
 @registry.tool
 async def raise_async(kind: str) -> str:
     raise RAISED[kind]("from a tool")
+
+
+@registry.tool
+async def raise_in_a_task(kind: str) -> str:
+    async def fail() -> None:
+        raise RAISED[kind]("from a task")
+
+    await asyncio.gather(fail(), asyncio.Event().wait())
+    return "never"
+
+
+@registry.tool
+async def leave_a_task(kind: str) -> str:
+    async def fail() -> None:
+        raise RAISED[kind]("from a task")
+
+    left = asyncio.ensure_future(fail())
+    await asyncio.wait([left])
+    return "left"
 
 
 @registry.tool
@@ -105,6 +125,11 @@ def let_go() -> str:
     return "let go"
 
 
+def exit_on_signal(number: int, frame: object) -> None:
+    sys.exit(9)
+
+
 if __name__ == "__main__":
+    signal.signal(signal.SIGUSR1, exit_on_signal)
     stop, drain = [*map(float, sys.argv[1:]), 5.0, 60.0][:2]
     serve(registry, stop_seconds=stop, drain_seconds=drain)

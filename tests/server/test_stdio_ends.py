@@ -3,6 +3,7 @@ and one socket for both directions. Real processes.
 """
 
 import asyncio
+import contextlib
 import json
 import os
 import signal
@@ -109,6 +110,38 @@ def test_after_any_exception_the_call_is_answered_and_the_server_continues(tool,
         assert server.ask(PING) == PONG
         server.stdin.close()
         assert server.rest() == (0, [])
+
+
+@pytest.mark.parametrize("kind", ["KeyboardInterrupt", "SystemExit", "CancelledError", "Own"])
+def test_after_an_exception_in_a_task_of_a_tool_its_call_is_answered(kind):
+    with process() as server:
+        failed = server.ask(tool_call("raise_in_a_task", 7, kind=kind))
+        assert (failed["id"], failed["result"]["isError"]) == (7, True)
+        assert server.ask(PING) == PONG
+        server.stdin.close()
+        assert server.rest() == (0, [])
+
+
+@pytest.mark.parametrize("kind", ["KeyboardInterrupt", "SystemExit"])
+def test_an_exit_in_a_task_that_no_call_waits_for_does_not_end_the_server(kind):
+    with process() as server:
+        answer = server.ask(tool_call("leave_a_task", 7, kind=kind))
+        assert answer["result"]["content"] == [{"type": "text", "text": "left"}]
+        assert server.ask(PING) == PONG
+        server.stdin.close()
+        assert server.rest() == (0, [])
+
+
+@posix
+def test_the_exit_of_a_signal_handler_ends_the_server():
+    with process() as server:
+        assert server.ask(PING) == PONG
+        # While the answer is still being sent, an exit only fails that call. So it may take several.
+        while server.child.poll() is None:
+            server.child.send_signal(signal.SIGUSR1)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                server.child.wait(1)
+        assert server.child.returncode == 9
 
 
 @posix

@@ -191,10 +191,10 @@ def test_the_silent_losses_of_an_unprotected_server_are_found():
     assert top(told, 14) == snapshot("""\
 shop (mcp_sdk, not protected): 129 of 137 calls broke the law of the boundary
      26 lost: the tool ran, and something that was sent got lost
-      8 guessed: the tool ran on what should have been refused
+      8 guessed: the tool ran, but the call had to be refused
      14 refused: a call with one meaning was refused
-     69 unexplained: refused, but the agent is not told how to send it again
-     12 unrecorded: read as meant, but not as the law has it recorded
+     69 unexplained: refused, but without the call to send instead
+     12 unrecorded: read correctly, but the result does not record the right repair
 To change: toolbooth.protect(server) puts every tool behind the boundary.
 
 find_orders  envelope: the whole tool call as its arguments (wire measurements: double-wrapped, 2026
@@ -284,7 +284,7 @@ def test_failure_report_explains_the_needed_change():
     told = failure(registry([remind]))
     assert top(told, 11) == snapshot("""\
 shop (toolbooth): 1 of 54 calls broke the law of the boundary
-      1 broken: the tool was run, and broke
+      1 broken: the tool ran and failed
 To change: where the correct call breaks, the tool expects what is never delivered. Values arrive as
   annotation says: a model as that model, not as a dict; without one, dates and the keys of objects
   annotate (datetime, dict[int, str], a model) and test with call_over_wire. If the call makes no se

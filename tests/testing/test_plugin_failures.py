@@ -48,10 +48,10 @@ If it is meant, say why in conftest.py:
     assert "\n".join(told[start + 1 : start + 9]) == snapshot("""\
 shop (mcp_sdk, not protected): 38 of 43 calls broke the law of the boundary
      21 lost: the tool ran, and something that was sent got lost
-      2 guessed: the tool ran on what should have been refused
+      2 guessed: the tool ran, but the call had to be refused
       4 refused: a call with one meaning was refused
-      6 unexplained: refused, but the agent is not told how to send it again
-      5 unrecorded: read as meant, but not as the law has it recorded
+      6 unexplained: refused, but without the call to send instead
+      5 unrecorded: read correctly, but the result does not record the right repair
 
              correct  json text  scalar text  left out  client keys  wrappers  names  levels  types  numbers\
 """)
@@ -82,7 +82,7 @@ def send(payload: Payload) -> str:
     )
     result = run("--toolbooth", "shop:server")
     assert failure(result, "toolbooth[send-correct]") == snapshot("""\
-broken: the tool was run, and broke
+broken: the tool ran and failed
 
 send  correct: the correct call, as the wire delivers it (ruby-sdk#412, 2026-06-15)
     sent      {"payload": {"subject": "text"}}

@@ -1,1 +1,3 @@
-"""One host each: `protect(server)` puts every tool of a server behind the boundary."""
+"""Adapters, one for each host. `protect(server)` puts every tool of a server behind the
+boundary.
+"""

@@ -167,13 +167,15 @@ class _Guards:
         return guard_tool(tool, partial(self._compile, function_of(tool), parameters))
 
     def guarded_quietly(self, tool: Tool) -> GuardedTool:
-        """`guarded` during a call, where the author, who could act on a warning, is not there."""
+        """Do the same as `guarded`, without warnings: during a call, the author does not see
+        them.
+        """
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ContractWarning)
             return self.guarded(tool)
 
     def guarded_if_possible(self, tool: Tool) -> Tool:
-        """Return the tool, behind the boundary unless it already is, or cannot be."""
+        """Return the tool behind the boundary, or unchanged if it already is or cannot be."""
         if isinstance(tool, GuardedTool | NamedTool):
             return tool
         if _is_guarded_below(tool):
@@ -206,8 +208,8 @@ class _Kept:
         self._followed = self._published
 
     def of(self, tool: Tool) -> GuardedTool | None:
-        """Return the guarded tool, if the tool is as it was. Schemas may have been changed in
-        place.
+        """Return the guarded tool if the original tool has not changed since. Schemas may have been
+        changed in place.
         """
         if self._fields != vars(tool) or self._parameters != tool.parameters:
             return None
@@ -376,11 +378,9 @@ def is_protected(server: FastMCP[Any]) -> bool:
 
 
 def _set_schema_lookup(server: FastMCP[Any]) -> None:
-    """Spare a complete `tools/list` per HTTP `tools/call` (docs/project/evidence/speed.md), if all
-    tools are local.
+    """Avoid a complete `tools/list` for each HTTP `tools/call` (docs/project/evidence/speed.md).
 
-    The lookup may not await, so it cannot ask other providers. With any of them, FastMCP does its
-    own lookup.
+    The lookup must not await, so it is only used if all providers are local.
     """
     local = server.local_provider
     only_local = all(each is local for each in server.providers) and not local.transforms

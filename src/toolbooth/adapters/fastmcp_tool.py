@@ -94,9 +94,7 @@ class GuardedTool(Tool):
         return await self.run(arguments)
 
     def contract_here(self) -> Contract:
-        """Return the contract, without reading numbers from text if the server is set to be
-        strict.
-        """
+        """Return the contract. If the server is strict, numbers are not read from text."""
         return self.compile(strict=True)[0] if _strict_input_validation() else self.contract
 
     def follow(self, published: Json) -> None:
@@ -151,7 +149,9 @@ class QueuedTool(GuardedTool):
         return await self._run_accepted(accept, NO_REQUEST)
 
     def host_error(self, error: Exception, original: OriginalRequest) -> Exception | None:
-        """As for any tool, but a dependency that fails is a protocol error: then the task fails."""
+        """Do the same as for any tool, except that a failing dependency is a protocol error, so
+        that the task fails.
+        """
         if _is_of_dependency(error):
             failed = McpError(code=INTERNAL_ERROR, message=str(error))
             failed.__cause__ = error
@@ -203,7 +203,7 @@ class NamedTool(FastMCPProviderTool):
 
 
 def named_tool(tool: FastMCPProviderTool) -> Tool:
-    """Return the same tool, which passes its name on."""
+    """Return the same tool. Its refusals have the name that it has here."""
     made = tool.model_copy()
     object.__setattr__(made, "__class__", NamedTool)
     return made

@@ -1,4 +1,6 @@
-"""FastMCP's own validation, of transformed tools and of those that run in a way of their own."""
+"""Handles errors of FastMCP's own validation, for transformed tools and tools with their own
+`run`.
+"""
 
 from __future__ import annotations
 

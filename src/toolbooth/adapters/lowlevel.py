@@ -50,7 +50,7 @@ Context = ServerRequestContext[Any, Any]
 CallNext = Callable[[Context], Awaitable[Any]]
 
 MOST_PAGES = 1_000
-"""Pages of `tools/list` that are read to find a tool."""
+"""At most this many pages of `tools/list` are read to find a tool."""
 
 _CALL = "tools/call"
 _LIST = "tools/list"
@@ -165,7 +165,9 @@ class _Guard:
         return await keep_request(ctx, partial(self._call, call_next, ctx))
 
     async def _call(self, call_next: CallNext, sent: Context, ctx: Context) -> Any:
-        """`sent` is the request as the host has read it; in `ctx`, the arguments are an object."""
+        """Check one call. `sent` is the request as the host has parsed it. In `ctx`, the arguments
+        are an object.
+        """
         unchecked = ctx if is_line((sent.params or {}).get("arguments")) else sent
         name = (ctx.params or {}).get("name")
         if not isinstance(name, str):

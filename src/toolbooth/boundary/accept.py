@@ -42,19 +42,19 @@ from toolbooth.shape_check import fits
 Accepted = tuple[Any, list[Remark]]
 
 _LESS_THAN, _BACKSLASH = b"<\\"
-"""Without these bytes, no text of a call contains a tag: a tag needs the sign, or its escape."""
+"""A tag begins with `<` or with its escape `\u003c`. Bytes with neither of these contain no tag."""
 
 
 _MOST_REPAIRS = 20
-"""Repairs that a refusal reports."""
+"""At most this many repairs are reported by a refusal."""
 
 
 def accept_bytes(contract: Contract, body: bytes, from_floats: bool = False) -> Accepted:
-    """The function's values, and the repairs and notes. Raises ToolInputError.
+    """Return the function's values, the repairs and the notes. Raises ToolInputError.
 
-    `from_floats`: the bytes were written from values that a host has read.
+    `from_floats`: a host had parsed the arguments, and the bytes were written from its values.
     """
-    # MCP lets a client leave `arguments` out. No bytes are such a call, not broken JSON.
+    # MCP lets a client leave `arguments` out. Empty bytes mean that, and are not an error.
     if not body:
         return accept_reading(contract, NOTHING)
     try:
@@ -66,16 +66,18 @@ def accept_bytes(contract: Contract, body: bytes, from_floats: bool = False) -> 
 
 
 def accept_reading(contract: Contract, reading: Reading) -> Accepted:
-    """`accept_bytes` for arguments that were read as part of a message. Raises ToolInputError."""
+    """Do the same as `accept_bytes`, for arguments that were read as part of a message. Raises
+    ToolInputError.
+    """
     value, delicate, body = reading
-    # A body of 64 KiB is too short for 100,000 values, so only larger ones are counted.
+    # A body of 64 KiB is too short for 100,000 values, so values are counted only in larger ones.
     if len(body) > LARGE:
         _must_be_few(contract, value, body)
         if gc.isenabled():
-            # The second entry finds the collector disabled, so this recursion ends after one step.
+            # The call below finds the collector disabled, so this recursion ends after one step.
             with paused_collector():
                 return accept_reading(contract, reading)
-    # In a large call with such unions, the validation may object to a million values.
+    # In a large call with such unions, the validation may report a million errors.
     if contract.has_recursive_unions and (is_costly(contract, value) or len(body) > LARGE):
         return _long_way(contract, reading, None, costly=True)  # the validation comes last
     has_signs = _LESS_THAN in body or _BACKSLASH in body
@@ -93,7 +95,7 @@ def accept_reading(contract: Contract, reading: Reading) -> Accepted:
                 return _long_way(contract, reading, None)
             notes += tags.notes
         if contract.validation_proves_shape:
-            # Here the closed validation refuses everything that the shape refuses, so the compiled
+            # The validation of this tool refuses everything that the shape refuses, so the compiled
             # check would only cost time.
             try:
                 return contract.validate(arguments), notes
@@ -124,8 +126,8 @@ def _must_be_few(contract: Contract, value: Any, body: bytes) -> None:
 def _long_way(
     contract: Contract, reading: Reading, earlier: InvalidValues | None, *, costly: bool = False
 ) -> Accepted:
-    """`earlier`: the author's validation error, if it has run on these arguments already. `costly`:
-    it may run only if nothing else is wrong.
+    """`earlier`: the error of the author's validation, if it has already run on these arguments.
+    `costly`: the validation may run only if nothing else is wrong.
     """
     repairs: list[Remark] = []
     try:
@@ -137,7 +139,7 @@ def _long_way(
     thorough = delicate or bool(repairs)
     if contract.has_integers and not thorough and has_pointed_integers(body):
         value = whole_integers(contract.shape, value)
-        # The earlier objections may have been about 5.0, which is 5 by now.
+        # The earlier errors may have been about 5.0, which has become 5 since.
         earlier = earlier if value is reading[0] else None
     decoded, exam = examine(contract.shape, value, contract.limits, thorough=thorough)
     if exam.has_too_much_text:
@@ -156,7 +158,8 @@ def _long_way(
                 contract, refusal_without_values(contract, decoded, exam, tags), made
             ) from None
     if exam.problems:
-        # An exception in a variable of this function would keep the function alive, and itself.
+        # An exception that is kept in a variable of this function refers to the function's frame,
+        # and so to itself. Neither would be freed.
         raise _after_repairs(
             contract,
             refusal_of_examination(contract, decoded, exam)
@@ -173,7 +176,7 @@ def _long_way(
 def _after_repairs(
     contract: Contract, refusal: ToolInputError, repairs: list[Remark]
 ) -> ToolInputError:
-    """The refusal of a call in which something was repaired as well."""
+    """Return the refusal of a call in which something was also repaired."""
     if not repairs:
         return refusal
     made = [(each.code, each.path) for each in repairs[:_MOST_REPAIRS]]
@@ -181,8 +184,8 @@ def _after_repairs(
 
 
 def _object_of(contract: Contract, reading: Reading) -> tuple[Reading, list[Remark]]:
-    """`arguments` that came as null (nothing sent) or as JSON text (PrefectHQ/fastmcp#883,
-    2025-06-20).
+    """Return the object if `arguments` came as null (nothing was sent) or as JSON text
+    (PrefectHQ/fastmcp#883, 2025-06-20).
     """
     repairs: list[Remark] = []
     # Some clients encode twice, so text of text is read as well.

@@ -1,5 +1,5 @@
-"""A refusal with all that an agent needs to send the call again: every problem, the declared
-fields, and the corrected call or the edits.
+"""Builds the refusal of a call: every problem, the declared fields, and the corrected call or the
+edits. An agent needs no more to send the call again.
 """
 
 from __future__ import annotations
@@ -18,9 +18,10 @@ from toolbooth.boundary.cures.missing import found_elsewhere, is_filled
 from toolbooth.boundary.examination import Examination
 from toolbooth.boundary.examine import examine
 from toolbooth.boundary.keys.declared import declared_in
+from toolbooth.boundary.known_problems import KEY_PROBLEMS, repeats_examination
 from toolbooth.boundary.mend import is_beyond_correction, mend
 from toolbooth.boundary.mistakes import listed
-from toolbooth.boundary.objections import IsExplained, WireLocation, problems_of
+from toolbooth.boundary.objections import IsExplained, problems_of
 from toolbooth.boundary.read import Reading, read_as_written
 from toolbooth.boundary.refusals import form_at, holds_secret
 from toolbooth.boundary.secrecy import hide_secrets
@@ -28,7 +29,7 @@ from toolbooth.boundary.swallowed import Tags, has_tags, look_for_tags
 from toolbooth.boundary.trial import as_published, problems_with
 from toolbooth.boundary.validate import values_of
 from toolbooth.boundary.values.explain import explained, with_meaning
-from toolbooth.contract import Contract, InvalidValues, Objection
+from toolbooth.contract import Contract, InvalidValues
 from toolbooth.errors import (
     Declared,
     Edit,
@@ -43,22 +44,19 @@ from toolbooth.shape_check import fits
 _POINT = b"."
 
 _MOST_IN_UNIONS = 100
-"""Objections that are looked at in unions of models that contain each other."""
+"""At most this many errors are read if unions of models contain each other."""
 
 _MOST_LEVELS = 50
-"""Objects of a request in which arguments are looked for: they are among the first."""
-
-_KEY_PROBLEMS = ("unknown-key", "nested-wrapper", "conflicting-keys")
-"""Problems whose messages contain names but no value."""
+"""Arguments are looked for in the first so many objects of a request."""
 
 
 def invalid_values(
     contract: Contract, error: InvalidValues, arguments: Any, *, is_json: bool = True
 ) -> ToolInputError:
-    """The refusal for an error of the author's validation. `is_json`: the arguments are JSON, so
-    they may be corrected.
+    """Return the refusal for an error of the author's validation. `is_json`: the arguments are
+    JSON, so they may be corrected.
     """
-    # There, thousands of objections may be about one value.
+    # In such unions, one value may cause thousands of errors.
     most = _MOST_IN_UNIONS if contract.has_recursive_unions else None
     found = problems_of(error, contract.shape, arguments, most=most)
     missing = any(problem.code == "missing" and len(place.path) == 1 for place, problem in found)
@@ -85,7 +83,7 @@ def invalid_values(
 
 
 def advised(contract: Contract, arguments: Json, refusal: ToolInputError) -> ToolInputError:
-    """A refusal that the tool itself raised, with what to send instead."""
+    """Return a refusal that the tool itself raised, and add the call to send instead."""
     if refusal.edits or refusal.corrected is not None or refusal.more:
         return refusal
     problems = [with_meaning(each, contract, arguments) for each in refusal.problems]
@@ -114,13 +112,13 @@ def advised(contract: Contract, arguments: Json, refusal: ToolInputError) -> Too
 def _cured(
     contract: Contract, arguments: Any, problems: Sequence[Problem]
 ) -> tuple[Any, list[Edit]]:
-    """The corrected arguments, and the edits. Missing fields are taken from other places in the
-    call, and wrong values are replaced by those that were meant. None if they are still refused.
+    """Return the corrected arguments and the edits. Missing fields come from other places in the
+    call, and wrong values are replaced. The arguments are None if they would still be refused.
     """
     wrong = {each.path for each in problems if each.code == "invalid"}
     moved, moves = found_elsewhere(contract.shape, arguments, problems)
-    # Another kind of problem, such as a missing field that was found nowhere, would remain after
-    # every cure. So there is no corrected call to look for.
+    # A problem of another kind, such as a missing field that was found nowhere, cannot be
+    # corrected. So there is no corrected call.
     if is_costly(contract, arguments) or (not moves and len(wrong) < len(problems)):
         return None, []
     try:
@@ -128,7 +126,7 @@ def _cured(
         corrected, edits = cured or _accepted(
             contract, *correct(contract, moved, wrong), thorough=True
         )
-    except KeyError:  # a value that is no JSON, from a caller in this process
+    except KeyError:  # a caller in this process has passed a value that is not JSON
         return None, []
     edits = [*moves, *edits]
     if corrected is None or not edits:
@@ -140,7 +138,9 @@ def _cured(
 def _declared_beside(
     contract: Contract, problems: list[Problem], arguments: Any
 ) -> dict[JsonPath, Declared]:
-    """The fields of every object in which the author's validation has found an undeclared key."""
+    """Return the declared fields of every object in which the author's validation has found an
+    undeclared key.
+    """
     declared: dict[JsonPath, Declared] = {}
     for each in problems:
         if each.code in ("unknown-key", "nested-wrapper"):
@@ -153,18 +153,19 @@ def _declared_beside(
 def refusal_without_values(
     contract: Contract, decoded: Json, exam: Examination, tags: Tags, edits: Iterable[Edit] = ()
 ) -> ToolInputError:
-    """The refusal of texts that contain other arguments. It repeats nothing out of these texts, so
-    it has no corrected call, and of the author's validation only which fields are missing.
+    """Return the refusal of a call with texts that contain other arguments. It must repeat nothing
+    from these texts. So it has no corrected call, and of the author's validation it reports only
+    missing fields.
     """
     texts = {problem.path for problem in tags.problems}
     others = [
         problem
         for problem in exam.problems
-        if problem.path not in texts or problem.code in _KEY_PROBLEMS
+        if problem.path not in texts or problem.code in KEY_PROBLEMS
     ]
     invalid: list[Problem] = []
     if not (exam.has_stopped or is_costly(contract, decoded)):
-        invalid = _validation_problems(contract, decoded, partial(_repeats_examination, exam))
+        invalid = _validation_problems(contract, decoded, partial(repeats_examination, exam))
     swallowed = {(name,) for name in tags.names}
     missing = [
         problem
@@ -183,8 +184,8 @@ def refusal_without_values(
 
 
 def refusal_of_examination(contract: Contract, decoded: Any, exam: Examination) -> ToolInputError:
-    """The refusal with the problems of the examination alone: it would cost too much to find out
-    more.
+    """Return the refusal with only the problems of the examination, because the validation would
+    cost too much.
     """
     problems, declared = exam.problems, exam.declared
     refusal = ToolInputError(problems, tool=contract.name, declared=declared, more=exam.more)
@@ -198,8 +199,8 @@ def refusal_of(
     exam: Examination,
     earlier: InvalidValues | None,
 ) -> ToolInputError:
-    """The refusal with all problems at once: those of the examination, and those that the author's
-    validation, run once, finds in the rest.
+    """Return the refusal with all problems: those of the examination, and those that one run of the
+    author's validation finds in the rest.
     """
     arguments = reading[0]
     corrected, edits = _correction(contract, reading, decoded, exam)
@@ -208,7 +209,8 @@ def refusal_of(
         if tags.problems:
             unsent = Tags((), tags.names, ())
             return refusal_without_values(contract, corrected, exam, unsent, edits)
-    # Past the cap, problems that were only counted cannot be distinguished from new ones.
+    # Past the limit, problems were only counted, so the same ones could not be distinguished from
+    # new ones.
     if exam.more:
         found = [
             each
@@ -218,19 +220,19 @@ def refusal_of(
     elif corrected is not None:
         corrected, edits, found = _checked(contract, decoded, exam, corrected, edits)
     elif earlier is None or decoded != arguments:
-        found = _validation_problems(contract, decoded, partial(_repeats_examination, exam))
+        found = _validation_problems(contract, decoded, partial(repeats_examination, exam))
     elif contract.flattened or not all(
         each.model_path in exam.problem_paths for each in earlier.objections
     ):
-        found = _problems(contract, earlier, decoded, partial(_repeats_examination, exam))
+        found = _problems(contract, earlier, decoded, partial(repeats_examination, exam))
     else:
-        # The validation has only repeated the problems of the examination, at the same paths.
+        # The validation has only reported the problems of the examination again, at the same paths.
         found = []
     if edits and corrected is None:
         # With the edit `rename $.nmae to "name"`, the field `name` is not missing any more.
         found = [each for each in found if not is_filled(each, edits, arguments)]
-    shown = corrected is not None and not found and not holds_secret(contract.shape, corrected)
-    # To leave out an empty object is no step towards a call in which nothing else is right.
+    shown = corrected is not None and not holds_secret(contract.shape, corrected)
+    # Leaving out an empty object does not help if nothing else in the call is right.
     if not shown:
         edits = [each for each in edits if not (isinstance(each, LeaveOut) and each.value == {})]
     declared = exam.declared
@@ -251,36 +253,43 @@ def refusal_of(
 def _checked(
     contract: Contract, decoded: Any, exam: Examination, corrected: Any, edits: list[Edit]
 ) -> tuple[Any, list[Edit], list[Problem]]:
-    """A correction, with the values cured that it contains as they were sent; and the problems that
-    it leaves. Without the correction, if a value was read as something that is not accepted.
+    """Cure the wrong values that a correction still contains. Return the correction, the edits and
+    the problems that were found in it. If one of these remains, there is no correction.
     """
     corrected = as_published(contract.shape, corrected)
     found = problems_with(contract, corrected)
     if not found:
         return corrected, edits, []
-    explained = partial(_repeats_examination, exam)
+    explained = partial(repeats_examination, exam)
     if found[0].code == "too-complex":
         return None, edits, _validation_problems(contract, decoded, explained)
     cured, further = _cured(contract, corrected, found)
     if cured is not None:
-        return cured, [*edits, *further], []
+        # The agent should read of every value that the correction changes.
+        return cured, [*edits, *further], found
     read = {each.source for each in edits if isinstance(each, Rewrite)}
     if any(each.path[: len(place)] == place for each in found for place in read):
         return None, [], _validation_problems(contract, decoded, explained)
-    return corrected, edits, found
+    return None, edits, found
 
 
 def _validation_problems(
     contract: Contract, arguments: Any, explained: IsExplained | None
 ) -> list[Problem]:
-    """The problems that the author's validation finds in arguments that are refused in any case."""
+    """Return the problems that the author's validation finds in arguments that are already
+    refused.
+    """
     try:
         values_of(contract, arguments)
     except InvalidValues as error:
         return _problems(contract, error, arguments, explained)
-    except Exception:  # such as ToolError, in words that do not belong to this refusal
+    except Exception:  # such as ToolError, whose text does not belong in this refusal
         return []
-    return []
+    unsent = contract.unsent
+    if unsent is None:
+        return []
+    error = InvalidValues(lambda: unsent(arguments))
+    return _problems(contract, error, arguments, explained)
 
 
 def _problems(
@@ -293,7 +302,7 @@ def _problems(
 def _correction(
     contract: Contract, reading: Reading, decoded: Json, exam: Examination
 ) -> tuple[Any, list[Edit]]:
-    """The corrected arguments, checked as any call's would be, and the edits that lead there."""
+    """Return the corrected arguments, checked like those of any call, and the edits."""
     arguments, _, body = reading
     if exam.only_slips:
         mended = mend(contract.shape, exam.slips, contract.limits)
@@ -305,7 +314,7 @@ def _correction(
         cured = _in_place(contract, arguments, exam.problem_paths)
         if cured is not None:
             return cured
-    # A number that was sent for text is that text, digit by digit.
+    # A number that was sent for text becomes that text, with the same digits.
     if _POINT in body and any(each.code == "wrong-type" for each in exam.problems):
         arguments = _as_written(arguments, body)
         return _accepted(contract, *correct(contract, arguments, size=len(body)), thorough=True)
@@ -314,9 +323,9 @@ def _correction(
 
 
 def _as_written(arguments: Json, body: bytes) -> Json:
-    """The arguments with numbers as they were written. The body may have more than these arguments:
-    it is the whole request of our own server, and behind a dispatcher some of them are one level
-    further down.
+    """Return the arguments with numbers as they were written. The body may contain more than these
+    arguments: for our own server it is the whole request, and with a dispatcher some arguments are
+    one level deeper.
     """
     whole, plain = read_as_written(body), jiter.from_json(body)
     if plain == arguments:
@@ -325,8 +334,7 @@ def _as_written(arguments: Json, body: bytes) -> Json:
     for read, written in islice(levels, _MOST_LEVELS):
         if is_object(read):
             levels += [(each, written[key]) for key, each in read.items()]
-    # The same key may be at several levels: the value, read in the same way, shows which one is
-    # meant.
+    # The same key may be at several levels. The right level is the one with the same value.
     made: Json = {}
     for key, value in arguments.items():
         found = (
@@ -341,8 +349,8 @@ def _as_written(arguments: Json, body: bytes) -> Json:
 def _in_place(
     contract: Contract, arguments: Json, wrong: Collection[JsonPath]
 ) -> tuple[Any, list[Edit]] | None:
-    """The arguments with the wrong values replaced, and the edits; None if that is not enough. If
-    some value cannot be replaced, there are no arguments, only the edits that are accepted.
+    """Replace the wrong values. Return the arguments and the edits, or None if that is not enough.
+    If a value cannot be replaced, the arguments are None, and only accepted edits are returned.
     """
     cured = cure_in_place(contract, arguments, wrong)
     if cured is None:
@@ -358,36 +366,23 @@ def _in_place(
 def _accepted(
     contract: Contract, corrected: Any, edits: list[Edit], *, thorough: bool
 ) -> tuple[Any, list[Edit]]:
-    """Return the correction and its edits. Repairs that the correction itself needs are made first.
-    The correction is None if its shape is still wrong.
+    """Repair the correction where it needs that, and return it with its edits. The correction is
+    None if its shape is still wrong.
     """
     if corrected is None:
         return None, edits
     try:
         repaired = _with_repairs(contract, corrected, thorough=thorough)
-    # Read from text, with numbers kept as written, which the compiled check does not know.
+    # It was read from text and keeps numbers as written. The compiled check does not know such
+    # numbers.
     except ValueError:
         repaired = _with_repairs(contract, corrected, thorough=True)
     return (repaired, edits) if repaired is not None else (None, [])
 
 
 def _with_repairs(contract: Contract, corrected: Any, *, thorough: bool) -> Any:
-    """The corrected arguments with their own repairs made; None if they would be refused, too."""
+    """Repair the corrected arguments and return them; None if they would be refused, too."""
     if not thorough and fits(contract.shape, corrected):
         return corrected
     repaired, check = examine(contract.shape, corrected, contract.limits, thorough=thorough)
     return None if check.problems or check.has_stopped else repaired
-
-
-def _repeats_examination(exam: Examination, found: WireLocation, objection: Objection) -> bool:
-    """Whether a problem of the author's validation only repeats one of the examination."""
-    path = found.path
-    if objection.kind == "missing" and path and path[-1] in exam.wrapped_names:
-        return True
-    if found.branch is not None:
-        path = found.branch[0]
-    return any(
-        path[: len(place)] == place or place[: len(path)] == path
-        for place in exam.problem_paths
-        if place
-    )

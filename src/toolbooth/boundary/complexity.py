@@ -1,8 +1,8 @@
 """Counts the work of the author's validation of a value, before it runs.
 
 A union of models without a tag is validated by trying every model. If the models contain the union
-again, each level multiplies the tries: a body of 200 bytes can keep Pydantic busy for
-hours. Counting them costs no more than one look at each value.
+again, each level multiplies the tries: a body of 200 bytes can keep Pydantic busy for hours.
+Counting the tries looks at each value only once.
 """
 
 from __future__ import annotations
@@ -20,16 +20,19 @@ from toolbooth.key_patterns import undeclared_shape
 from toolbooth.shape import ArrayShape, ObjectShape, Shape, item_shape
 
 MOST_TRIES = 100_000
-"""With more in the whole call, it is refused. Three right trees, each 14 levels deep, have 98,304.
+"""A call with more tries than this is refused. Three correct trees, each 14 levels deep, have
+98,304.
 """
 
 MOST_TRIES_TO_EXPLAIN = 500
-"""With more, the validation does not run only to explain a call that is refused in any case."""
+"""If a call is refused already, the validation runs only to explain it. With more tries than this,
+it does not.
+"""
 
 
 def is_costly(contract: Contract, arguments: Any) -> bool:
-    """Whether the validation tries so many forms that it may not run only to explain a refusal.
-    Raises ToolInputError if it would try too many to run at all.
+    """Return True if the validation tries too many forms to run only for an explanation. Raises
+    ToolInputError if it tries too many forms to run at all.
     """
     if not contract.has_recursive_unions or not is_object(arguments):
         return False
@@ -42,7 +45,9 @@ def is_costly(contract: Contract, arguments: Any) -> bool:
 
 
 def is_costly_to_check(contract: Contract, corrected: Any) -> bool:
-    """Whether the validation tries so many forms that it may not run only to check a correction."""
+    """Return True if the validation tries too many forms to run only for the check of a
+    correction.
+    """
     try:
         return is_costly(contract, corrected)
     except ToolInputError:
@@ -50,8 +55,8 @@ def is_costly_to_check(contract: Contract, corrected: Any) -> bool:
 
 
 def _problems(counts: dict[str, int]) -> list[Problem]:
-    """A problem for each field that must become less deep, the most expensive ones first, until
-    the others are few enough.
+    """Return a problem for each field that must become less deep. The most expensive fields are
+    reported until the tries of the others are below the limit.
     """
     problems: list[Problem] = []
     left = sum(counts.values())
@@ -65,7 +70,7 @@ def _problems(counts: dict[str, int]) -> list[Problem]:
 
 
 _MAY_HAVE_FORMS = frozenset[type]((dict, list, str))
-"""The types of values that may have several forms, text as JSON."""
+"""The types of values that may have several forms. Text may contain JSON."""
 
 
 class _TooMany(Exception):
@@ -80,7 +85,7 @@ class _Tries:
         self._texts: dict[str, Any] = {}
 
     def at_most(self, shape: Shape | None, value: Any) -> int:
-        """The number of tries. If there are more than MOST_TRIES, they are not all counted."""
+        """Return the number of tries. Counting stops above MOST_TRIES."""
         try:
             return self.of(shape, value)
         except _TooMany:
@@ -95,8 +100,8 @@ class _Tries:
         least = 1 if len(forms) > 1 else 0
         count = 0
         for form in forms:
-            # Several unions may try one form on the same value. Its count is used again, or
-            # counting would take as long as the validation.
+            # Several unions may try the same form on the same value. Its count is cached, because
+            # counting again would take as long as the validation.
             known = self._known.get((id(form), id(value)))
             inside = self._inside(form, value) if known is None else known[1]
             count += inside or least
@@ -134,15 +139,14 @@ class _Tries:
         for index, each in enumerate(value):
             if type(each) in kinds:
                 count += self.of(item_shape(form, index), each)
-                # Compared inside the loop, so that a long array is not walked to its end for
-                # nothing.
+                # Compared inside the loop, so that counting stops early in a long array.
                 if count > MOST_TRIES:
                     raise _TooMany
         return count
 
 
 def _kinds_with_forms(form: ArrayShape) -> Collection[type]:
-    """The types of items that may have several forms: text only as JSON."""
+    """Return the types of items that may have several forms. Text counts only if it may be JSON."""
     shapes = [each for each in (*form.prefix, form.items) if each is not None]
     has_json_text = any(each.json_text for each in shapes)
     return _MAY_HAVE_FORMS if has_json_text else _MAY_HAVE_FORMS - {str}

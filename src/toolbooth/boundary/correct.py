@@ -1,8 +1,8 @@
-"""The corrected call, if it can be derived from the declared names alone.
+"""Derives the corrected call from the declared names alone.
 
-Wrappers are unwrapped, names in another case renamed, dotted and bracketed keys split, keys at the
-wrong level moved. One key that finds no place, or two that want the same one, and there is no
-corrected call: only edits.
+Wrappers are unwrapped, names in another case renamed, dotted and bracketed keys split, and keys at
+the wrong level moved. If a key has no place, or two keys have the same one, there is no corrected
+call, only edits.
 """
 
 from __future__ import annotations
@@ -33,16 +33,16 @@ def correct(
     *,
     size: int = sys.maxsize,
 ) -> tuple[dict[str, Any] | None, list[Edit]]:
-    """The corrected arguments, if every key sent has a place, and the edits that lead there.
-    `wrong`: the paths of values that have the right shape, but are not accepted; `size`: the bytes
-    of the call.
+    """Return the corrected arguments and the edits. The arguments are None if some key has no
+    place. `wrong`: the paths of values that have the right shape, but are not accepted; `size`: the
+    bytes of the call.
     """
     work = Correction(contract, wrong, Budget(size))
     try:
         # The form is chosen before any key is placed, and the keys inside wrappers count for it.
         form = refusals.possible_forms(contract.shape.objects, arguments)[0]
         made, strays = _object(form, arguments, (), (), work)
-    except RecursionError:  # text in text in text: nothing that an agent slips into
+    except RecursionError:  # text in text in text: no agent does this by mistake
         return None, []
     except Hopeless:
         return None, work.edits
@@ -52,9 +52,7 @@ def correct(
 
 
 Strays = dict[str, tuple[JsonPath, Any]]
-"""Keys that have no place at their level, with where they were sent: a level further up may declare
-them.
-"""
+"""Keys without a place at their level, with their paths. A level further up may declare them."""
 
 
 def _value(
@@ -65,7 +63,7 @@ def _value(
     work: Correction,
     field: Field | None = None,
 ) -> tuple[Any, Strays]:
-    """The corrected value at one place; `origin` is where it was sent. NOT_SENT: leave it out."""
+    """Return the corrected value, or NOT_SENT to leave it out. It was sent at the path `origin`."""
     if shape.opaque or (_passes(shape, value) and not work.has_wrong(origin)):
         return value, {}
     read = _read_text(shape, value, path, work)
@@ -81,7 +79,7 @@ def _value(
         read = meant
     if not _is_container(shape, read):
         return read, {}
-    # Inside JSON text, and where another type is declared as well, a value has other readings.
+    # A value may also mean something else inside JSON text, or if another type is declared as well.
     outer, work.unclear = work.unclear, work.unclear or shape.json_text or _has_two_types(shape)
     try:
         if is_object(read):
@@ -97,14 +95,14 @@ def _has_two_types(shape: Shape) -> bool:
 
 
 def _is_container(shape: Shape, value: Any) -> bool:
-    """Whether the value is an object or an array, as it is declared."""
+    """Return True if the value is an object or an array and this type is declared."""
     if is_object(value):
         return bool(shape.objects)
     return is_array(value) and bool(shape.arrays)
 
 
 def _read_text(shape: Shape, value: Any, path: JsonPath, work: Correction) -> Any:
-    """Return the value, or the JSON value in a text."""
+    """Return the JSON value that a text contains; any other value as it is."""
     if not isinstance(value, str):
         return value
     if "string" not in shape.types:
@@ -115,7 +113,7 @@ def _read_text(shape: Shape, value: Any, path: JsonPath, work: Correction) -> An
 
 
 def _named(shape: Shape, value: str, path: JsonPath, origin: JsonPath, work: Correction) -> Any:
-    """Text that can only be meant for one field of an object, as that object."""
+    """If a text can only be meant for one field of an object, return that object."""
     if not shape.has_one_name or not refusals.is_name(value):
         return value
     [name] = shape.named_by
@@ -126,7 +124,7 @@ def _named(shape: Shape, value: str, path: JsonPath, origin: JsonPath, work: Cor
 def _passes(shape: Shape, value: Any) -> bool:
     try:
         return fits(shape, value)
-    except ValueError:  # numbers kept as written: the compiled check cannot read them
+    except ValueError:  # the compiled check cannot read numbers that are kept as written
         return False
 
 
@@ -167,8 +165,8 @@ def _object(
         if declared is None:
             continue
         place = ((*path, key), (*origin, key))
-        # `preview` and `idempotency_key` are exact: a corrected value could turn a preview into a
-        # write. If one is wrong, there is no corrected call.
+        # `preview` and `idempotency_key` are never corrected: that could turn a preview into a
+        # write. There is no corrected call then.
         if declared.exact:
             is_right = type(each) in plain_types(declared.shape) and place[1] not in work.wrong
             work.complete = work.complete and is_right
@@ -196,12 +194,12 @@ def _object(
             strays[key] = ((*origin, key), each)
     if len(strays) > MOST_SOUGHT:
         return made, strays
-    # A value at the wrong place may come from below or from here. In both cases, try this level.
+    # A misplaced value may come from a level below or from this one. In both cases, try this level.
     left: Strays = {}
     for key, (sent_at, each) in strays.items():
         if not _place(form, made, key, each, sent_at, path, work):
             left[key] = (sent_at, each)
-    # Only at the top level can there be arguments for another tool, beside its name.
+    # Only the top level can contain arguments for another tool, beside its name.
     moves = None if origin else gathered(form, made, left)
     if moves is None:
         return made, left
@@ -222,7 +220,7 @@ def _place(
     """Find the place of one misplaced key at this level or below it."""
     if key in form.fields:
         return _set(form, made, key, value, origin, path, work)
-    # The key may be the call itself: `{"{\"url\": \"...\"}": null}`.
+    # The key may contain the whole call: `{"{\"url\": \"...\"}": null}`.
     inner = text_as_object(value, work.limits) or key_paths.object_in_key(key, value, work.limits)
     if inner is not None and _place_object(form, made, key, inner, origin, path, work):
         return True
@@ -232,13 +230,14 @@ def _place(
     steps = key_paths.steps_of(key) or key_paths.joined_steps(form, key)
     if len(steps) > 1 and _split(form, made, steps, value, origin, path, work):
         return True
-    # Comparing spellings is expensive, so it comes after the cheap looks and has a limit.
+    # Comparing spellings is expensive, so it comes after the cheap checks and has a limit.
     if not work.may_seek(form, key):
         return False
     name = _respelt(form, key, value, work)
     if name is not None and _set(form, made, name, value, origin, path, work):
         return True
-    # Moved here from elsewhere: moving it on would take it from one object into another.
+    # The key was moved here from another level. Moving it again would take it from one object into
+    # another.
     if origin != (*path, key):
         return False
     below = key_paths.places_below(form).get(key)
@@ -246,8 +245,8 @@ def _place(
 
 
 def _means_nothing(form: ObjectShape, key: str, work: Correction) -> bool:
-    """Whether an empty object under an undeclared key can be left out: no declared field is meant,
-    here or elsewhere, and no other tool takes it.
+    """Return True if an empty object under an undeclared key can be left out: the key cannot mean a
+    declared field at any level, and is not an argument of another tool.
     """
     if key in work.names or arguments_of(form) is not None or not work.may_seek(form, key):
         return False
@@ -255,7 +254,7 @@ def _means_nothing(form: ObjectShape, key: str, work: Correction) -> bool:
 
 
 def _respelt(form: ObjectShape, key: str, value: Any, work: Correction) -> str | None:
-    """The declared name that a key certainly means. For a singular or plural, the value decides."""
+    """Return the declared name that a key certainly means, as a plural only if the value fits."""
     match = refusals.respelt(key, form, work.names) if work.budget.may_compare(form) else None
     if match is None or (match.by_number and not _passes(form.fields[match.name].shape, value)):
         return None
@@ -271,8 +270,8 @@ def _place_object(
     path: JsonPath,
     work: Correction,
 ) -> bool:
-    """An object under an undeclared key: a misspelt object, a wrapper, or a model that was
-    flattened with a prefix.
+    """Place an object under an undeclared key: a misspelt object, a wrapper, or a flattened
+    model.
     """
     name = _respelt(form, key, inner, work)
     near = refusals.near_object(key, form) if work.budget.may_compare(form) else None
@@ -297,9 +296,9 @@ def _set(
     path: JsonPath,
     work: Correction,
 ) -> bool:
-    """Put a value under a declared key, unless that field was sent already."""
+    """Put a value under a declared key. Return False if that field was sent already."""
     declared = form.fields[key]
-    # By identity, because an alias is a further key of the same field.
+    # Fields are compared by identity, because an alias is a further key of the same field.
     if any(form.fields[sent] is declared for sent in made if sent in form.fields):
         return False
     if declared.exact and type(value) not in plain_types(declared.shape):
@@ -322,7 +321,7 @@ def _set(
 
 
 def _takes(shape: Shape, value: Any) -> bool:
-    """Whether a value of this kind may be sent here; an object never where text is declared."""
+    """Return True if such a value may be sent here. An object never may if text is declared."""
     return shape.opaque or repairs.admits(shape, value) or isinstance(value, str | None)
 
 
@@ -340,12 +339,12 @@ def _unwrap(
     path: JsonPath,
     work: Correction,
 ) -> bool:
-    """Move the contents of a wrapper to the wrapper's own level, if all of it belongs there."""
+    """Move the contents of a wrapper one level up; return False if some do not belong there."""
     trial = work.trial()
     if not trial.complete:
         return False
     flat, strays = _object(form, inner, path, origin, trial)
-    # A wrapper is never half undone: the rest of it would be lost.
+    # A wrapper is undone completely or not at all: otherwise the rest would be lost.
     if not inner or strays or not trial.complete or not _disjoint(form, flat, made):
         return False
     made.update(flat)
@@ -356,7 +355,7 @@ def _unwrap(
 
 
 def _disjoint(form: ObjectShape, flat: dict[str, Any], made: dict[str, Any]) -> bool:
-    """Whether no field is set twice, unless to the same value."""
+    """Return False if a field would get two different values."""
     held = {id(field): made[key] for key, field in form.fields.items() if key in made}
     for key, value in flat.items():
         field = form.fields.get(key)
@@ -376,7 +375,7 @@ def _split(
     path: JsonPath,
     work: Correction,
 ) -> bool:
-    """A path that is written as a key."""
+    """Place the value of a key that is written as a path."""
     target = key_paths.declared_path(form, steps)
     if target is None or not key_paths.put(made, target, value):
         return False

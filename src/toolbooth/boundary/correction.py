@@ -17,7 +17,9 @@ MOST_EDITS = 20
 """Past this many, edits are no longer listed."""
 
 MOST_SOUGHT = 200
-"""Different undeclared keys that are looked for; a call with more of them is no slip."""
+"""At most this many different undeclared keys are looked up. A call with more of them is not a
+slip.
+"""
 
 _MOST_TRIALS = 2_000
 _TRIALS_AT_LEAST = 60
@@ -28,45 +30,46 @@ _MOST_UNREAD = 40
 
 
 class Hopeless(Exception):
-    """No corrected call will come of it."""
+    """There is no corrected call."""
 
 
 class Budget:
-    """How much may still be tried to find a corrected call. All trials share it, so that neither
-    undeclared keys nor trials within trials cost without end. `size`: the bytes of the call.
+    """How many attempts are left to find a corrected call. All trials share it, so that many
+    undeclared keys, or trials within trials, cannot take unlimited time. `size`: the bytes of the
+    call.
     """
 
     __slots__ = ("compared", "read", "sought", "trials", "unread")
 
     def __init__(self, size: int) -> None:
         self.sought = set[tuple[int, str]]()
-        # A longer call may be tried more often, in proportion: the work stays linear in the bytes
-        # that were sent.
+        # The number of attempts grows with the length of the call, so the work stays linear in the
+        # bytes that were sent.
         self.trials = min(_MOST_TRIALS, _TRIALS_AT_LEAST + size // _BYTES_PER_TRIAL)
         self.compared = 0
         self.read = _MOST_READ
         self.unread = _MOST_UNREAD
 
     def may_compare(self, form: ObjectShape) -> bool:
-        """Whether a key may be compared with the declared names of an object."""
+        """Return True if a key may still be compared with the declared names of an object."""
         self.compared += len(form.fields)
         return self.compared <= _MOST_COMPARED or self.compared == len(form.fields)
 
     def spend_reading(self) -> None:
-        """A wrong value was looked at for its meaning."""
+        """Count a wrong value whose meaning was looked up."""
         self.read -= 1
         if self.read < 0:
             raise Hopeless
 
     def spend_unread(self) -> None:
-        """A wrong value has none."""
+        """Count a wrong value without a meaning."""
         self.unread -= 1
         if self.unread < 0:
             raise Hopeless
 
 
 class Correction:
-    """The edits found so far, and whether everything sent has found a place."""
+    """The edits so far, and a flag: True as long as every value that was sent has a place."""
 
     __slots__ = ("_edits", "budget", "complete", "contract", "names", "unclear", "wrong")
 
@@ -77,12 +80,12 @@ class Correction:
         self.names = refusals.names_of_tool(contract.shape)
         self.budget = budget
         self._edits: dict[tuple[type[Edit], JsonPath], Edit] = {}
-        # With no trials left, every further correction is incomplete from the start, which ends
-        # trials within trials.
+        # If no trials are left, every new correction starts as incomplete. This ends trials within
+        # trials.
         self.complete = budget.trials > 0
 
     def trial(self) -> Correction:
-        """A correction that may be thrown away."""
+        """Return a new correction whose edits may be discarded."""
         self.budget.trials -= 1
         made = Correction(self.contract, self.wrong, self.budget)
         made.unclear = self.unclear
@@ -93,39 +96,38 @@ class Correction:
         return self.contract.limits
 
     def reading(self, shape: Shape, path: JsonPath, value: Any, field: Field | None) -> Any:
-        """Return the only meaning of a wrong value at a place, if there is one; `field`: the field
-        of the place, if it has one.
+        """Return the meaning of a wrong value at a place, if it has exactly one. `field` is the
+        declared field at this place, if there is one.
         """
         found = NO_READING
         if not self.unclear:
             self.budget.spend_reading()
             place = place_of(shape, self.contract.schema, path, field)
             found = only_reading(place, value, self.limits)
-        # A value without a meaning is counted twice: after 40 of them, no corrected call will be
-        # found.
+        # A value without a meaning counts twice: after 40 of them, the search for a corrected call
+        # ends.
         if found is NO_READING:
             self.budget.spend_unread()
         return found
 
     def has_wrong(self, origin: JsonPath) -> bool:
-        """Whether a value that is not accepted was sent here or below."""
+        """Return True if a value here or below is not accepted."""
         return any(path[: len(origin)] == origin for path in self.wrong)
 
     def may_seek(self, form: ObjectShape, key: str) -> bool:
-        """Whether a place for this key is still to be looked for; a call with very many strange
-        keys is no slip.
+        """Return True if a place for this key may still be looked for. A call with very many
+        unknown keys is not a slip.
         """
         self.budget.sought.add((id(form), key))
         return len(self.budget.sought) <= MOST_SOUGHT
 
     @property
     def edits(self) -> list[Edit]:
-        """The edits found so far."""
+        """Return the edits found so far."""
         return [*self._edits.values()]
 
     def edit(self, edit: Edit) -> None:
         if len(self._edits) < MOST_EDITS:
-            # A key such as `address.city` is one key, and its edit is about the place that it
-            # names.
+            # `address.city` is sent as one key. Its edit names the path that the key spells.
             about = (edit.key, *edit.target) if isinstance(edit, Split) else edit.source
             self._edits.setdefault((type(edit), about), edit)

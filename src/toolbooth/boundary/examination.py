@@ -18,43 +18,48 @@ MOST_REPAIRS = 1_000
 """Past this many, repairs are made but no longer listed one by one."""
 
 MOST_SLIPS = 1_000
-"""Past this many, undeclared keys are no slip of the pen."""
+"""A call with more undeclared keys than this is not a slip."""
 
 _MOST_COMPARED = 400
-"""Declared names that undeclared keys are compared with in one call, to mention similar ones."""
+"""In one call, undeclared keys are compared with at most this many declared names, to suggest
+similar ones.
+"""
 
 
 Trial = tuple[int, int, bool, bool]
-"""The ids of a form and of a value, and how numbers are looked at."""
+"""The key of a trial: the ids of a form and of a value, and how numbers are read."""
 
 
 Forms = tuple[ObjectShape, ...]
-"""The forms of a union."""
+"""The forms of one union."""
 
 
 Kind = tuple[int, str, type | None]
-"""The id of a shape or a form, the code or the key of a problem, and the type of a key's value."""
+"""Identifies the kind of a problem: the id of a shape or form, the code or key of the problem, and
+the type of the key's value.
+"""
 
 
 class Examination:
     """The result of one descent.
 
-    `problem_paths` has the path of each problem; `declared` the fields of every object that had an
-    undeclared one; `wrapped_names` the keys found inside wrappers, which explain why those fields
-    are missing; `more` counts problems past the cap. `slips` has the undeclared keys of the
-    arguments themselves, not those in a branch of a union or in JSON text. `has_names`: some text
-    may be meant for a field of an object.
-    `thorough`: numbers must be looked at one by one, so the compiled check decides nothing.
-    `as_sent`: the branch of a union is not known, so neither is the type of a number.
-    `compared` counts the names that were compared with undeclared keys.
-    `is_guess`: the form of a union was not looked for, so no further problem is listed.
-    `mistakes`: the listed ones, once so many problems are listed that others may be counted;
-    `repeated`: problems that were counted since: the ends and the length of the first path, the
-    mistake, and their number.
-    `known` has every form of a union that was tried on a value, and `likely` the forms that it may
-    have: all trials share them, so that unions in unions do not multiply. They also share
-    `text_values`, the number of values that were read out of JSON text: to read one takes many
-    times as long as to look at one that was sent as it should be.
+    `problem_paths`: the path of each problem.
+    `slips`: the undeclared keys of the arguments, without those in a union branch or in JSON text.
+    `declared`: the fields of every object with an undeclared key.
+    `wrapped_names`: the keys inside wrappers. If a field is missing, they may be the reason.
+    `more`: the number of problems that are not listed.
+    `has_names`: some text may be meant for a field of an object.
+    `thorough`: every number must be looked at, so the compiled check is not enough.
+    `as_sent`: the branch of a union is not known, and so the type of a number is not known either.
+    `compared`: how many names were compared with undeclared keys.
+    `is_guess`: the right form of a union was not looked for, so no further problem is listed.
+    `mistakes`: the listed mistakes. It is set once the list of problems is long.
+    `repeated`: the problems that were only counted since then.
+    `known`: every form of a union that was tried on a value.
+    `likely`: the forms that a value may have.
+    `text_values`: the number of values that were read out of JSON text, which is slow.
+
+    All trials share the last three, so that nested unions do not multiply the work.
     """
 
     __slots__ = (
@@ -164,7 +169,8 @@ class Examination:
         # The sentence is not even made for a problem that is only counted: a list of a million
         # wrong items would need a million sentences.
         if not self.is_only_counted("wrong-type", path, shape):
-            self.add("wrong-type", path, messages.wrong_type(shape, value))
+            message = messages.wrong_type(shape, value)
+            self.add("wrong-type", path, message, messages.wants(shape))
 
     def is_only_counted(
         self, code: ProblemCode, path: JsonPath, shape: Shape | None = None
@@ -176,7 +182,7 @@ class Examination:
         entry = self.repeated.get(kind)
         if entry is not None and self.repeats(entry, path):
             return True
-        mistake = mistake_at(code, path)
+        mistake = mistake_at(code, path, "" if shape is None else messages.wants(shape))
         is_counted = self._is_counted(mistake)
         if is_counted and shape is not None:
             self.expect(kind, path, mistake)
@@ -211,9 +217,9 @@ class Examination:
             self.mistakes = Mistakes(self.problems)
         return self.mistakes
 
-    def add(self, code: ProblemCode, path: JsonPath, message: str) -> None:
+    def add(self, code: ProblemCode, path: JsonPath, message: str, rule: str = "") -> None:
         """List a problem."""
-        self.problems.append(Problem(code=code, path=path, message=message))
+        self.problems.append(Problem(code=code, path=path, message=message, rule=rule))
         self.problem_paths.append(path)
 
     def close(self) -> None:

@@ -1,7 +1,7 @@
 """Stage 2: one descent over the shape. At each value: client keys, then repairs, then refusals.
 
-In: the arguments as read. Out: the arguments as they should have been sent, the repairs made, the
-problems found. Parts that pass the compiled check are not walked.
+In: the arguments as read. Out: the repaired arguments, the repairs and the problems. Parts that
+pass the compiled check are not walked.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from toolbooth.boundary.keys.declared import declared_in
 from toolbooth.boundary.messages import MOST_COUNTED
 from toolbooth.boundary.mistakes import mistake_at
 from toolbooth.boundary.numbers import declared_number, free_numbers
+from toolbooth.boundary.other_forms import of_other_forms
 from toolbooth.boundary.read import text_as_object
 from toolbooth.boundary.repairs import NOT_SENT
 from toolbooth.contract import Limits
@@ -32,13 +33,13 @@ _WITHOUT_NUMBERS = (str, bool, int, type(None))
 """Values without a number that could lose a digit."""
 
 _MOST_IN_A_ROW = 8
-"""If this many items in a row do not pass the compiled check, the others will hardly pass it."""
+"""If this many items in a row fail the compiled check, the check is skipped for the others."""
 
 
 def examine(
     shape: Shape, arguments: Json, limits: Limits, *, thorough: bool
 ) -> tuple[Any, Examination]:
-    """Examine one call's arguments."""
+    """Examine the arguments of one call. Return the repaired arguments, and the findings."""
     exam = Examination(limits, thorough=thorough)
     made = _objects(shape, arguments, (), exam)
     if exam.mistakes is not None:
@@ -49,7 +50,8 @@ def examine(
 def _value(shape: Shape, value: Any, path: JsonPath, exam: Examination) -> Any:
     """Examine the value at one place."""
     if shape.opaque:
-        # Nothing here is repaired or refused for its type, but a number could still lose digits.
+        # A value here is never repaired or refused for its type, but a number could still lose
+        # digits.
         return free_numbers(shape, value, path, exam.refuse) if exam.thorough else value
     if isinstance(value, str) and ("string" not in shape.types or shape.json_text):
         return _value_in_text(shape, value, path, exam)
@@ -61,8 +63,8 @@ def _value(shape: Shape, value: Any, path: JsonPath, exam: Examination) -> Any:
         exam.refuse_type(shape, value, path)
         if type(value) in _WITHOUT_NUMBERS:
             return value
-        # The value is refused already. Its numbers are only made plain because the author's
-        # validation still runs over the whole call, and knows no numbers as written.
+        # The value is refused already. Its numbers still become plain numbers, because the author's
+        # validation runs on the whole call and cannot read numbers as written.
         return free_numbers(None, value, path, exam.fresh().refuse)
     if isinstance(value, float | jiter.LosslessFloat):
         return declared_number(shape, value, path, exam.refuse, as_sent=exam.as_sent)
@@ -76,7 +78,7 @@ def _value(shape: Shape, value: Any, path: JsonPath, exam: Examination) -> Any:
 
 
 def _value_in_text(shape: Shape, value: str, path: JsonPath, exam: Examination) -> Any:
-    """Text where the type has none."""
+    """Examine a text where text is not declared."""
     # Values inside the text are as deep as the text itself, or deeper.
     found = repairs.text(shape, value, exam.limits.below(len(path)))
     if isinstance(found, repairs.Unrepairable):
@@ -93,7 +95,7 @@ def _value_in_text(shape: Shape, value: str, path: JsonPath, exam: Examination) 
     if type(decoded) in plain_types(shape):
         return decoded
     inner = exam.fresh()
-    inner.thorough = True  # the outer reading could not see the numbers inside the text
+    inner.thorough = True  # numbers inside the text were not read with the call
     made = _value(shape, decoded, path, inner)
     exam.take(inner)
     return made
@@ -102,19 +104,21 @@ def _value_in_text(shape: Shape, value: str, path: JsonPath, exam: Examination) 
 def _refuse_text(
     shape: Shape, value: str, path: JsonPath, exam: Examination, why: repairs.Unrepairable
 ) -> None:
-    """Text that is not of a declared type. It may be meant for a field of the object that is."""
+    """Refuse text where text is not declared. If an object is declared, the text may be meant for
+    one of its fields.
+    """
     exam.has_names = exam.has_names or bool(shape.named_by)
     if exam.is_only_counted(why.code, path, shape):
         return
     message = messages.wrong_type(shape, value, why.message)
     if shape.named_by and refusals.is_name(value):
         message = messages.name_it(message, shape.named_by, value)
-    exam.add(why.code, path, message)
+    exam.add(why.code, path, message, messages.wants(shape))
 
 
 def _objects(shape: Shape, value: Json, path: JsonPath, exam: Examination) -> Any:
-    """An object, by the one form it has, or by the form of a union that it fits best."""
-    # Nothing in it can be wrong. Missing fields are found by the author's validation.
+    """Examine an object by its only form, or by the form of a union that fits best."""
+    # An empty object contains nothing wrong. The author's validation finds missing fields.
     if not value:
         return value
     if len(shape.objects) == 1:
@@ -126,7 +130,8 @@ def _objects(shape: Shape, value: Json, path: JsonPath, exam: Examination) -> An
     trials = [(form, _object) for form in possible]
     first = len(exam.problems)
     made = _best(shape, trials, value, path, exam)
-    exam.problems[first:] = refusals.of_other_forms(shape.objects, exam.problems[first:], path)
+    own = exam.problems[first:]
+    exam.problems[first:] = of_other_forms(shape.objects, own, path, value)
     return made
 
 
@@ -141,7 +146,7 @@ def _arrays(shape: Shape, value: list[Any], path: JsonPath, exam: Examination) -
 
 
 def _guessed(walk: Any, form: Any, value: Any, path: JsonPath, exam: Examination) -> Any:
-    """Examine a value by one form of a union, although it may have another one."""
+    """Examine a value by the first form of a union, without trying the others."""
     outer, exam.is_guess = exam.is_guess, True
     made = walk(form, value, path, exam)
     exam.is_guess = outer
@@ -151,7 +156,7 @@ def _guessed(walk: Any, form: Any, value: Any, path: JsonPath, exam: Examination
 def _best(
     shape: Shape, trials: list[tuple[Any, Any]], value: Any, path: JsonPath, exam: Examination
 ) -> Any:
-    """Try every form. A repair counts only if it is the only reading."""
+    """Try every form. Repairs are made only if exactly one form fits with them."""
     tried: list[tuple[Any, Examination]] = []
     for form, walk in trials:
         made, own = _tried(shape, form, walk, value, path, exam)
@@ -175,7 +180,7 @@ def _best(
 def _tried(
     shape: Shape, form: Any, walk: Any, value: Any, path: JsonPath, exam: Examination
 ) -> tuple[Any, Examination]:
-    """One form of a union, tried once on each value."""
+    """Try one form of a union on a value, once for each value."""
     trial = (id(form), id(value), exam.thorough, exam.as_sent or shape.ambiguous)
     found = exam.known.get(trial)
     if found is None:
@@ -199,8 +204,8 @@ def _reads_otherwise(
     path: JsonPath,
     exam: Examination,
 ) -> bool:
-    """Whether an object fits a form that does not have its empty keys, once these are taken as not
-    sent.
+    """Return True if an object without its empty keys also fits a form that does not declare
+    them.
     """
     if not is_object(made) or len(made) == len(value):
         return False
@@ -223,7 +228,7 @@ def _has_all(form: ObjectShape, made: Json) -> bool:
 def _object(form: ObjectShape, value: Json, path: JsonPath, exam: Examination) -> Json:
     made = value.copy()  # most values stay as they are
     sent: dict[int, str] = {}
-    # Only a field with an alias has several keys, so only then can it be sent twice.
+    # A field can be sent twice only if it has an alias.
     aliased = len(form.fields) > len(form.names)
     fields, plain = form.fields, plain_fields(form)
     for key, each in value.items():
@@ -243,7 +248,7 @@ def _object(form: ObjectShape, value: Json, path: JsonPath, exam: Examination) -
             kept = NOT_SENT
         else:
             kept = _field(declared, each, (*path, key), exam)
-        # Its problem is reported, and the author's validation would only report the key again.
+        # The problem is reported already. The author's validation would only report the key again.
         if kept is NOT_SENT:
             del made[key]
         elif kept is not each:
@@ -254,7 +259,9 @@ def _object(form: ObjectShape, value: Json, path: JsonPath, exam: Examination) -
 
 
 def _refuse_conflicts(form: ObjectShape, made: Json, path: JsonPath, exam: Examination) -> None:
-    """Two paths to one field, both sent: the author's model would read one and drop the other."""
+    """Refuse a call that sends one field by two paths: the author's model would read one and drop
+    the other.
+    """
     for paths in form.exclusive_paths:
         sent = [each for each in paths if look_up(made, each) is not None]
         for other in sent[1:]:
@@ -263,7 +270,7 @@ def _refuse_conflicts(form: ObjectShape, made: Json, path: JsonPath, exam: Exami
                 (*path, *other),
                 messages.conflicting(path_text(other), path_text(sent[0])),
             )
-            # The author's model may object to either of them. Both are reported already.
+            # The author's model may report either of them. Both are reported already.
             exam.problem_paths.append((*path, *sent[0]))
 
 
@@ -272,7 +279,7 @@ def _field(declared: Field, value: Any, path: JsonPath, exam: Examination) -> An
     if declared.exact and type(value) not in plain_types(shape):
         exam.refuse("wrong-type", path, messages.not_exact(shape, value))
         return NOT_SENT
-    # The usual object: `_value` would end at the same function after more questions.
+    # This is the usual object. `_value` would call the same function after more checks.
     if len(shape.objects) == 1 and is_object(value) and not shape.opaque:
         return _object(shape.objects[0], value, path, exam)
     if value == "null" and _is_null_text(declared):
@@ -288,7 +295,9 @@ def _field(declared: Field, value: Any, path: JsonPath, exam: Examination) -> An
 
 
 def _is_null_text(declared: Field) -> bool:
-    """Whether the text "null" can only mean null (anthropics/claude-code#95239, 2026-09-17)."""
+    """Return True if the text "null" can only mean null (anthropics/claude-code#95239,
+    2026-09-17).
+    """
     shape = declared.shape
     return (
         not shape.opaque
@@ -301,17 +310,17 @@ def _is_null_text(declared: Field) -> bool:
 def _undeclared_key(
     form: ObjectShape, key: str, beside: Json, path: JsonPath, exam: Examination
 ) -> Any:
-    """A key of `beside` that no field declares: the client's own, further content of an open
-    object, or refused.
+    """Examine an undeclared key of `beside`. It is removed if the client added it, kept in an open
+    object, or else refused.
     """
     value: Any = beside[key]
     kind: Kind | None = None
     if not path and repairs.is_client_key(key, value, form):
         exam.repair("client-key", (key,))
         return NOT_SENT
-    # Most keys of a hostile call are only counted: to look into a million of them costs too much.
+    # Most keys of a hostile call are only counted: looking into a million of them costs too much.
     if exam.mistakes is not None and form.additional is None:
-        # Text may hold an object, so that its type does not show which mistake it is.
+        # Text may contain an object, so its type does not show the kind of mistake.
         if type(value) is not str or value[:1].isalnum():
             kind = (id(form), key, value.__class__)
             entry = exam.repeated.get(kind)
@@ -366,7 +375,9 @@ def _array(form: ArrayShape, value: list[Any], path: JsonPath, exam: Examination
 
 
 def _plain_items(shape: Shape) -> Collection[type]:
-    """The types of items that pass as they are. A float may have to become an integer."""
+    """Return the types of items that pass without a further look. A float is not one of them: it
+    may have to become an integer.
+    """
     return plain_types(shape) - {float} if shape.constants is None else ()
 
 

@@ -1,4 +1,4 @@
-"""Where JSON cannot be read: the path at which a parser stopped."""
+"""Finds the path at which a parser stopped because the JSON is broken."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from dataclasses import dataclass
 
 from toolbooth.jsonvalue import JsonPath
 
-# A text is one token, so that a bracket inside it opens no level. Numbers and words need none: they
-# change no path.
+# A string is one token, so a bracket inside it does not open a level. Numbers and words are not
+# tokens, because they do not change the path.
 _TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*"|[{}\[\],:]', re.DOTALL)
 
 _MOST_READ = 100_000
-"""Bytes that are looked at: a place further on is not searched for."""
+"""At most this many bytes are read. A later place is not searched for."""
 
 _ARGUMENTS = ("params", "arguments")
-"""Where a message has the arguments of a call."""
+"""The path of the arguments in a message."""
 
 
 @dataclass(slots=True)
@@ -33,8 +33,8 @@ class _Level:
 
 
 def fault_place(body: bytes, line: int, column: int) -> JsonPath | None:
-    """The path at a line and column of JSON text; inside `arguments`, if the text is a message with
-    arguments. None if it is too far on.
+    """Return the path at a line and column of JSON text. If the text is a message, the path starts
+    inside its `arguments`. Return None if the place is too far from the start.
     """
     # jiter counts columns in bytes, so the body is never decoded here. Bytes that are not UTF-8 are
     # one of the faults that must be placed.
@@ -43,8 +43,8 @@ def fault_place(body: bytes, line: int, column: int) -> JsonPath | None:
     if end >= _MOST_READ:
         return None
     path = _path_before(body[: max(0, end)])
-    # The agent has written only the arguments, so a path such as `$.params.arguments.city` would
-    # name levels that it never saw.
+    # The agent wrote only the arguments, and does not know the outer levels in
+    # `$.params.arguments.city`.
     return path[2:] if path[:2] == _ARGUMENTS else path
 
 
@@ -61,7 +61,7 @@ def _path_before(read: bytes) -> JsonPath:
         elif levels:
             _step(levels[-1], token, last)
         last = token
-    # An object of which no key was read yet adds no step: in `{"a": {'b': 1}}` the parser stops at
+    # An object adds no step before its first key was read. In `{"a": {'b': 1}}` the parser stops at
     # the single quote, and the path is `$.a`.
     return tuple(level.step for level in levels if level.is_array or level.key)
 

@@ -1,7 +1,7 @@
-"""One call without a server: the stages in order. They are accept (read, examine, validate), run,
-render.
+"""Handles one call without a server.
 
-A served call takes the same stages in `server/call.py`.
+The stages are accept (read, examine, validate), run, render. A served call goes through the same
+stages in `server/call.py`.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ def handle_bytes(
     """
     try:
         values, remarks = accept_bytes(contract, body, from_floats)
-        # The tool runs inside this `try` too: it may raise ToolInputError itself, for a rule that
-        # no type can express, and that is answered like a refusal of ours.
+        # The tool runs inside this `try` too. It may raise ToolInputError itself, for a rule that a
+        # type cannot express. The answer is then the same as for our own refusal.
         value = run(contract, function, values, context, injected)
     except (ToolInputError, ToolError) as error:
         return _failure_result(contract, error, errors)
@@ -60,11 +60,11 @@ def handle_arguments(
     injected: Mapping[str, Any] | None = None,
     errors: Errors = "result",
 ) -> Json:
-    """`handle_bytes` for a host that has parsed the arguments already."""
+    """Do the same as `handle_bytes`, for a host that has parsed the arguments already."""
     return handle_bytes(
         contract,
-        # The bytes of the call are gone, because the host has parsed them. They are written again,
-        # so that hosts of both kinds take the same way.
+        # The host has parsed the bytes of the call, so they no longer exist. The arguments are
+        # written as bytes again, so that every host uses the same code.
         json_bytes(arguments),
         function,
         context=context,
@@ -84,7 +84,7 @@ async def handle_bytes_async(
     errors: Errors = "result",
     from_floats: bool = False,
 ) -> Json:
-    """`handle_bytes` for async tools. Sync ones run in a thread."""
+    """Do the same as `handle_bytes`, for async tools. Sync tools run in a thread."""
     try:
         # Only the tool may run in a thread. Reading and validating do no I/O, so they stay on the
         # event loop.
@@ -105,7 +105,7 @@ async def handle_arguments_async(
     injected: Mapping[str, Any] | None = None,
     errors: Errors = "result",
 ) -> Json:
-    """`handle_bytes_async` for a host that has parsed the arguments already."""
+    """Do the same as `handle_bytes_async`, for a host that has parsed the arguments already."""
     return await handle_bytes_async(
         contract,
         json_bytes(arguments),
@@ -118,23 +118,27 @@ async def handle_arguments_async(
 
 
 def _value_result(contract: Contract, value: Any, remarks: list[Remark]) -> Json:
-    """Return the result of a tool that ran, also if its value cannot be sent."""
+    """Return the result of a tool that ran. If its value cannot be sent, return an error that says
+    so.
+    """
     try:
-        # Not in the `try` of the caller: the tool has run by now. A failure must not look like a
-        # refusal, after which the agent would call again.
+        # This is outside the `try` of the caller, because the tool has already run. A failure must
+        # not look like a refusal, or the agent would call again.
         return render.value_result(value, remarks)
-    # A serializer of the author runs here and may raise anything, even SystemExit.
+    # The author's serializer runs here and may raise anything, even SystemExit.
     except (Exception, SystemExit) as error:
         logger.error("the result of tool %r cannot be sent", contract.name, exc_info=error)
         return render.unsendable_result(error)
 
 
 def _failure_result(contract: Contract, error: ToolInputError | ToolError, errors: Errors) -> Json:
-    """The result for the agent, or the refusal itself for a host that answers by protocol."""
+    """Return the failure as a result for the agent. With `errors="protocol"`, a refusal is raised
+    again for the host.
+    """
     if isinstance(error, ToolError):
         return render.tool_error_result(error)
-    # Only refused arguments are an error of the protocol. A tool that fails returns a result with
-    # `isError`, as the MCP specification asks for.
+    # Only refused arguments are a protocol error. The MCP specification requires a result with
+    # `isError` for a tool that fails.
     if errors == "protocol":
         raise error
     return render.refusal_result(error, contract.limits)

@@ -1,5 +1,5 @@
-"""Integers that are written with a point: 5.0 is the same JSON number as 5, and becomes 5 before
-the validation. Larger ones are in `numbers.py`.
+"""Converts integers that are written with a point. 5.0 is the same JSON number as 5, and becomes 5
+before the validation. `numbers.py` converts larger ones.
 """
 
 from __future__ import annotations
@@ -16,27 +16,28 @@ from toolbooth.shape import ArrayShape, ObjectShape, Shape, anywhere, is_integer
 from toolbooth.shape_check import fitting_form
 
 _UNCHANGED = (int, str, bool, type(None))
-"""Types without a point in them; most values have one of these."""
+"""Types that cannot contain a point. Most values have one of these types."""
 
 
 def is_whole(value: Any) -> bool:
-    """Whether a number has no fraction, however it is written."""
-    # The digits of a float that a host has read are not known, so its value must do.
+    """Return True if a number has no fraction, however it is written."""
+    # If a host has parsed the number, its digits are not known. So the float is used.
     if isinstance(value, float):
         return value.is_integer()
     exact = exact_decimal(value)
-    # A number that no Decimal holds overflows or vanishes, which is reported as such.
+    # A number that does not fit in a Decimal is too large, or so small that it becomes zero. Both
+    # are reported elsewhere.
     return exact is None or exact == exact.to_integral_value()
 
 
 _SHORT = 15
-"""Characters of a number of which a float keeps every digit."""
+"""A float keeps every digit of a number with at most this many characters."""
 
 _LARGEST_SHORT = 2**53
 
 
 def short_integer(value: LosslessFloat) -> int | None:
-    """The integer that a short number is, such as 1e3; None for any other number."""
+    """Return the integer if a short number such as 1e3 is one; None for any other number."""
     number = float(value)
     # Zero is not short: 1e-999 becomes 0.0 too, and must be refused.
     is_short = number.is_integer() and 0 < abs(number) < _LARGEST_SHORT
@@ -44,10 +45,10 @@ def short_integer(value: LosslessFloat) -> int | None:
 
 
 def whole_integers(shape: Shape | None, value: Any) -> Any:
-    """A value with 5 for every 5.0 where only an integer is declared; the value itself if there is
-    none.
+    """Replace 5.0 by 5 wherever only an integer is declared. Return the same object if there is no
+    5.0.
     """
-    # In a union whose branch is not known yet, 5.0 may be meant for a branch with a float.
+    # In a union whose branch is not known yet, 5.0 may be for a branch with a float.
     if shape is None or shape.opaque or shape.ambiguous:
         return value
     if isinstance(value, float):
@@ -63,19 +64,20 @@ def whole_integers(shape: Shape | None, value: Any) -> Any:
 
 def _in_array(form: ArrayShape, value: list[Any]) -> list[Any]:
     made = [whole_integers(item_shape(form, index), each) for index, each in enumerate(value)]
-    # The same list, not an equal one: callers see by `is` whether anything has changed.
+    # The same list is returned, and not a copy, because callers use `is` to see if anything has
+    # changed.
     return value if all(map(is_, made, value)) else made
 
 
 def _in_object(form: ObjectShape, value: Json) -> Json:
-    """Look only at keys that may hold an integer: most of a large call need not be."""
+    """Convert the keys of an object that may contain an integer, and look at no others."""
     parts: Mapping[str, Shape | None] = _integer_fields(form)
     if form.additional is not None:
         others = [key for key in value if key not in form.fields]
         parts = {**parts, **{key: undeclared_shape(form, key) for key in others}}
     changed: Json = {}
     for key, shape in parts.items():
-        # A key that was not sent gives None here, and None needs no change either.
+        # `get` returns None for a key that was not sent. None needs no change either.
         each = value.get(key)
         if type(each) not in _UNCHANGED:
             whole = whole_integers(shape, each)
@@ -85,7 +87,9 @@ def _in_object(form: ObjectShape, value: Json) -> Json:
 
 
 def _integer_fields(form: ObjectShape) -> dict[str, Shape]:
-    """The declared keys at or below which there may be an integer but no other number."""
+    """Return the declared keys with a value that is, or contains, an integer and no other
+    number.
+    """
     found = form.integers
     if found is None:
         shapes = ((key, each.shape) for key, each in form.fields.items())

@@ -1,5 +1,5 @@
-"""Where a key belongs: paths that are written as keys (`address.city`, `address[city]`,
-`lines[0].sku`), whole calls, and names that are declared further down.
+"""Finds the place of a misplaced key. It may be written as a path (`address.city`, `address[city]`,
+`lines[0].sku`), contain a whole call, or be declared at a deeper level.
 """
 
 from __future__ import annotations
@@ -20,26 +20,26 @@ from toolbooth.shape import ObjectShape, Shape
 _STEPS = re.compile(r"[^.\[\]]+")
 
 
-_SEPARATORS = "_- "
 _MOST_FIELDS = 400
 _LONGEST_KEY = 400
-"""Characters of a key in which joined names are looked for."""
+"""A longer key is not searched for joined names."""
 
 
 def steps_of(key: str) -> Sequence[str]:
-    """The steps of a key that is written as a path; empty for any other key."""
+    """Return the steps of a key that is written as a path; empty for any other key."""
     return _STEPS.findall(key) if "." in key or "[" in key else ()
 
 
 def joined_steps(form: ObjectShape, key: str) -> Sequence[str]:
-    """The steps of a key that joins the names of an object and of one of its fields, such as
-    `address_street`, `address-street` or `addressStreet`; empty for any other key.
+    """Return the steps of a key that joins the name of an object and the name of one of its fields,
+    such as `address_street`, `address-street` or `addressStreet`. Return an empty tuple for any
+    other key.
     """
     if len(key) > _LONGEST_KEY:
         return ()
     plain = recased(key)
     for name, start in _objects_by_name(form):
-        # `recased` has dropped the places where words begin, so the rest is taken from the key as
+        # `recased` has removed the signs of where words begin, so the rest is taken from the key as
         # sent.
         rest = _after(key, len(start)) if plain.startswith(start) else ""
         if not rest:
@@ -55,33 +55,34 @@ def joined_steps(form: ObjectShape, key: str) -> Sequence[str]:
 
 @lru_cache(maxsize=1024)
 def _objects_by_name(form: ObjectShape) -> Sequence[tuple[str, str]]:
-    """The fields that are objects, and their names without case and separators."""
+    """Return the fields that are objects, with their names in lower case and without separators."""
     fields = islice(form.fields.items(), _MOST_FIELDS)
     return [(name, recased(name)) for name, each in fields if len(each.shape.objects) == 1]
 
 
 def _after(key: str, letters: int) -> str:
-    """What follows so many letters of a key; empty if no word begins there."""
-    places = [index for index, letter in enumerate(key) if letter not in _SEPARATORS]
+    """Return the rest of a key after so many letters; empty if no word begins there."""
+    places = [index for index, letter in enumerate(key) if recased(letter)]
     end = places[letters - 1] + 1
+    following = key[end : end + 1]
     # `addressee` begins with `address`, but no new word begins there: it is another name.
-    begins = key[end : end + 1] in _SEPARATORS or key[end : end + 1].isupper()
-    return key[end:].lstrip(_SEPARATORS) if begins else ""
+    begins = following.isupper() or not recased(following)
+    return key[places[letters] :] if begins and letters < len(places) else ""
 
 
 def object_in_key(key: str, value: Any, limits: Limits) -> Json | None:
-    """The call that was written into a key, as JSON text, with null as its value
+    """Return the call that was sent as a key: its JSON text is the key, and the value is null
     (docker/hub-feedback#2518).
     """
     return text_as_object(key, limits) if value is None and key[:1] == "{" else None
 
 
 def declared_path(form: ObjectShape, steps: Sequence[str]) -> JsonPath | None:
-    """The declared path that the steps name; None if there is none."""
+    """Return the declared path for these steps; None if there is none."""
     shape: Shape | None = Shape(types=frozenset(("object",)), objects=(form,))
     path: list[str | int] = []
     for step in steps:
-        # In a free value any key may be meant, so the step stays as it is written.
+        # A free value may have any key, so the step stays as written.
         if shape is None or shape.opaque:
             path.append(step)
         elif shape.objects:
@@ -91,7 +92,7 @@ def declared_path(form: ObjectShape, steps: Sequence[str]) -> JsonPath | None:
                 return None
             path.append(name or step)
             shape = inner.fields[name].shape if name is not None else inner.additional
-        # Items have no names, so only a position can follow an array.
+        # Items have no names, so only an index can follow an array.
         elif shape.arrays and step.isdigit():
             path.append(int(step))
             shape = shape.arrays[0].items
@@ -103,19 +104,19 @@ def declared_path(form: ObjectShape, steps: Sequence[str]) -> JsonPath | None:
 def _declared_name(step: str, form: ObjectShape) -> str | None:
     if step in form.fields:
         return step
-    # A singular for a plural is certain only if the value fits, and here no value is known.
+    # A singular for a plural is certain only if the value fits, and the value is not known here.
     match = refusals.respelt(step, form)
     return None if match is None or match.by_number else match.name
 
 
 def put(made: Any, path: JsonPath, value: Any) -> bool:
-    """Set a value at a path, and create objects and arrays on the way. Returns False if there is a
-    value already, or one of another kind on the way.
+    """Set a value at a path, and create the objects and arrays along it. Return False if there
+    already is a value at the path, or one of another type along it.
     """
     for step, following in pairwise(path):
         empty: Any = [] if isinstance(following, int) else {}
         if isinstance(step, int):
-            # `lines[2]` before `lines[1]` would leave a hole, and JSON has none.
+            # `lines[2]` without `lines[1]` would leave a gap, which JSON does not allow.
             if step > len(made):
                 return False
             if step == len(made):
@@ -141,7 +142,7 @@ def put(made: Any, path: JsonPath, value: Any) -> bool:
 # --- names that are declared further down -------------------------------------------------------
 
 _DEEPEST = 8
-"""Levels below an object in which the place of a misplaced key is looked for."""
+"""A misplaced key is looked for in this many levels below an object."""
 
 _Level = list[tuple[tuple[str, ...], ObjectShape]]
 """The objects at one level, with their paths."""
@@ -149,8 +150,8 @@ _Level = list[tuple[tuple[str, ...], ObjectShape]]
 
 @lru_cache(maxsize=256)
 def places_below(form: ObjectShape) -> Mapping[str, tuple[str, ...] | None]:
-    """Every name that is declared below an object, through objects alone, with the path to the
-    nearest object that declares it; None if several are as near.
+    """Return every name that is declared in objects below this one, with the path to the nearest
+    object that declares it. The path is None if several objects are equally near.
     """
     found: dict[str, tuple[str, ...] | None] = {}
     level: _Level = [((), form)]
@@ -162,14 +163,15 @@ def places_below(form: ObjectShape) -> Mapping[str, tuple[str, ...] | None]:
             for name in each.fields.keys() - found.keys():
                 names[name] = None if name in names else path
         found |= names
-        # A form that contains itself would be found again at every level.
+        # A form that contains itself would otherwise be found at every level.
         seen.update(id(each) for _, each in level)
     return found
 
 
 def _objects_below(level: _Level, seen: set[int]) -> Iterator[tuple[tuple[str, ...], ObjectShape]]:
-    """Yield the objects one level further down. Forms that were seen further up have no new names.
-    If a form is at several places, two are enough to know that a name is not clear.
+    """Yield the objects one level deeper. Forms from the levels above are skipped, because they
+    have no new names. A form at several places is yielded twice at most: two places are enough to
+    make its names ambiguous.
     """
     times = Counter[int]()
     for path, form in level:

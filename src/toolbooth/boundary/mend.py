@@ -1,8 +1,8 @@
-"""The corrected call in the common cases: one and the same slip, a wrapper or a re-cased name, is
-undone in place.
+"""Corrects a call in the common cases: all its slips are the same wrapper, or the same name in
+another case. They are undone in place.
 
 The examination has noted the slips, so the call is not walked again. `correct.py` does everything
-else, and must agree with this module where both apply.
+else. If both modules can correct a call, their results must be the same.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ from toolbooth.shape import ObjectShape, Shape
 from toolbooth.shape_check import fits, plain_fields, plain_types
 
 Slip = tuple[Json, ObjectShape, str, Any, JsonPath]
-"""An undeclared key: the object it was left out of, that object's form, the key and its value, the
+"""An undeclared key: the object without this key, the object's form, the key, its value, and the
 object's path.
 """
 
 
 def mend(shape: Shape, slips: Sequence[Slip], limits: Limits) -> list[Edit] | None:
-    """Undo, in place, one and the same slip wherever it was made. Returns the edits, or None if
-    some slip is another one or does not fit. `shape` is that of the whole call.
+    """Undo the same slip in place, everywhere in the call.
 
-    Nothing else may be wrong with the call.
+    Return the edits, or None if the slips differ or a result does not fit. `shape` is the shape of
+    the whole call. Nothing else may be wrong with the call.
     """
     names = refusals.names_of_tool(shape)
     # The first slip is the model for the others: in `{"rows": [{"data": {...}}, {"data": {...}}]}`
@@ -42,17 +42,17 @@ def mend(shape: Shape, slips: Sequence[Slip], limits: Limits) -> list[Edit] | No
     for made, form, key, value, path in slips:
         if key != first_key or form is not first_form or len(path) != len(first_path):
             return None
-        # Perhaps a misspelt object and no wrapper: `correct` finds out.
+        # This may be a misspelt object and not a wrapper. `correct` decides that.
         if is_object(value) and refusals.near_object(key, form) is not None:
             return None
         fields = _meant(form, name, value, limits)
-        # A field that is sent in the wrapper and beside it may have two values, which only
-        # `correct` compares.
+        # A field that was sent both inside and beside the wrapper may have two values. Only
+        # `correct` compares them.
         if fields is None or not made.keys().isdisjoint(fields):
             return None
         meant.append(fields)
-    # Nothing was changed until here. If one of the slips cannot be undone, the objects must still
-    # be as the examination has left them.
+    # Nothing has been changed so far: if one slip cannot be undone, the objects must stay as the
+    # examination left them.
     if len(slips) == 1:
         slips[0][0].update(meant[0])
         return [_edit(slips[0], meant[0])]
@@ -63,8 +63,8 @@ def mend(shape: Shape, slips: Sequence[Slip], limits: Limits) -> list[Edit] | No
 
 
 def is_beyond_correction(shape: Shape, slips: Sequence[Slip], limits: Limits) -> bool:
-    """Whether no slip can be a wrapper, a path, or any declared name at any depth in another case.
-    Then `correct` would find nothing.
+    """Return True if `correct` would find nothing: no slip can be a wrapper, a path, or a declared
+    name of any level in another case.
 
     Nothing else may be wrong with the call.
     """
@@ -87,7 +87,7 @@ def _has_no_place(
 
 @lru_cache(maxsize=1024)
 def _recased(names: frozenset[str]) -> frozenset[str]:
-    """The names without case and separators."""
+    """Return the names in lower case and without separators."""
     return frozenset(map(recased, names))
 
 
@@ -99,16 +99,18 @@ def _edit(slip: Slip, fields: Json) -> Edit:
 
 
 def _name(form: ObjectShape, key: str, names: frozenset[str]) -> str | None:
-    """The field that an undeclared key certainly is, apart from its spelling."""
+    """Return the declared name that differs from an undeclared key only in spelling; None if there
+    is none.
+    """
     match = None if "." in key or "[" in key else refusals.respelt(key, form, names)
     return None if match is None else match.name
 
 
 def _meant(form: ObjectShape, name: str | None, value: Any, limits: Limits) -> Json | None:
-    """The fields that should have been sent instead of one undeclared key, if they fit as they
-    are.
+    """Return the fields to send instead of an undeclared key; None if their values do not fit
+    without a change.
     """
-    # Some field has several keys: `correct` finds out whether it is sent twice.
+    # Some field has several keys. `correct` checks that it is not sent twice.
     if len(form.fields) > len(form.names):
         return None
     if is_object(value):
@@ -116,11 +118,11 @@ def _meant(form: ObjectShape, name: str | None, value: Any, limits: Limits) -> J
         for key, each in value.items():
             if type(each) not in plain.get(key, ()) and not _fits(form, key, each):
                 return None
-        # An empty wrapper has nothing to move, so there is no edit for it here.
+        # An empty wrapper contains nothing to move, so this module has no edit for it.
         return value or None
     if name is None or not _fits(form, name, value):
         return None
-    # Text that holds an object may be a wrapper as JSON text, and renaming its key would be wrong.
+    # Text that contains an object may be a wrapper in JSON text. Renaming its key would be wrong.
     return None if text_as_object(value, limits) is not None else {name: value}
 
 

@@ -1,5 +1,5 @@
-"""The sentences of a refusal, written for the agent that must send the call again; and of a result
-that cannot be sent. Those about undeclared keys are in `keys/messages.py`.
+"""The sentences of a refusal, for the agent that must send the call again, and of a result that
+cannot be sent. `keys/messages.py` has those about undeclared keys.
 """
 
 from __future__ import annotations
@@ -16,13 +16,14 @@ from toolbooth.jsonvalue import (
     path_text,
     quoted,
     shorten,
+    text_in_quotes,
     write_json,
 )
 from toolbooth.secret_names import may_be_secret_name
 from toolbooth.shape import ArrayShape, JsonType, Shape, Temporal, json_type
 
 ECHO = 80
-"""At most this many characters of a value are echoed."""
+"""A message repeats at most this many characters of a value."""
 
 _TYPES = {
     "object": "an object",
@@ -43,11 +44,14 @@ _TIMES: dict[Temporal, str] = {
 }
 
 _MOST_CHOICES = 20
-"""Choices that are named."""
+"""At most this many choices are listed."""
+
+NOT_TAKEN = "must be left out"
+"""The schema allows no value at this place."""
 
 MISSING = "is required, but was not sent"
 UNREADABLE_VALUE = "its value could not be read"
-"""The author's code raised an exception."""
+"""The message if the author's code raised an exception."""
 
 NOT_AN_OBJECT = "the arguments must be one JSON object"
 SECRET = "is not valid; details of a secret are hidden"
@@ -66,10 +70,10 @@ TOO_MANY_DIGITS = "an integer has more digits than can be read"
 
 
 def echo(value: Any) -> str:
-    """A value as the agent sent it, shortened."""
+    """Return a value as the agent sent it, shortened."""
     if isinstance(value, str):
-        # As JSON, with its quotes, so that the agent can distinguish "5" from 5.
-        return shorten(write_json(value), ECHO)
+        # JSON keeps the quotes, so the agent can distinguish "5" from 5.
+        return shorten(text_in_quotes(value[:ECHO]), ECHO)
     return shorten(str(value).lower() if isinstance(value, bool) else str(value), ECHO)
 
 
@@ -77,22 +81,22 @@ def echo(value: Any) -> str:
 
 
 def too_large(sent: int, most: int) -> str:
-    """More bytes than the limit."""
+    """Report more bytes than the limit."""
     return f"{sent:,} bytes were sent; at most {most:,} are accepted"
 
 
 def deeper_than(levels: int) -> str:
-    """Nested deeper than the limit."""
+    """Report a call that is nested deeper than the limit."""
     return f"nested deeper than {levels} levels"
 
 
 def too_many_values(most: int) -> str:
-    """More values than a call may have."""
+    """Report more values than the limit."""
     return f"has more than {most:,} values; send them in several calls"
 
 
 def too_complex(most: int, *, alone: bool) -> str:
-    """Nested unions whose forms have no tag. `alone`: this field has too many by itself."""
+    """Report too deep unions without a tag. `alone`: this field alone exceeds the limit."""
     together = "" if alone else ", with the other fields,"
     return (
         f"is nested so deep that{together} more than {most:,} combinations of forms would have to "
@@ -101,11 +105,11 @@ def too_complex(most: int, *, alone: bool) -> str:
 
 
 UNCHECKED = "would take too long to check"
-"""A correction that is not given for this reason."""
+"""The reason for a refusal without a corrected call."""
 
 
 def more_digits_than(most: int) -> str:
-    """An integer that is longer than the limit."""
+    """Report an integer with more digits than the limit."""
     return f"an integer has more than {most} digits"
 
 
@@ -120,13 +124,13 @@ _NOT_JSON = (
     ("expected value", "a value is expected"),
     ("expected ident", "a value is expected"),
 )
-"""The beginnings of a parser's reasons, each with our words for it."""
+"""Our own words for the errors of the parser, by the beginning of its message."""
 
 
 def not_json(reason: str, word: str, path: JsonPath | None) -> str:
-    """Bytes that are not JSON: why, and where. `word`: the text at that place, if it is known."""
+    """Report bytes that are not JSON. `word`: the text at the place, if it is known."""
     meant = next((said for start, said in _NOT_JSON if reason.startswith(start)), reason)
-    # Models that write Python send its single quotes, which jiter only calls an unexpected value.
+    # Some models write Python and send single quotes. jiter only calls them an unexpected value.
     if word == "'":
         meant = "text must be in double quotes"
     elif word:
@@ -135,7 +139,7 @@ def not_json(reason: str, word: str, path: JsonPath | None) -> str:
 
 
 def at_place(message: str, detail: str, path: JsonPath | None) -> str:
-    """A message about text that cannot be read, and where in it."""
+    """Add the place to a message about text that cannot be read."""
     where = "" if path is None else f", at {path_text(path)}"
     return f"{message}:{detail}{where}"
 
@@ -143,28 +147,20 @@ def at_place(message: str, detail: str, path: JsonPath | None) -> str:
 # --- keys ---------------------------------------------------------------------------------------
 
 
-def of_another_form(key: str, names: tuple[str, ...]) -> str:
-    """A key that is declared, but not together with the others that were sent."""
-    return (
-        f"{quoted(key)} cannot be combined with the other fields that were sent; "
-        f"it is used with {listed(names, 12)}"
-    )
-
-
 def never_read(form: ArrayShape) -> str:
-    """An item of an array of which only some are read."""
+    """Report an array item that would not be read."""
     ends = [f"the first {len(form.prefix)}"] if form.prefix else []
     ends += [f"the last {form.last}"] if form.last else []
     return f"only {' and '.join(ends)} items are read"
 
 
 def conflicting(key: str, other: str) -> str:
-    """Two keys for one field."""
+    """Report two keys for one field."""
     return f"{quoted(key)} and {quoted(other)} name the same field; send one of them"
 
 
 def swallowed(names: tuple[str, ...], end: int, tags: str) -> str:
-    """A text that contains arguments which were not sent: which, and where the text should end."""
+    """Report a text that contains other arguments, and where the text should end."""
     shown = listed(names, 8)
     were, own = (
         ("were", "arguments of their own") if len(names) > 1 else ("was", "its own argument")
@@ -180,38 +176,38 @@ def swallowed(names: tuple[str, ...], end: int, tags: str) -> str:
 
 
 def wrong_type(shape: Shape, value: Any, reason: str = "", *, shows: bool = True) -> str:
-    """A value whose JSON type is not declared here; `shows`: the value may be shown."""
-    wanted = wants(shape)
+    """Report a value of an undeclared JSON type. `shows`: the value may be repeated."""
+    wanted = f"must be {wants(shape)}" if shape.types else NOT_TAKEN
     if reason:
-        return f"must be {wanted}, but {reason}"
+        return f"{wanted}, but {reason}"
     kind = json_type(value)
-    # Objects and arrays may be long, and null has no other form than its name.
+    # Objects and arrays may be long, and null is already named as a type.
     if kind in ("object", "array", "null") or not (shows and _is_shown(shape, value)):
-        return f"must be {wanted}, got {_TYPES[kind]}"
+        return f"{wanted}, got {_TYPES[kind]}"
     if kind == "boolean":
-        return f"must be {wanted}, got {echo(value)}"
-    return f"must be {wanted}, got {_TYPES[kind]} {echo(value)}"
+        return f"{wanted}, got {echo(value)}"
+    return f"{wanted}, got {_TYPES[kind]} {echo(value)}"
 
 
 def _is_shown(shape: Shape, value: Any) -> bool:
-    """Whether a value is no secret, and no text for an object that names one: `Cookie: …`."""
+    """Return False for a secret, also if text for an object names one: `Cookie: …`."""
     is_text_for_object = isinstance(value, str) and bool(shape.objects)
     return not shape.has_secret and not (is_text_for_object and may_be_secret_name(value))
 
 
 def not_exact(shape: Shape, value: Any) -> str:
-    """A value of an argument that takes no repair."""
+    """Report a value of an argument that is never repaired."""
     return f"{wrong_type(shape, value)}; this argument is never corrected automatically"
 
 
 def name_it(message: str, fields: tuple[str, ...], value: str) -> str:
-    """Text that can be sent as one of the fields of an object."""
+    """Advise sending a text as one of the fields of an object."""
     objects = (shorten(write_json({field: value}), ECHO) for field in fields)
     return f"{message}; send {' or '.join(objects)}"
 
 
 def wants(shape: Shape) -> str:
-    """The declared types in words. Null is not named, so that agents do not send it instead."""
+    """Return the declared types in words, without null, so that agents do not send null."""
     if shape.constants and not shape.objects and not shape.arrays:
         return choices(shape.constants)
     uuid = bool(shape.named_by)
@@ -220,11 +216,11 @@ def wants(shape: Shape) -> str:
 
 @lru_cache
 def _wants(types: frozenset[JsonType], *, temporal: Temporal, json_text: bool, uuid: bool) -> str:
-    # null is named after all if nothing else may be sent.
+    # null is named if nothing else may be sent.
     types = types - {"null"} or types
     if json_text:  # published as text, so the agent should send text
         return f"JSON text of {' or '.join(_TYPES[kind] for kind in sorted(types))}"
-    # An integer is a number, so "an integer or a number" would be one idea in two words.
+    # An integer is also a number, so "an integer or a number" would repeat itself.
     kinds = sorted(types - ({"integer"} if "number" in types else set()))
     names = dict(_TYPES)
     if temporal:
@@ -235,8 +231,8 @@ def _wants(types: frozenset[JsonType], *, temporal: Temporal, json_text: bool, u
 
 
 def choices(constants: Iterable[Any]) -> str:
-    """The only values that are accepted; a long list ends with a count of the others."""
-    # null is left out for the same reason as in `wants`.
+    """List the accepted values. A long list ends with the number of the others."""
+    # null is left out, as in `wants`.
     values = [each for each in dict.fromkeys(map(write_json, constants)) if each != "null"]
     if len(values) > _MOST_CHOICES:
         return f"{', '.join(values[:_MOST_CHOICES])} or {len(values) - _MOST_CHOICES} others"
@@ -244,17 +240,17 @@ def choices(constants: Iterable[Any]) -> str:
 
 
 def count_of(count: int, noun: str) -> str:
-    """`1 item`, `2 items`."""
+    """Return `1 item` or `2 items`."""
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
 def number_for_time(shape: Shape, value: str) -> str:
-    """A bare number where a date or time is declared: seconds or milliseconds would be a guess."""
+    """Report a bare number for a date or time. Seconds or milliseconds would be a guess."""
     return f"must be {wants(shape)}, got the number {echo(value)}"
 
 
 def unreadable_text(reason: str, *, single_quotes: bool) -> str:
-    """JSON text that cannot be read, where an object or an array is declared."""
+    """Report JSON text that cannot be read, where an object or an array is declared."""
     hint = "; JSON wants double quotes" if single_quotes else ""
     return f"holds text that cannot be read as JSON ({reason}{hint})"
 
@@ -263,12 +259,12 @@ def unreadable_text(reason: str, *, single_quotes: bool) -> str:
 
 
 def of_group(message: str, keys: tuple[str, ...]) -> str:
-    """An objection to a flattened model as a whole, with its keys."""
+    """Report an error of a whole flattened model, with the keys of the model."""
     return f"{message} (of {listed(keys, 8)})"
 
 
 def with_value(message: str, value: Any) -> str:
-    """An objection with the value that was sent."""
+    """Report an error together with the value that was sent."""
     return f"{message}; got {echo(value)}"
 
 
@@ -284,7 +280,7 @@ def _number(count: int) -> str:
 
 
 def head(count: int, tool: str, target: Iterable[str], *, untouched: bool) -> str:
-    """The first line."""
+    """Return the first line."""
     noun = "problems" if count > 1 else "problem"
     named = [shorten(each, 70) for each in target]
     owner = f" of {called(shorten(tool, 70), named)}" if tool else ""
@@ -293,24 +289,24 @@ def head(count: int, tool: str, target: Iterable[str], *, untouched: bool) -> st
 
 
 def same_in_rows(message: str, count: int, others: Sequence[str], *, at_least: bool) -> str:
-    """A mistake that was made in several items of an array: how often, and where first."""
+    """Add the number of items of an array with this mistake, and the first places."""
     times = f"the same {'at least ' if at_least else ''}{count} times"
     also = f", also at {', '.join(others)}" if others else ""
     return f"{message} ({times}{also})"
 
 
 def more_problems(count: int) -> str:
-    """Problems that are not listed."""
+    """Return the line with the number of problems that are not listed."""
     return f"- and {count} more" if count < MOST_COUNTED else "- and many more"
 
 
 def send_instead(call: bytes) -> str:
-    """The corrected call."""
+    """Return the line with the corrected call."""
     return f"Send instead: {call.decode()}"
 
 
 def form(call: str) -> str:
-    """The form of a call, with placeholders for its values."""
+    """Return the line with the form of a call, with placeholders for its values."""
     return f"Form: {call}"
 
 
@@ -321,30 +317,30 @@ NOTHING_ARRIVED = (
 
 
 def repaired(repairs: Iterable[tuple[str, str]]) -> str:
-    """The repairs that were made: the code and the path of each."""
+    """Return the line with the repairs: the code and the path of each."""
     return f"Accepted with a repair: {', '.join(f'{path} ({code})' for code, path in repairs)}."
 
 
 def left_out(edits: Iterable[LeaveOut]) -> str:
-    """The values that the corrected call leaves out, and why."""
+    """Return the line with the values that the corrected call leaves out, and why."""
     said = (f"{path_text(each.source)} ({echo(each.value)} means no value)" for each in edits)
     return f"Left out: {', '.join(said)}."
 
 
 def steps(edits: tuple[Edit, ...]) -> str:
-    """The edits, if the corrected call is not shown."""
+    """Return the edits as a list of steps, if the corrected call is not shown."""
     return "To correct it: " + "; ".join(map(edit_text, edits)) + "."
 
 
 def some_steps(edits: tuple[Edit, ...], done: int, count: int, needed: tuple[str, ...]) -> str:
-    """The edits, if they correct only some of the problems, and the required fields left."""
+    """Return edits that correct some of the problems, and the fields still missing."""
     said = "; ".join(map(edit_text, edits))
     rest = f"; still needed: {', '.join(needed)}" if needed else ""
     return f"This corrects {done} of {_number(count)} problems: {said}{rest}."
 
 
 def edit_text(edit: Edit) -> str:
-    """One edit."""
+    """Return one edit in words."""
     if isinstance(edit, Rename):
         return f"rename {path_text(edit.source)} to {quoted(edit.name)}"
     if isinstance(edit, Move):
@@ -352,7 +348,7 @@ def edit_text(edit: Edit) -> str:
     if isinstance(edit, Split):
         return f"write {quoted(edit.key)} as {path_text(edit.target)}"
     if isinstance(edit, Rewrite):
-        # A `Decimal` is no JSON value. For a sentence, a float is exact enough.
+        # A `Decimal` cannot be written as JSON. In a sentence, a float is exact enough.
         written = json.dumps(edit.value, ensure_ascii=False, default=float)
         return f"send {path_text(edit.source)} as {shorten(written, ECHO)}"
     if isinstance(edit, LeaveOut):
@@ -364,12 +360,12 @@ def edit_text(edit: Edit) -> str:
 
 
 def is_an_async_tool(name: str) -> str:
-    """A sync caller has called an async tool."""
+    """Report a sync caller of an async tool."""
     return f"{name!r} is an async tool: await handle_bytes_async or handle_arguments_async"
 
 
 def has_no_function(name: str) -> str:
-    """A contract that was compiled without a function."""
+    """Report a contract that was compiled without a function."""
     return f"{name!r} was compiled without a function: pass one to call"
 
 
@@ -377,16 +373,16 @@ def has_no_function(name: str) -> str:
 
 
 def same_key(name: str, keys: Iterable[Any]) -> str:
-    """Two keys of a result that are one key in JSON; `keys` is empty if they are not known."""
+    """Report two keys of a result that are the same key in JSON. `keys` may be empty."""
     shown = " and ".join(shorten(repr(key), ECHO) for key in keys) or "two keys"
     return f"{shown} are the same key in JSON: {quoted(name)}"
 
 
 def result_unsendable(reason: str) -> str:
-    """A result that cannot be written; `reason` may be empty."""
+    """Report a result that cannot be written. `reason` may be empty."""
     return f"cannot be sent: {reason}" if reason else "cannot be sent"
 
 
 def result_unusable(why: str) -> str:
-    """A tool that ran, and whose result cannot be returned."""
+    """Report a tool that ran but whose result cannot be returned."""
     return f"The tool ran, but its result {why}. Before you call it again, check what it did."

@@ -1,7 +1,7 @@
-"""Equal mistakes: the same one in several items of an array is listed with its count.
+"""Groups equal mistakes: the same mistake in several items of an array is listed with its count.
 
-A refusal lists the first problems, and of the others only those that are a mistake of their own,
-at its first places.
+A refusal lists the first problems in full. After that, it lists a problem only if its mistake is
+new, or for the first places of a mistake.
 """
 
 from __future__ import annotations
@@ -9,39 +9,39 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from toolbooth.boundary.values.messages import can_be_shown
 from toolbooth.errors import Problem, ProblemCode
 from toolbooth.jsonvalue import JsonPath
 
 MOST_PROBLEMS = 40
-"""Past this many, problems are only counted, unless they are mistakes of their own; and so many
-different mistakes are listed at most. No agent reads further, and hostile input must not cost more.
+"""After this many problems, a problem is listed only if its mistake is new. At most this many
+different mistakes are listed. Agents read no further, and hostile input must not cost more.
 """
 
 PLACES = 3
-"""Places that are shown of one mistake."""
+"""At most this many places are shown for one mistake."""
 
-Mistake = tuple[ProblemCode, tuple[str, ...], int, str | None, str]
-"""Equal for one mistake in several items of an array: everything but the index, and the value in
-the message.
+Mistake = tuple[ProblemCode, tuple[str, ...], int, str]
+"""Identifies a mistake. It contains neither array indexes nor values, so it is equal for the same
+mistake in several items.
 """
 
 
-def mistake_at(
-    code: ProblemCode, path: JsonPath, kind: str | None = None, words: str = ""
-) -> Mistake:
-    """The mistake of a problem at a path. `words`: an author's own message, which is part of it."""
-    return (code, tuple([step for step in path if type(step) is str]), len(path), kind, words)
+def mistake_at(code: ProblemCode, path: JsonPath, rule: str = "") -> Mistake:
+    """Return the mistake of a problem at a path: two forms of a union may have different rules for
+    a field of the same name.
+    """
+    return (code, tuple([step for step in path if type(step) is str]), len(path), rule)
 
 
 def mistake_of(problem: Problem) -> Mistake:
-    """The mistake of a problem."""
-    is_ours = problem.code != "invalid" or can_be_shown(problem.kind)
-    return mistake_at(problem.code, problem.path, problem.kind, "" if is_ours else problem.message)
+    """Return the mistake of a problem."""
+    # Whatever words an author has for a problem, they are a part of it.
+    rule = problem.rule or (problem.message if problem.code == "invalid" else "")
+    return mistake_at(problem.code, problem.path, rule)
 
 
 class Mistakes:
-    """The mistakes that are listed, and how many problems of each are not."""
+    """The listed mistakes, each with the number of its problems that are not listed."""
 
     __slots__ = ("_names", "_room", "_unlisted")
 
@@ -56,7 +56,9 @@ class Mistakes:
             self._names.update(mistake[1][-1:])
 
     def count(self, mistake: Mistake, *, may_list: bool = True) -> bool:
-        """Count a problem. Returns False, and does not count it, if it is to be listed."""
+        """Count a problem and return True; or return False if the problem is to be listed
+        instead.
+        """
         room = self._room.get(mistake)
         if room is None:
             if not may_list or len(self._room) >= MOST_PROBLEMS:
@@ -71,22 +73,22 @@ class Mistakes:
         return True
 
     def may_list(self, name: str) -> bool:
-        """Whether a mistake with a key of this name may be listed, or is."""
+        """Return True if a mistake with a key of this name is listed, or may be."""
         return name in self._names or len(self._room) < MOST_PROBLEMS
 
     def take(self, other: Mistakes) -> None:
-        """Add the counts of another list whose problems were added to this one."""
+        """Add the counts of another list, whose problems are now in this one."""
         for mistake, count in other._unlisted.items():
             self.add(mistake, count)
 
     def add(self, mistake: Mistake, problems: int) -> None:
-        """Count several problems of a mistake, if it is listed."""
+        """Add to the count of a mistake, if it is listed."""
         if mistake in self._unlisted:
             self._unlisted[mistake] += problems
 
     def counted(self, problems: Iterable[Problem]) -> list[Problem]:
-        """The listed problems: the first one of each mistake has the number of those that are not
-        listed.
+        """Return the listed problems. The first problem of each mistake has the number of its
+        unlisted ones.
         """
         left = {mistake: count for mistake, count in self._unlisted.items() if count}
         made: list[Problem] = []
@@ -97,7 +99,7 @@ class Mistakes:
 
 
 def listed(problems: Sequence[Problem]) -> tuple[list[Problem], int]:
-    """The problems that a refusal lists, and how many it does not."""
+    """Return the problems that a refusal lists, and the number of the others."""
     first, others = problems[:MOST_PROBLEMS], problems[MOST_PROBLEMS:]
     if not others:
         return [*first], 0

@@ -1,5 +1,5 @@
-"""Numbers with a point or an exponent, as the declared type wants them: with every digit that was
-sent, or refused.
+"""Converts numbers with a point or an exponent to the declared type. A number that would lose a
+digit is refused.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _ANYTHING = ArrayShape()
 Refuse = Callable[[ProblemCode, JsonPath, str], None]
 
 _INEXACT = 2**53
-"""From here on, a float may equal another integer than the one that was sent."""
+"""From this number on, a float may be equal to a different integer than the one that was sent."""
 
 _UNDECLARED = Shape(types=EVERY_TYPE, opaque=True, integral=True)
 
@@ -33,32 +33,30 @@ _UNDECLARED = Shape(types=EVERY_TYPE, opaque=True, integral=True)
 def declared_number(
     shape: Shape, value: Any, path: JsonPath, refuse: Refuse, *, as_sent: bool
 ) -> Any:
-    """A number where the shape declares one. `as_sent`: in a branch of a union that is not known
-    yet.
-    """
-    # The validation chooses the branch, and 5.0 may be meant for another branch than 5.
+    """Return a number as the declared type. `as_sent`: the branch of the union is not known yet."""
+    # The validation chooses the branch, and may choose different ones for 5.0 and 5.
     if as_sent or shape.ambiguous:
         return _number_of_any_branch(shape, value, path, refuse)
     if is_integer_only(shape) and is_whole(value):
         return _integer(value, path, refuse)
     if isinstance(value, float):
         return value
-    # With 16 characters at most and without an exponent, a float is written as the same number
-    # again, so no digit of a Decimal gets lost.
+    # A number with at most 16 characters and without an exponent keeps all its digits as a float,
+    # so a Decimal keeps them too.
     if shape.decimal and refusals.is_delicate(str(value)):
         return _decimal(value, path, refuse)
     number = _float(value, path, refuse)
-    # A float or an integer: the one that keeps the digits.
+    # Return a float or an integer, whichever keeps all digits.
     if "integer" in shape.types and isfinite(number) and _loses_digits(number, value):
         return _integer(value, path, refuse)
     return number
 
 
 def _number_of_any_branch(shape: Shape, value: Any, path: JsonPath, refuse: Refuse) -> Any:
-    """A number whose type the author's validation chooses: it keeps every digit until then."""
+    """Return a number with every digit, because the author's validation will choose its type."""
     if isinstance(value, float):
         if is_integer_only(shape) and is_whole(value):
-            # Called for its refusal alone: the number itself stays as it was sent.
+            # This call only checks the number. The value stays as it was sent.
             _integer(value, path, refuse)
         return value
     if refusals.is_delicate(str(value)):
@@ -67,23 +65,24 @@ def _number_of_any_branch(shape: Shape, value: Any, path: JsonPath, refuse: Refu
 
 
 def free_numbers(shape: Shape | None, value: Any, path: JsonPath, refuse: Refuse) -> Any:
-    """The numbers in a free value: content is never rewritten, but a number that cannot be held is
-    refused.
+    """Convert the numbers in a free value. Content is never rewritten, but a number that is too
+    large or too small for a float is refused.
 
-    `shape` is None if nothing is known of the value. Behind an author's validator the shape marks
-    declared integers: the author's code gets them with all digits.
+    `shape` is None if nothing is known about the value. Behind an author's validator the shape
+    marks declared integers, which keep all their digits.
     """
     return _free(shape, value, [*path], refuse)
 
 
 def _free(shape: Shape | None, value: Any, steps: list[str | int], refuse: Refuse) -> Any:
-    """`steps` is the path of the value: one list for all of them, because a tuple for each would
-    cost the more, the deeper they are.
+    """Convert one value at `steps`, its path. All values share one list, because a new tuple for
+    each would be slow in deep values.
     """
     if isinstance(value, float | LosslessFloat):
         return _free_number(shape, value, tuple(steps), refuse)
     if is_object(value):
-        # A copy, because refusals and corrections still need the arguments as they were sent.
+        # This makes a copy, because refusals and corrections still need the arguments as they were
+        # sent.
         made = dict(value)
         for key, each in value.items():
             if type(each) not in _WITHOUT_POINT:
@@ -107,7 +106,7 @@ def _free(shape: Shape | None, value: Any, steps: list[str | int], refuse: Refus
 def _free_number(shape: Shape | None, value: Any, path: JsonPath, refuse: Refuse) -> Any:
     number = value if isinstance(value, float) else _float(value, path, refuse)
     is_integral = shape is not None and (shape.integral or is_integer_only(shape))
-    # Content that only the author knows is not rewritten: 5.0 stays 5.0 in a dict of `Any`.
+    # Content without a declared type is not rewritten: 5.0 stays 5.0 in a dict of `Any`.
     if not is_integral or not number.is_integer():
         return number
     if not is_whole(value):
@@ -127,9 +126,9 @@ def _shape_under(shape: Shape | None, key: str) -> Shape | None:
 
 
 def _integer(value: Any, path: JsonPath, refuse: Refuse) -> Any:
-    """A whole number as an integer."""
+    """Return a whole number as an integer."""
     if isinstance(value, float):
-        # A host has read the number, so the digits that were sent are not known.
+        # A host has parsed the number, so the digits that were sent are not known.
         if abs(value) >= _INEXACT:
             refuse("lossy-number", path, messages.INEXACT_INTEGER)
         return int(value)
@@ -156,6 +155,6 @@ def _float(value: Any, path: JsonPath, refuse: Refuse) -> float:
 
 
 def _loses_digits(number: float, literal: Any) -> bool:
-    """Whether a float, written out, is another whole number than the one that was sent."""
+    """Return True if the float is a different whole number than the one that was sent."""
     exact = exact_decimal(literal)
     return exact is not None and is_whole(literal) and Decimal(repr(number)) != exact

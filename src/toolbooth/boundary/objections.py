@@ -1,4 +1,6 @@
-"""The objections of the author's validation -> problems, under the names and paths of the wire."""
+"""Converts the errors of the author's validation to problems, with the names and paths that the
+agent sent.
+"""
 
 from __future__ import annotations
 
@@ -19,28 +21,29 @@ _OUR_CODES: dict[str, ProblemCode] = {
     "duplicate_key": "duplicate-key",
     "lossy_number": "lossy-number",
 }
-"""The kinds of objections that `compile/` itself raises while the author's validation runs."""
+"""The kinds of errors that `compile/` itself raises while the author's validation runs."""
 
 
 _UNDECLARED = ("extra_forbidden", "missing")
-"""The kinds of objections whose last step may be a key that the shape does not declare."""
+"""The kinds of errors whose path may end in an undeclared key."""
 
 
 class WireLocation(NamedTuple):
-    """Where on the wire an objection belongs: its path, the shape there, and the branch of a union
-    that it came from.
+    """The place of an error in the sent arguments: its path, the shape there, and the branch of a
+    union that it came from.
     """
 
     path: JsonPath
     shape: Shape | None
     branch: tuple[JsonPath, str] | None
     group: tuple[str, ...] = ()
-    """The published keys of the flattened model it is about, if that model has no key of its own.
+    """If the error is about a flattened model, which has no key of its own: the published keys of
+    this model.
     """
 
 
 IsExplained = Callable[[WireLocation, Objection], bool]
-"""Whether an objection only repeats a problem of the examination."""
+"""A function that returns True if an error only repeats a problem of the examination."""
 
 
 def problems_of(
@@ -51,15 +54,15 @@ def problems_of(
     *,
     most: int | None = None,
 ) -> list[tuple[WireLocation, Problem]]:
-    """The objections of the author's validation as problems, in wire names, one for each path;
-    without those that are `explained` already. `most`: how many objections are looked at.
+    """Return the errors of the author's validation as problems with published names, one for each
+    path. Errors that are `explained` already are left out. `most`: how many errors are read.
     """
     located = [
         (locate(shape, each.model_path, arguments, extra=each.kind in _UNDECLARED), each)
         for each in _without_consequences(error.objections[:most])
     ]
     by_path: dict[tuple[JsonPath, tuple[str, ...]], list[tuple[WireLocation, Objection]]] = {}
-    # One problem for each place: the branches of a union object to the same value several times.
+    # Several branches of a union may refuse the same value. It gets only one problem.
     for each, objection in _of_nearest_branches(located):
         by_path.setdefault((each.path, each.group), []).append((each, objection))
     found = [
@@ -74,7 +77,9 @@ def problems_of(
 def _names_in_wrappers(
     found: list[tuple[WireLocation, Problem]], arguments: Any
 ) -> dict[JsonPath, set[str]]:
-    """The names inside the wrappers that were found, by the path of the object they are in."""
+    """Return the names inside the wrappers that were found, by the path of the object around the
+    wrapper.
+    """
     wrapped: dict[JsonPath, set[str]] = {}
     for location, problem in found:
         if problem.code == "nested-wrapper":
@@ -87,7 +92,7 @@ def _names_in_wrappers(
 def _is_inside_a_wrapper(
     each: tuple[WireLocation, Problem], wrapped: dict[JsonPath, set[str]]
 ) -> bool:
-    """Whether a field is only missing because a wrapper beside it contains it."""
+    """Return True if a missing field is inside a wrapper beside it."""
     location, problem = each
     if not wrapped or problem.code != "missing":
         return False
@@ -95,11 +100,11 @@ def _is_inside_a_wrapper(
 
 
 def _without_consequences(objections: tuple[Objection, ...]) -> list[Objection]:
-    """The objections without those that only follow from others: a default factory that did not run
-    because another field is invalid, and an "extra" key that a missing alias path starts with.
+    """Leave out errors that only follow from others: a default factory that did not run because
+    another field is invalid, and an "extra" key that is the start of a missing alias path.
     """
     own = [each for each in objections if each.kind != "default_factory_not_called"]
-    # If nothing else is wrong, the factory is reported after all: a refusal has a problem.
+    # If there is no other error, the factory is reported: a refusal needs at least one problem.
     kept = own or list(objections)
     # For `AliasPath("address", "city")` and `{"address": {}}`, Pydantic reports `address.city` as
     # missing and, in a closed model, `address` as extra.
@@ -117,8 +122,8 @@ def _without_consequences(objections: tuple[Objection, ...]) -> list[Objection]:
 def _of_nearest_branches(
     located: list[tuple[WireLocation, Objection]],
 ) -> list[tuple[WireLocation, Objection]]:
-    """The objections, but of each union only those of the branch that has the fewest. Objections
-    of `compile/` itself are all kept, because they are reported nowhere else.
+    """Keep, for each union, only the errors of the branch with the fewest. Errors of `compile/`
+    itself are all kept, because they are reported nowhere else.
     """
     counts: dict[tuple[JsonPath, str], int] = {}
     for found, _ in located:
@@ -137,10 +142,10 @@ def _of_nearest_branches(
 def locate(
     shape: Shape | None, model_path: tuple[str | int, ...], sent: Any, *, extra: bool
 ) -> WireLocation:
-    """The wire path of a path in the author's model. Labels of union branches are left out; the
-    first one is kept in `branch`.
+    """Convert a path in the author's model to the path that was sent.
 
-    `extra`: the last step is a key, also if the model does not declare it.
+    Labels of union branches are left out, and the first one is kept in `branch`. `extra`: the last
+    step is a key, even if the model does not declare it.
     """
     path: list[str | int] = []
     here = sent
@@ -171,15 +176,15 @@ def locate(
 
 
 def _is_label(model_path: tuple[str | int, ...], sent: Any) -> bool:
-    """Whether a step behind an author's validator only names a branch of a union, or an object that
-    the author's code has put around the sent value.
+    """Return True if a step was not sent: behind an author's validator it may name a branch of a
+    union, or an object that the author's code put around the value.
     """
     step, *rest = model_path
     return bool(rest) and isinstance(step, str) and isinstance(sent, dict) and step not in sent
 
 
 def _group_keys(shape: Shape, model_path: tuple[str | int, ...]) -> tuple[str, ...]:
-    """The published keys of the model that was flattened from this path, if several were."""
+    """Return the published keys of the flattened model at this path."""
     if all(len(form.groups) < 2 for form in shape.objects):
         return ()
     fields = (field for form in shape.objects for field in form.fields.values())
@@ -190,7 +195,7 @@ def _group_keys(shape: Shape, model_path: tuple[str | int, ...]) -> tuple[str, .
 def _step(
     shape: Shape, model_path: tuple[str | int, ...], sent: Any, *, extra: bool
 ) -> tuple[int, str | None, Shape | None]:
-    """How many steps lead to the next wire key, that key, and its shape."""
+    """Return the number of steps to the next published key, this key, and its shape."""
     step = str(model_path[0])
     for form in shape.objects:
         for key, declared in form.fields.items() if form.flattened else ():
@@ -204,11 +209,11 @@ def _step(
             return 1, step, declared.shape
     groups = (group.model_path for form in shape.objects for group in form.groups)
     lengths = [len(path) for path in groups if model_path[: len(path)] == path]
-    # The longest path, because a flattened model may contain another flattened one.
+    # The longest path wins, because a flattened model may contain another flattened one.
     if lengths:
         return max(lengths), None, shape
     open_to = next((form.additional for form in shape.objects if form.additional is not None), None)
-    # A step that was not sent as a key is the label of a union's branch.
+    # A step that was not sent as a key is the label of a union branch.
     if open_to is not None and isinstance(sent, dict) and step in sent:
         return 1, step, open_to
     return 1, step if extra and len(model_path) == 1 else None, shape
@@ -231,17 +236,16 @@ def _problem(
         said = value_messages.invalid_key(first)
         return Problem(code="invalid", path=path, message=said, kind=f"key_{first.kind}")
     reasons = dict.fromkeys(value_messages.objection(each, shape) for _, each in objections)
-    message = value_messages.no_form_fits(list(reasons))
+    rule = value_messages.no_form_fits(list(reasons))
     if found.group:
-        message = messages.of_group(message, found.group)
+        rule = messages.of_group(rule, found.group)
     hidden = shape is None or shape.has_secret or sent is None or isinstance(sent, dict | list)
-    if not hidden:
-        message = messages.with_value(message, sent)
-    return Problem(code="invalid", path=path, message=message, kind=first.kind)
+    message = rule if hidden else messages.with_value(rule, sent)
+    return Problem(code="invalid", path=path, message=message, kind=first.kind, rule=rule)
 
 
 def _undeclared_key(path: JsonPath, sent: Any, form: ObjectShape | None, arguments: Any) -> Problem:
-    """A key that the author's model does not declare."""
+    """Report a key that the author's model does not declare."""
     key = str(path[-1])
     inner = text_as_object(sent, DEFAULT_LIMITS)
     # If another part of the schema declares this name, do not suggest it.

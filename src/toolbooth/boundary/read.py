@@ -1,9 +1,8 @@
-"""Stage 1: bytes -> the JSON object of arguments, or a refusal. Nothing is guessed, nothing is
-lost.
+"""Stage 1: reads bytes and returns the JSON object of arguments, or refuses them.
 
-Duplicate keys (also via escapes), bad UTF-8, NaN and over-deep nesting end here. Numbers that a
-float cannot hold exactly are kept as written (`LosslessFloat`), for `examine` to judge by the
-declared type. So a float of 2**53 or more was never read here: a host has made it.
+Duplicate keys (also via escapes), bad UTF-8, NaN and too deep nesting are refused here. Numbers
+that a float cannot hold exactly are kept as written (`LosslessFloat`), and `examine` converts them
+to the declared type. So a float of 2**53 or more does not come from here: a host has parsed it.
 """
 
 from __future__ import annotations
@@ -24,41 +23,41 @@ from toolbooth.errors import Problem, ProblemCode
 from toolbooth.jsonvalue import Json, is_array, is_object
 
 _BULK = 4096
-"""Above this many bytes, caching every string costs more than it saves."""
+"""Above this many bytes, jiter's cache of strings costs more than it saves."""
 
 _TO_SIGNS = bytes.maketrans(b"0123456789.+-E", b"0000000000000e")
 _EXPONENT = b"0e0"
 _LONG = b"0" * 16
-"""The signs of a number with an exponent, and of one that has more digits than a float always
-keeps, with or without a point.
-"""
+"""Finds a number with an exponent, or with more digits than a float always keeps."""
 
 _DELICATE = re.compile(rb"(?:^|[\[:,\s])-?(?:[0-9]+(?:\.[0-9]+)?[eE]|(?=[0-9.]{17})[0-9]+\.[0-9])")
-"""A number with an exponent, or with more digits and a point than a float keeps."""
+"""Matches a number with an exponent, or with a point and more digits than a float keeps."""
 
 _ROUNDED = re.compile(rb"\.(?:0*|9*)(?<=[0-9.]{16})")
-"""The point of a number that may be whole, infinite or zero only because a float rounds it: such a
-number has 15 digits up to the end of the zeros or nines behind its point.
+"""Finds the point of a number that may become whole, infinite or zero when a float rounds it. Such
+a number has 15 digits up to the end of the zeros or nines behind its point.
 """
 
 _POINTED = re.compile(rb"\.0+(?:[\s,\]}]|$)")
-"""The end of a whole number with a point. It begins with a rare character, so a search is quick."""
+"""Matches the end of a whole number with a point. It begins with a rare character, so searching is
+quick.
+"""
 
 _WORD = re.compile(rb"NaN|-?Infinity|None|True|False|undefined|'")
-"""Words of other languages that JSON does not have."""
+"""Words of other languages that are not JSON."""
 
 _REASONS: tuple[tuple[str, ProblemCode, str], ...] = (
     ("Detected duplicate key", "duplicate-key", messages.DUPLICATE_KEY),
     ("recursion limit exceeded", "too-deep", messages.TOO_DEEP),
     ("number out of range", "lossy-number", messages.TOO_MANY_DIGITS),
 )
-"""The beginnings of jiter's errors, each with our code and message."""
+"""Our code and message for each error of jiter, by the beginning of its text."""
 
 
 @contextmanager
 def paused_collector() -> Generator[None]:
-    """Pause Python's cycle collector. While the values of a large call are made, it would look at
-    all of them again and again, which takes longer than reading them. JSON has no cycles.
+    """Pause Python's cycle collector. While a large call is parsed, the collector would visit all
+    its values many times, which takes longer than parsing. JSON has no cycles.
     """
     gc.disable()
     try:
@@ -68,7 +67,7 @@ def paused_collector() -> Generator[None]:
 
 
 class Unreadable(Exception):
-    """The bytes are not one JSON value, or one that the law refuses."""
+    """The bytes are not one JSON value, or exceed a limit."""
 
     def __init__(self, code: ProblemCode, message: str) -> None:
         self.problem = Problem(code=code, path=(), message=message)
@@ -76,7 +75,9 @@ class Unreadable(Exception):
 
 
 Reading = tuple[Any, bool, bytes]
-"""One JSON value as sent; whether it holds numbers kept as written; the bytes it was read from."""
+"""One JSON value as sent, a flag for numbers that are kept as written, and the bytes it was read
+from.
+"""
 
 NOTHING: Reading = ({}, False, b"")
 
@@ -84,26 +85,26 @@ NOTHING: Reading = ({}, False, b"")
 def read_json(
     body: bytes, limits: Limits, *, exact: bool = True, from_floats: bool = False
 ) -> Reading:
-    """Read one JSON value. Numbers that may lose digits as floats are kept as written: all of them
-    if it is `exact`, else only those that may be integers.
+    """Read one JSON value.
 
-    `from_floats`: the JSON was written from values that a host has read. Their original digits are
-    not known.
+    Numbers that may lose digits as floats are kept as written: all of them with `exact`, otherwise
+    only those that may be integers. `from_floats`: a host had parsed the JSON, and it was written
+    again. The original digits are not known.
 
     Raises:
         Unreadable: if the bytes are not JSON, or exceed a limit.
     """
     lowered = limits.lowered
-    # The reader's own limits (200 levels, 4,300 digits) need no check of ours, so a small body is
-    # only measured if the author has set lower ones.
+    # jiter itself enforces 200 levels and 4,300 digits. So a small body is only measured if the
+    # author has set lower limits.
     if len(body) > LARGE or lowered:
         if len(body) > limits.max_bytes:
             raise Unreadable("too-large", messages.too_large(len(body), limits.max_bytes))
         if len(body) > LARGE and gc.isenabled():
             with paused_collector():
                 return read_json(body, limits, exact=exact, from_floats=from_floats)
-    # A cheap look, which is enough for almost every call.
-    # All digits look alike in these signs, so one search finds any long number.
+    # A cheap check, which is enough for almost every call. All digits are replaced by the same
+    # sign, so one search finds any long number.
     signs = body.translate(_TO_SIGNS)
     delicate = signs.find(_EXPONENT) >= 0 or signs.find(_LONG) >= 0
     if delicate:
@@ -129,43 +130,45 @@ def read_json(
 
 
 def read_as_written(body: bytes) -> Any:
-    """JSON that was read before, with every number that has a point or an exponent as written."""
+    """Read JSON again, and keep every number with a point or an exponent as written."""
     return from_json(body, float_mode="lossless-float")
 
 
 def text_as_json(value: Any, limits: Limits = DEFAULT_LIMITS) -> Any:
-    """The object or array that JSON text holds, also text of text; the value itself if it is not
-    such text.
+    """Return the object or array that a JSON text contains, even if it was encoded twice. Return
+    any other value as it is.
     """
     found = value
     while isinstance(found, str):
-        # Prose is not read: it would fail, and an error costs far more than this look.
+        # Prose is not parsed: that would fail, and an exception costs far more than this check.
         if found.lstrip()[:1] not in ("{", "[", '"'):
             return value
         try:
             found = read_json(found.encode(), limits)[0]
-        # A host's parser may let half a surrogate pair through, which cannot be encoded.
+        # A host's parser may accept half a surrogate pair, which cannot be encoded.
         except (Unreadable, UnicodeEncodeError):
             return value
     return found
 
 
 def text_as_object(value: Any, limits: Limits) -> Json | None:
-    """The object that a value is, or that it holds as JSON text; None if neither."""
-    if isinstance(value, str) and value.lstrip()[:1] not in ("{", '"'):  # not even an array
+    """Return a value as an object, parsed from JSON text if necessary; None if it is not an
+    object.
+    """
+    if isinstance(value, str) and value.lstrip()[:1] not in ("{", '"'):  # not an array either
         return None
     found = text_as_json(value, limits)
     return found if is_object(found) else None
 
 
 _MOST_DIGITS = 4_300
-"""Longer integers are not read by a forgiving parser, either: Python's own limit."""
+"""Python's own limit for the digits of an integer, which a lenient parser has too."""
 
 
 def read_leniently(body: bytes) -> Any:
-    """A message as a forgiving parser sees it: good enough to know whom to answer, never to act on.
+    """Parse a message leniently, only to find the id for the answer.
 
-    None if even that cannot read it.
+    Return None if this fails too. Never act on the result.
     """
     try:
         return json.loads(body.decode(errors="replace"), parse_int=_short_integer)
@@ -178,13 +181,14 @@ def _short_integer(digits: str) -> int | None:
 
 
 def has_pointed_integers(body: bytes) -> bool:
-    """Whether an integer may be written as 5.0. A version in quotes is none."""
+    """Return True if an integer may be written as 5.0. A version in quotes does not count."""
     return body.find(b".0") >= 0 and _POINTED.search(body) is not None
 
 
 def _check_lowered(value: Any, body: bytes, limits: Limits) -> None:
-    """Check limits that are lower than the reader's own."""
-    # A level has two bytes at least, its brackets. So most bodies need no look at their values.
+    """Check limits that are lower than jiter's."""
+    # Each level needs at least two bytes for its brackets. So the depth of most bodies need not be
+    # measured.
     if len(body) > 2 * limits.max_depth and _depth(value) > limits.max_depth:
         raise Unreadable("too-deep", messages.deeper_than(limits.max_depth))
     if len(body) > limits.max_digits and _longest_number(body) > limits.max_digits:
@@ -193,22 +197,24 @@ def _check_lowered(value: Any, body: bytes, limits: Limits) -> None:
 
 
 def check_values(value: Any, body: bytes, limits: Limits) -> None:
-    """Raise Unreadable if the value read from `body` has more values than the limit."""
+    """Raise Unreadable if `body` contains more values than the limit."""
     most = limits.max_values
-    # A value has two bytes at least, with the sign before it.
-    # The cheapest look first: the length, then the separators, and only then every value.
+    # A value and the sign before it have at least two bytes. The cheapest check comes first: the
+    # length, then the separators, then every value.
     if len(body) > 2 * most and _may_have_more(body, most) and _has_more(value, most):
         raise Unreadable("too-complex", messages.too_many_values(most))
 
 
 def too_many_values(limits: Limits) -> Problem:
-    """A call that has more values than the limit, those in JSON text included."""
+    """Return the problem of a call with more values than the limit, including those in JSON
+    text.
+    """
     message = messages.too_many_values(limits.max_values)
     return Problem(code="too-complex", path=(), message=message)
 
 
 def _may_have_more(body: bytes, most: int) -> bool:
-    """A cheap look: each value but the first comes after one of these signs, or it is in text."""
+    """Return False if there are too few separators for more values than the limit."""
     return sum(map(body.count, (b",", b"[", b"{"))) >= most
 
 
@@ -217,7 +223,7 @@ def _has_more(value: Any, most: int) -> bool:
 
 
 def count_values(value: Any, most: int) -> int:
-    """How many values there are at all levels. Past the most, it is not counted further."""
+    """Count the values at all levels. Counting stops above `most`."""
     count, level = 0, [value]
     while level and count <= most:
         count, level = count + len(level), _inside(level)
@@ -225,7 +231,7 @@ def count_values(value: Any, most: int) -> int:
 
 
 def _inside(values: list[Any]) -> list[Any]:
-    """The values one level further down."""
+    """Return the values one level deeper."""
     inner: list[Any] = []
     for each in values:
         if is_object(each):
@@ -236,8 +242,8 @@ def _inside(values: list[Any]) -> list[Any]:
 
 
 def _is_delicate(body: bytes, signs: bytes, *, exact: bool) -> bool:
-    """Whether some number may not survive as a float. `signs` shows that one may have an exponent,
-    or many digits.
+    """Return True if a float may lose digits of some number. `signs` has already shown that a
+    number may have an exponent, or many digits.
     """
     if _EXPONENT in signs and _DELICATE.search(body) is not None:
         return True
@@ -247,21 +253,23 @@ def _is_delicate(body: bytes, signs: bytes, *, exact: bool) -> bool:
 
 
 def _unreadable(said: str, body: bytes) -> Unreadable:
-    """Return our error for a parser's error, with its place in the arguments."""
+    """Convert a parser's error to ours, with its place in the arguments."""
     reason, _, place = said.rpartition(" at line ")
-    # jiter puts the place behind its reason: `trailing comma at line 1 column 4`.
+    # jiter puts the place after the reason: `trailing comma at line 1 column 4`.
     line, column = map(int, place.split(" column "))
     path = fault_place(body, line, column)
     for start, code, message in _REASONS:
         if reason.startswith(start):
             found = messages.at_place(message, reason.removeprefix(start), path)
-            # Only for a duplicate key does the rest of the reason name something: the key itself.
+            # The rest of the reason is used only for a duplicate key: it is the key itself.
             return Unreadable(code, found if code == "duplicate-key" else message)
     return Unreadable("not-json", messages.not_json(reason, _word_at(body, line, column), path))
 
 
 def _word_at(body: bytes, line: int, column: int) -> str:
-    """The word at which a parser stopped, if it is known: others may be part of a secret."""
+    """Return the word at which a parser stopped, if it is one of `_WORD`. Any other may be part of
+    a secret.
+    """
     rest = body.split(b"\n", line)[line - 1][max(0, column - 1) :]
     found = _WORD.match(rest)
     return found.group().decode() if found else ""

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from itertools import islice
 from math import isinf
 from typing import Any
 from uuid import UUID
 
-from toolbooth.boundary import messages
 from toolbooth.boundary.read import text_as_json
-from toolbooth.errors import Problem
 from toolbooth.jsonvalue import (
     Json,
     JsonPath,
@@ -29,10 +27,10 @@ from toolbooth.shape import NUMBER_AS_TEXT, Field, ObjectShape, Shape, item_shap
 from toolbooth.spelling import SHORTEST, Match, certain_match, is_one_slip
 
 _MOST_COMPARED = 400
-"""Names longer than this, or more of them, are not compared: nothing useful is similar to them."""
+"""Longer names are not compared, nor are more names than this: a similar name would not help."""
 
 _LEVELS_OF_A_FORM = 4
-"""Levels whose names distinguish the forms of a union, also if they are in wrappers."""
+"""The forms of a union are distinguished by the names in this many levels, including wrappers."""
 
 _OBJECT: type[Any] = dict
 _NO_OTHERS: frozenset[str] = frozenset()
@@ -43,18 +41,18 @@ _NUMBER_TEXT = re.compile(NUMBER_AS_TEXT)
 
 
 def nearest(name: str, form: ObjectShape) -> str | None:
-    """The declared name to mention: the one that is certainly meant, or a similar one."""
+    """Return the declared name to suggest: the one that is certainly meant, or a similar one."""
     return _nearest(name, form) if len(name) <= _MOST_COMPARED else None
 
 
-@lru_cache(maxsize=1024)  # agents make the same slip again and again
+@lru_cache(maxsize=1024)  # agents repeat the same slip, so the result is cached
 def _nearest(name: str, form: ObjectShape) -> str | None:
     match = _respelt(name, form, _NO_OTHERS)
     if match is not None:
         return match.name
     wanted = recased(name)
-    # A name that the field has on other servers may share no letter with it, so it is looked up
-    # before similar spellings.
+    # A field may have a completely different name on other servers. Such names are looked up before
+    # similar spellings.
     shown = _names_to_mention(form)
     meant = (each for each in shown if wanted in form.fields[each].other_names)
     return next(meant, None) or near_name(name, islice(shown, _MOST_COMPARED))
@@ -62,16 +60,16 @@ def _nearest(name: str, form: ObjectShape) -> str | None:
 
 @lru_cache(maxsize=1024)
 def _names_to_mention(form: ObjectShape) -> tuple[str, ...]:
-    """The published names and their aliases. Other names are taken from some callers only, and the
-    rest must not learn them.
+    """Return the published names and their aliases. Other names are accepted from some callers
+    only, and must not be shown to the rest.
     """
     published = frozenset(form.names)
     return tuple(name for name, field in form.fields.items() if field.name in published)
 
 
 def to_mention(name: str, form: ObjectShape, beside: Json) -> str | None:
-    """The declared name to mention for a key of `beside`: `nearest`, but no field that was sent
-    there too, unless it is the same name.
+    """Return `nearest` for a key of `beside`, or None if that field was sent in `beside` too under
+    a different name.
     """
     near = nearest(name, form)
     if near is None or near not in beside or recased(near) == recased(name):
@@ -81,8 +79,8 @@ def to_mention(name: str, form: ObjectShape, beside: Json) -> str | None:
 
 
 def near_object(name: str, form: ObjectShape) -> str | None:
-    """The declared name to mention, if an object may be sent for it. Then an object under this name
-    may be a misspelt one, and is no wrapper.
+    """Return a similar declared name that accepts an object. The key is then probably a misspelling
+    of it, and not a wrapper.
     """
     return _near_object(name, form) if len(name) <= _MOST_COMPARED else None
 
@@ -92,19 +90,22 @@ def _near_object(name: str, form: ObjectShape) -> str | None:
     near = _nearest(name, form)
     if near is not None and _may_be_object(name, form.fields[near].shape):
         return near
-    # In a short name, one slip leaves too little that is similar: `laf` for `lag`.
+    # A short name with one slip is no longer similar enough: `laf` for `lag`.
     names = islice(_names_to_mention(form), _MOST_COMPARED)
     objects = (each for each in names if form.fields[each].shape.objects)
     return next((each for each in objects if is_one_slip(name, each)), None)
 
 
 def _may_be_object(name: str, shape: Shape) -> bool:
-    # If any value may be sent, similarity of short names means little: `args` is similar to `tags`.
+    # If the field accepts any value, a similar short name proves little: `args` is similar to
+    # `tags`.
     return bool(shape.objects) or (shape.opaque and len(name) >= SHORTEST)
 
 
 def respelt(name: str, form: ObjectShape, others: frozenset[str] = frozenset()) -> Match | None:
-    """The declared name that a corrected call may use instead. `others`: all names of the tool."""
+    """Return the declared name that a corrected call may use instead. `others`: all names of the
+    tool.
+    """
     return _respelt(name, form, others) if len(name) <= _MOST_COMPARED else None
 
 
@@ -115,12 +116,12 @@ def _respelt(name: str, form: ObjectShape, others: frozenset[str]) -> Match | No
 
 @lru_cache(maxsize=1024)
 def names_of_tool(root: Shape) -> frozenset[str]:
-    """Every declared name, at any depth."""
+    """Return every declared name, at any depth."""
     return frozenset(name for shape in walk(root) for form in shape.objects for name in form.fields)
 
 
 def is_name(value: str) -> bool:
-    """Whether text can be the name of something: it is no JSON, no number and no UUID."""
+    """Return True if a text may be a name: it is not JSON, a number or a UUID."""
     start = value.lstrip()[:1]
     is_json = start in ("", "{", "[", '"') or value.strip() in ("true", "false", "null")
     return not is_json and not is_number_text(value) and not is_uuid(value)
@@ -130,7 +131,9 @@ def is_name(value: str) -> bool:
 
 
 def form_at(shape: Shape | None, path: JsonPath, arguments: Any) -> ObjectShape | None:
-    """The form of the object at a path, also behind an author's validator; None if unknown."""
+    """Return the form of the object at a path, also behind an author's validator; None if
+    unknown.
+    """
     found, _ = field_at(shape, path, arguments)
     return None if found is None else _likely_form(found, look_up(arguments, path))
 
@@ -138,7 +141,9 @@ def form_at(shape: Shape | None, path: JsonPath, arguments: Any) -> ObjectShape 
 def field_at(
     shape: Shape | None, path: JsonPath, arguments: Any
 ) -> tuple[Shape | None, Field | None]:
-    """The shape at a path, and the field if the path ends in a declared key; None if unknown."""
+    """Return the shape at a path, and the field if the path ends in a declared key; None if
+    unknown.
+    """
     field: Field | None = None
     for end, step in enumerate(path):
         if shape is None:
@@ -162,7 +167,7 @@ def _likely_form(shape: Shape, value: Any) -> ObjectShape | None:
 
 
 def names_inside(inner: Json, levels: int = sys.maxsize) -> set[str]:
-    """Every key inside a wrapper, including wrappers within it, so many levels down."""
+    """Return every key inside a wrapper and inside wrappers within it, down to `levels` levels."""
     names = set(inner)
     level: list[Json] = [inner]
     while levels > 1 and level:
@@ -176,11 +181,11 @@ def names_inside(inner: Json, levels: int = sys.maxsize) -> set[str]:
 
 
 def possible_forms(forms: Sequence[ObjectShape], value: Json) -> tuple[ObjectShape, ...]:
-    """The forms of a union that an object may be, the most likely first. A tag that all have
-    decides.
+    """Return the forms of a union that an object may have, the most likely first. If all forms have
+    a tag, the tag decides.
     """
-    possible = forms_with_tags_of(forms, value)
-    # An empty object shows nothing about its form, so the author's order stays.
+    possible = forms_with_tags_of(forms, value, in_any_case=True)
+    # An empty object does not show its form, so the author's order is kept.
     if len(possible) == 1 or not value:
         return possible
     telling = _telling_names(possible)
@@ -189,23 +194,28 @@ def possible_forms(forms: Sequence[ObjectShape], value: Json) -> tuple[ObjectSha
     return _likeliest_first(possible, telling & names_inside(value, _LEVELS_OF_A_FORM))
 
 
-def forms_with_tags_of(forms: Sequence[ObjectShape], value: Json) -> tuple[ObjectShape, ...]:
-    """The forms of a union whose tags have the values that were sent; all forms, if there are
-    none.
+def forms_with_tags_of(
+    forms: Sequence[ObjectShape], value: Json, *, in_any_case: bool = False
+) -> tuple[ObjectShape, ...]:
+    """Return the forms of a union whose tags have the values that were sent; all forms if there are
+    none. `in_any_case`: "Cat" is a mistake, but shows that the form of "cat" was meant.
     """
     if len(forms) == 1:
         return tuple(forms)
     sent = [tag for tag in tags_of(forms) if tag in value]
     if not sent:
         return tuple(forms)
+    found = tuple(form for form in forms if _has_tags(form, sent, value, same_json))
+    if in_any_case and not found:
+        found = tuple(form for form in forms if _has_tags(form, sent, value, _same_word))
     # If no form has the tag that was sent, the tag is the mistake, and every form is still
     # possible.
-    return tuple(form for form in forms if _has_tags(form, sent, value)) or tuple(forms)
+    return found or tuple(forms)
 
 
 @lru_cache(maxsize=1024)
 def _telling_names(forms: tuple[ObjectShape, ...]) -> frozenset[str]:
-    """The fields that some form of a union has, and another does not."""
+    """Return the fields that some forms of a union have and others do not."""
     names = [frozenset(form.fields) for form in forms]
     return frozenset[str].union(*names) - frozenset[str].intersection(*names)
 
@@ -214,45 +224,23 @@ def _telling_names(forms: tuple[ObjectShape, ...]) -> frozenset[str]:
 def _likeliest_first(
     forms: tuple[ObjectShape, ...], names: frozenset[str]
 ) -> tuple[ObjectShape, ...]:
-    """The forms that have most of these names first."""
-    # `sorted` keeps the author's order of forms with as many names.
+    """Sort the forms, those with most of these names first."""
+    # `sorted` keeps the author's order of forms with equally many names.
     return tuple(sorted(forms, key=lambda form: -len(names & form.fields.keys())))
 
 
 def likely_forms(forms: Sequence[ObjectShape], value: Json) -> list[ObjectShape]:
-    """Those of the possible forms of which none is likelier than another."""
+    """Return the most likely forms. There are several if they are equally likely."""
     possible = possible_forms(forms, value)
     inside = names_inside(value)
     most = len(inside & possible[0].fields.keys())
     return [form for form in possible if len(inside & form.fields.keys()) == most]
 
 
-def of_other_forms(
-    forms: Sequence[ObjectShape], problems: list[Problem], path: JsonPath
-) -> list[Problem]:
-    """The problems of an object that was taken for one form of a union. A key that another form
-    declares is not unknown, but does not go with the others.
-    """
-    # In an open form it may be a wrapper.
-    if not problems or any(form.additional is not None for form in forms):
-        return problems
-    return [_of_another_form(forms, problem, path) for problem in problems]
-
-
-def _of_another_form(forms: Sequence[ObjectShape], problem: Problem, path: JsonPath) -> Problem:
-    # A problem further down is about the value of one key, not about the choice of the form.
-    if problem.code not in ("unknown-key", "nested-wrapper") or problem.path[:-1] != path:
-        return problem
-    name = str(problem.path[-1])
-    other = next((form for form in forms if name in form.fields), None)
-    if other is None:
-        return problem
-    message = messages.of_another_form(name, other.names)
-    return Problem(code="unknown-key", path=problem.path, message=message)
-
-
 def tags_of(forms: Sequence[ObjectShape]) -> frozenset[str]:
-    """Return the fields that distinguish the forms of a union: all have them, with fixed values."""
+    """Return the fields that distinguish the forms of a union: all forms have them, with fixed
+    values.
+    """
     return _common_tags(tuple(forms))
 
 
@@ -265,24 +253,31 @@ def _tags(form: ObjectShape) -> set[str]:
     return {key for key, each in form.fields.items() if each.shape.constants}
 
 
-def _has_tags(form: ObjectShape, tags: list[str], value: Json) -> bool:
+def _has_tags(
+    form: ObjectShape, tags: list[str], value: Json, is_same: Callable[[Any, Any], bool]
+) -> bool:
     for tag in tags:
         constants = form.fields[tag].shape.constants or ()
-        if not any(same_json(value[tag], each) for each in constants):
+        if not any(is_same(value[tag], each) for each in constants):
             return False
     return True
+
+
+def _same_word(one: Any, other: Any) -> bool:
+    """Whether two texts are the same without case and separators."""
+    return isinstance(one, str) and isinstance(other, str) and recased(one) == recased(other)
 
 
 # --- numbers ------------------------------------------------------------------------------------
 
 
 def is_number_text(value: str) -> bool:
-    """Whether text is nothing but a number."""
+    """Return True if text contains only a number."""
     return _NUMBER_TEXT.search(value) is not None
 
 
 def is_uuid(value: str) -> bool:
-    """Whether text is a UUID, in any of the forms that Python reads."""
+    """Return True if text is a UUID in any form that Python accepts."""
     try:
         UUID(value)
     except ValueError:
@@ -291,15 +286,16 @@ def is_uuid(value: str) -> bool:
 
 
 def is_delicate(literal: str) -> bool:
-    """Whether a float may lose digits of a number as it is written. The last zero of `1.10` is
-    not one: `1.1` is the same number.
+    """Return True if a float may lose digits of a number. The last zero of `1.10` does not count:
+    `1.1` is the same number.
     """
-    # A float keeps any 15 digits: with the point, that is 16 characters. An exponent may hide more.
+    # A float keeps any 15 digits, which are 16 characters with the point. With an exponent, a
+    # number may have more.
     return "e" in literal.lower() or len(literal.lstrip("-")) > 16
 
 
 def is_lossy(number: float, literal: Any) -> bool:
-    """Whether a float has become infinite, or zero though it was not."""
+    """Return True if a number has become infinite as a float, or zero although it was not."""
     if isinf(number):
         return True
     if number != 0:
@@ -313,15 +309,17 @@ def is_lossy(number: float, literal: Any) -> bool:
 
 
 def holds_secret(shape: Shape, value: Any) -> bool:
-    """Whether a secret is among the values: then no corrected call is shown, only edits."""
+    """Return True if a secret is among the values. Then only edits are shown, and no corrected
+    call.
+    """
     if shape.secret:
-        # null gives nothing away: no secret was sent.
+        # With null, no secret was sent.
         return value is not None
     if not may_hold_secret(shape):
         return False
     if shape.opaque and has_secret_name(value):
         return True
-    # The text may be an object with a secret among its fields.
+    # The text may contain an object with a secret.
     if shape.json_text and isinstance(value, str):
         return shape.has_secret or has_secret_name(text_as_json(value))
     if is_object(value):
@@ -345,13 +343,13 @@ def _object_holds_secret(form: ObjectShape, value: Json) -> bool:
 
 
 def may_hold_secret(shape: Shape) -> bool:
-    """Whether a secret is declared here or below, or an undeclared key may name one."""
+    """Return True if a secret is declared here or below, or if undeclared keys are accepted."""
     return shape.has_secret or takes_any_key(shape)
 
 
 @lru_cache(maxsize=1024)
 def takes_any_key(root: Shape) -> bool:
-    """Whether undeclared keys may be sent here or below."""
+    """Return True if undeclared keys may be sent here or below."""
     for shape in walk(root):
         if shape.opaque or any(form.additional is not None for form in shape.objects):
             return True
@@ -359,7 +357,7 @@ def takes_any_key(root: Shape) -> bool:
 
 
 def has_secret_name(value: Any) -> bool:
-    """Whether some key in a value is the name of a secret, and has one."""
+    """Return True if some key in a value has the name of a secret, and its value may be one."""
     waiting = [value]
     while waiting:
         each = waiting.pop()
@@ -373,5 +371,5 @@ def has_secret_name(value: Any) -> bool:
 
 
 def _may_be_secret(value: Any) -> bool:
-    # `{"password": true}` is a switch, and empty text was never filled in: neither is a secret.
+    # `{"password": true}` is a switch, and empty text was not filled in. Neither is a secret.
     return value is not None and value != "" and not isinstance(value, bool)

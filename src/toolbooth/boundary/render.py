@@ -1,4 +1,6 @@
-"""Stage 5: a value or problems -> the MCP tool result. Only this module knows its format."""
+"""Stage 5: converts a value, or the problems of a call, to an MCP tool result. Only this module
+knows the format of the result.
+"""
 
 from __future__ import annotations
 
@@ -34,26 +36,28 @@ from toolbooth.jsonvalue import Json, JsonPath, is_array, path_text, shorten, wr
 logger = logging.getLogger("toolbooth")
 
 META_KEY = "toolbooth"
-"""The key of `_meta` under which programs find repairs, notes, problems and the corrected call."""
+"""The key of `_meta` for programs. Its value has the repairs, notes, problems and the corrected
+call.
+"""
 
 _LINE = 600
-"""Characters of one problem's line."""
+"""The line of one problem has at most this many characters."""
 
 _FIELDS = 300
-"""Characters that the problems leave to the declared fields, however many problems there are."""
+"""Problems always leave this many characters to the declared fields."""
 
 _MOST_REPAIRS = 5
-"""Repairs that the text names."""
+"""The text names at most this many repairs."""
 
 _LEAST_FIELDS = 100
-"""Characters for the declared fields of one object: with less, they are not listed."""
+"""The declared fields of an object are listed only if there is room for this many characters."""
 
 
 LaterCode = Literal["busy", "in-flight"]
-"""Why a call did not run now."""
+"""The reason why a call did not run now."""
 
 as_fragment: Callable[[bytes], Any] = orjson.Fragment
-"""JSON text -> structured content that is written into the reply as it is."""
+"""Converts JSON text to structured content that is written into the reply without a change."""
 
 
 def text_result(text: str, *, is_error: bool = False) -> Json:
@@ -64,23 +68,23 @@ def text_result(text: str, *, is_error: bool = False) -> Json:
 def value_result(
     value: Any, remarks: Sequence[Remark], structured: Callable[[bytes], Any] = jiter.from_json
 ) -> Json:
-    """The value that the tool returned. An object is also sent as structured content, made from its
-    JSON by `structured`. Raises any exception if the value cannot be sent.
+    """Return the result for the value of a tool. An object is also sent as structured content,
+    which `structured` makes from its JSON. Raises any exception if the value cannot be sent.
     """
     if type(value) is str:
         if not value.isascii():
-            value.encode()  # half a surrogate pair is text for Python alone
+            value.encode()  # Python accepts half a surrogate pair as text; JSON does not
         made: Json = {"content": [{"type": "text", "text": value}], "isError": False}
     elif type(value) is not dict and (pieces := pieces_of(value)) is not None:
         made = {"content": [_piece(each) for each in pieces], "isError": False}
-        # Written only to find text that cannot be sent, while the failure can still be reported as
-        # one of this tool.
+        # This finds text that cannot be sent while the failure can still be reported as one of this
+        # tool.
         orjson.dumps(made)
     else:
         text = json_of(value)
         made = {"content": [{"type": "text", "text": text.decode()}], "isError": False}
-        # Up to its revision of 2025-11-25, MCP allows only an object as `structuredContent`. A list
-        # or a number is sent as text alone.
+        # Up to revision 2025-11-25, MCP allows only an object as `structuredContent`. A list or a
+        # number is sent only as text.
         if text[0] == 123:  # an object
             made["structuredContent"] = structured(text)
     if remarks:
@@ -89,20 +93,20 @@ def value_result(
 
 
 def json_of(value: Any) -> bytes:
-    """Return a tool's value as JSON: models and dataclasses by field, never a NaN that no client
-    can read.
+    """Return a tool's value as JSON. Models and dataclasses become objects, and NaN is never
+    written.
 
     Raises:
         SameKey: two keys of a dict are the same in JSON, such as 1 and "1".
     """
     try:
         return orjson.dumps(value, default=as_json)
-    except TypeError:  # integers beyond 64 bits, keys that are not text, or an error below
+    except TypeError:  # integers of more than 64 bits, keys that are not text, or an error below
         return checked_json(value)
 
 
 def remarks_data(remarks: Sequence[Remark]) -> Json:
-    """The repairs and the notes of a call, for programs."""
+    """Return the repairs and the notes of a call, for programs."""
     made: Json = {}
     for each in remarks:
         kind = "repairs" if isinstance(each, Repair) else "notes"
@@ -111,7 +115,7 @@ def remarks_data(remarks: Sequence[Remark]) -> Json:
 
 
 def later_result(code: LaterCode, text: str, seconds: int) -> Json:
-    """The result of a call that did not run, and when to make it again."""
+    """Return the result of a call that did not run. It shows when to send the call again."""
     made = text_result(text, is_error=True)
     made["_meta"] = {META_KEY: {"code": code, "retry_after": seconds}}
     return made
@@ -125,7 +129,7 @@ def unusable_result(why: str) -> Json:
 
 
 def unsendable_result(error: BaseException) -> Json:
-    """`unusable_result` for a value that `value_result` could not write."""
+    """Return `unusable_result` for a value that `value_result` could not write."""
     reason = str(error) if isinstance(error, SameKey) else ""
     return unusable_result(messages.result_unsendable(reason))
 
@@ -134,8 +138,8 @@ _CONTENT = (Text, Image, Audio, Resource)
 
 
 def pieces_of(value: Any) -> list[Any] | None:
-    """The content pieces that a tool returned: one, or a list with at least one among its items.
-    None if the value is not content.
+    """Return the content that a tool returned, as a list. The tool may return one piece of content,
+    or a list that contains at least one. Return None for any other value.
     """
     if isinstance(value, _CONTENT):
         return [value]
@@ -162,13 +166,15 @@ def _base64(data: bytes) -> str:
 
 
 def tool_error_result(error: ToolError) -> Json:
-    """The tool's own failure, in its own words; without its details if they cannot be sent."""
+    """Return the tool's own error with its own text. Its details are left out if they cannot be
+    sent.
+    """
     made = text_result(str(error), is_error=True)
     try:
         if error.details is not None:
             # Read back from the JSON, so that `details` may hold models and dates.
             made["structuredContent"] = {"details": jiter.from_json(json_of(error.details))}
-        # Half a surrogate pair in the message is found only when the message is written.
+        # Half a surrogate pair in the message raises an error only when the message is written.
         to_json(made)
     except Exception:
         logger.exception("tool %r failed with details that cannot be sent", error.tool)
@@ -183,19 +189,19 @@ def refusal_result(error: ToolInputError, limits: Limits) -> Json:
 
 
 def refusal_error(error: ToolInputError, limits: Limits) -> Json:
-    """A refusal as a JSON-RPC error object, for hosts that are set to answer so."""
+    """Return a refusal as a JSON-RPC error object, for servers with `errors="protocol"`."""
     text, data = _text_and_data(error, limits.max_text)
     return {"code": INVALID_PARAMS, "message": text, "data": {META_KEY: data}}
 
 
 def refusal_text(error: ToolInputError, most: int) -> str:
-    """The one message from which the agent can send the call again."""
+    """Return the message of a refusal. An agent needs only this text to send the call again."""
     return _text_and_data(error, most)[0]
 
 
 def _text_and_data(error: ToolInputError, most: int) -> tuple[str, Json]:
-    """A refusal for the agent and for programs."""
-    # As data first, because its paths are written once and used for the text too.
+    """Return a refusal as text for the agent and as data for programs."""
+    # The data comes first, because its paths are also used in the text.
     data: Json = {
         "code": INVALID_PARAMS,
         "problems": [_problem_data(each) for each in error.problems],
@@ -212,7 +218,7 @@ def _text_and_data(error: ToolInputError, most: int) -> tuple[str, Json]:
     call = b""
     if error.corrected is not None:
         try:
-            # Almost always nothing but JSON as it was read, however much of it.
+            # This is almost always plain JSON, as it was read, and may be large.
             data["corrected"], call = error.corrected, orjson.dumps(error.corrected)
         except TypeError:
             data["corrected"] = to_jsonable_python(error.corrected)
@@ -221,7 +227,7 @@ def _text_and_data(error: ToolInputError, most: int) -> tuple[str, Json]:
 
 
 _MOST_OBJECTS = 1_000
-"""Objects among which those with other fields are looked for."""
+"""Of at most this many objects, those with different fields are selected."""
 
 
 def _problem_data(problem: Problem) -> dict[str, str]:
@@ -229,8 +235,8 @@ def _problem_data(problem: Problem) -> dict[str, str]:
 
 
 def _objects(declared: Mapping[JsonPath, Declared]) -> list[tuple[str, Declared]]:
-    """The objects whose fields are listed: of several with the same fields, the first one. There is
-    no room for many.
+    """Return the objects whose fields are listed. Of several objects with the same fields, only the
+    first is returned, because there is no room for many.
     """
     found: dict[int, tuple[str, Declared]] = {}
     for path, each in islice(declared.items(), _MOST_OBJECTS):
@@ -246,8 +252,8 @@ def _refusal_text(
     call: bytes,
     most: int,
 ) -> str:
-    """Return the lines of a refusal. If they are too long, the corrected call gets the room first,
-    then the problems, and the declared fields get the rest.
+    """Return the lines of a refusal. If the text would be too long, the corrected call gets its
+    room first, then the problems, and the declared fields get the rest.
     """
     count = len(problems) + error.more
     head = messages.head(count, error.tool, error.target, untouched=error.untouched)
@@ -256,15 +262,15 @@ def _refusal_text(
     if 0 < left < messages.MOST_COUNTED:
         left -= sum(each.unlisted for each in error.problems)
     lines = _lines(error.problems, problems, at_least=left > 0)
-    # The usual refusal is short. Room is shared out only if the whole text does not fit.
+    # Most refusals are short. The room is divided only if the whole text does not fit.
     if not error.more and len(call) < most:
         fields = [declared_fields(path, each) for path, each in objects]
         whole = "\n".join([head, *lines, *fields, *_remedy(error, call, most, most // 2)])
         if len(whole) <= most:
             return whole
     room = most - len(head)
-    # A corrected call alone does not show the mistake, so the first problem and some of the
-    # declared fields have their room before it.
+    # A corrected call alone does not show the mistake, so room is kept for the first problem and
+    # some of the declared fields.
     needed = sum(map(len, lines[:1])) + (_LEAST_FIELDS if objects else 0)
     remedy = _remedy(error, call, room - needed, most // 2)
     room -= sum(len(line) + 1 for line in remedy)
@@ -274,8 +280,8 @@ def _refusal_text(
 
 
 def _lines(problems: Sequence[Problem], data: list[dict[str, str]], *, at_least: bool) -> list[str]:
-    """A line for each problem; the same mistake in several items of an array has one line.
-    `at_least`: other problems are not listed, and some may be the same mistakes.
+    """Return a line for each problem. The same mistake in several items of an array has one line.
+    `at_least`: some problems are not listed, and may be the same mistakes.
     """
     if len(problems) == 1:
         return [_line(data[0]["path"], data[0]["message"])]
@@ -302,7 +308,9 @@ def _line(path: str, message: str) -> str:
 
 
 def _lines_that_fit(lines: list[str], room: int, more: int) -> list[str]:
-    """As many lines as there is room for, at least one; the others are counted."""
+    """Return as many lines as there is room for, at least one, and a line with the number of the
+    others.
+    """
     room -= 20  # for the count
     shown: list[str] = []
     for line in lines:
@@ -315,13 +323,13 @@ def _lines_that_fit(lines: list[str], room: int, more: int) -> list[str]:
 
 
 def _field_lines(objects: list[tuple[str, Declared]], room: int) -> list[str]:
-    """The declared fields of as many objects as there is room for. If there is not room for all
-    fields, the objects with few of them leave theirs to the others.
+    """Return the declared fields of as many objects as there is room for. If not all fields fit,
+    objects with few fields leave their unused room to the others.
     """
     objects = objects[: max(1, room // _LEAST_FIELDS)]
     made: dict[str, str] = {}
     for path, declared in sorted(objects, key=lambda each: len(each[1].types)):
-        # The line break after it also belongs to the share of a line.
+        # The line break also counts for the length of a line.
         share = room // (len(objects) - len(made)) - 1
         line = declared_fields(path, declared, share)
         made[path] = line if len(line) <= share else ""
@@ -334,7 +342,8 @@ def _remedy(error: ToolInputError, call: bytes, room: int, most: int) -> list[st
         left_out = [edit for edit in error.edits if isinstance(edit, LeaveOut)]
         lines = [messages.left_out(left_out)] if left_out else []
         lines.append(messages.send_instead(call))
-        # The corrected call is shown whole or not at all: an agent would send half of it as it is.
+        # The corrected call is shown completely or not at all, because an agent would send half a
+        # call as it is.
         if sum(map(len, lines)) < room:
             return lines
     lines = [shorten(_steps(error), most)] if error.edits else []
@@ -369,7 +378,7 @@ def _is_edited(problem: Problem, edits: Sequence[Edit]) -> bool:
 
 
 def _needed(error: ToolInputError, path: JsonPath) -> str:
-    """A required field and its type, if that is known."""
+    """Return a required field and its type, if the type is known."""
     declared = error.declared.get(path[:-1])
     name = path_text(path).removeprefix("$.")
     kind = "" if declared is None else declared.types.get(str(path[-1]), "")

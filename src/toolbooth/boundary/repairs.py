@@ -1,7 +1,7 @@
-"""The repairs: each is the provable inverse of a known client fault, where the declared type
-leaves no other reading.
+"""The repairs.
 
-Every rule names the reports that justify it; a rule without one does not belong here.
+Each undoes a known fault of clients, and only if the declared type allows no other meaning. Every
+rule names the reports that justify it. Do not add a rule without a report.
 """
 
 from __future__ import annotations
@@ -31,16 +31,16 @@ CLIENT_KEYS = frozenset(
         "_as_extra",  # the same
     )
 )
-"""Keys that a client adds, not the model, and where that was seen."""
+"""Keys that a client adds to the arguments of the model, with the report for each."""
 
 _STARTS = frozenset('{["-0123456789tfn \t\r\n')
-"""The first characters of JSON text. Text that begins otherwise is not JSON."""
+"""The possible first characters of JSON text."""
 
 _SHORT_INTEGER = re.compile(r"-?(0|[1-9][0-9]{0,14})")
-"""An integer that needs no limits."""
+"""Matches an integer that is too short to exceed a limit."""
 
 NOT_SENT: Any = object()
-"""The value is to be treated as if its key had not been sent."""
+"""Treat the value as if its key had not been sent."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,8 +85,8 @@ WRONG_TYPE = Unrepairable("wrong-type", "")
 
 
 def admits(shape: Shape, value: Any) -> bool:
-    """Whether the value has a JSON type that is declared here. 1.0 is an integer: it is the same
-    JSON number.
+    """Return True if the JSON type of the value is declared here. 1.0 is an integer, because it is
+    the same JSON number.
     """
     kind = json_type(value)
     if kind in shape.types:
@@ -98,19 +98,19 @@ def admits(shape: Shape, value: Any) -> bool:
 
 
 def text(shape: Shape, value: str, limits: Limits) -> tuple[Any, RepairCode] | Unrepairable:
-    """Read JSON out of text, where the declared type has no text in it; also text of text.
+    """Read JSON out of text if text is not declared here. The text may be encoded twice.
 
     Objects and arrays: anthropics/claude-code#5504 (2025-08-10) to #87361 (2026-08-17),
     PrefectHQ/fastmcp#932; twice encoded: justrach/codegraff2#141 (2026-05-29). Numbers and
     booleans: claude-code#29104 (2026-02-26), #32524, #56539, #91803 (2026-09-03),
     netclaw-dev/netclaw#51.
     """
-    # A look at the first character, which is enough for prose.
+    # The first character is enough to recognise prose.
     if value[:1] not in _STARTS:
         return WRONG_TYPE
     found: Any = int(value) if _SHORT_INTEGER.fullmatch(value) else value
     while isinstance(found, str):
-        # `"\"[1, 2]\""` was encoded twice: the text inside is read again.
+        # `"\"[1, 2]\""` was encoded twice, so the inner text is read again.
         try:
             found, _, body = read_json(found.encode(), limits)
             check_values(found, body, limits)
@@ -122,19 +122,21 @@ def text(shape: Shape, value: str, limits: Limits) -> tuple[Any, RepairCode] | U
     # allowed, instead of text.
     if found is None:
         return None, "json-text"
-    # Clients that write a number as text add no spaces, so `" 5"` is not provably their fault. An
-    # author who writes `strict` wants no number out of text at all.
+    # Clients that write a number as text add no spaces, so `" 5"` may have another cause. With
+    # `strict`, the author wants no number out of text at all.
     if value != value.strip() or shape.strict or not admits(shape, found):
         return WRONG_TYPE
     return found, "scalar-text"
 
 
 def _unreadable(shape: Shape, value: str, error: Unreadable) -> Unrepairable:
-    """Return why the text could not be read, if it was meant as JSON at all."""
+    """Return the reason why a text could not be read. The reason is empty if the text is probably
+    not JSON.
+    """
     if error.problem.code == "lossy-number" and shape.types & {"integer", "number"}:
         return Unrepairable("lossy-number", messages.LOSSY_TEXT)
-    # Text that is not JSON is explained only where an object or array is declared. Elsewhere the
-    # agent did not mean JSON, and the type alone is wrong.
+    # Text that is not JSON is explained only if an object or array is declared. Otherwise the agent
+    # did not mean JSON, and only the type is wrong.
     meant = value.lstrip()[:1] in ("{", "[") and shape.types & {"object", "array"}
     if not meant:
         return WRONG_TYPE
@@ -146,40 +148,41 @@ def _unreadable(shape: Shape, value: str, error: Unreadable) -> Unrepairable:
 
 
 def left_out(field: Field, value: Any) -> RepairCode | None:
-    """Whether a value means that an optional field was not sent.
+    """Return the code of the repair if a value means that an optional field was not sent.
 
     null: ZenRows/zenrows-mcp#23 (2026-09-18), langflow#8059, zereight/gitlab-mcp#281 (2025-11-14).
     "": coder/xum#2887 (2026-03-10), langchain-ai/deepagents#6077 (2026-09-04),
     anomalyco/opencode#33626.
     """
-    # A required field cannot be left out, `Verbatim` takes null as a value, and an author's own
-    # code may know another meaning of it.
+    # A required field cannot be left out. `Verbatim` accepts null as a value, and an author's own
+    # code may use null in its own way.
     if field.required or field.verbatim or field.exact or field.shape.opaque:
         return None
     if value is None:
         return None if "null" in field.shape.types else "null-optional"
-    # Where text is declared, empty text is a value like any other.
+    # If text is declared, empty text is an ordinary value.
     if value == "" and "string" not in field.shape.types:
         return "empty-optional"
     return None
 
 
 def is_client_key(key: str, value: Any, form: ObjectShape) -> bool:
-    """Whether a top-level key was added by a client. A declared name wins, however it is written.
+    """Return True if a client has added this top-level key. A key that equals a declared name,
+    apart from its spelling, does not count.
 
-    Only `_meta` has been seen with an object in it; under any other name that is a wrapper. So is
-    a value that has a declared field in it, at any depth and also in JSON text.
+    Only `_meta` has been seen with an object as its value. An object under any other name is a
+    wrapper. So is a value that contains a declared field, at any depth and also in JSON text.
     """
     if key not in CLIENT_KEYS or (key != "_meta" and isinstance(value, dict)):
         return False
-    # A tool may declare `meta`. Then `_meta` is probably that field in another spelling, and its
-    # value must not be thrown away.
+    # A tool may declare `meta`. Then `_meta` is probably a misspelling of this field, and its value
+    # must not be dropped.
     declared = {recased(name) for name in form.fields} | form.guarded
     return declared.isdisjoint({recased(key), *map(recased, _keys_in(value))})
 
 
 def _keys_in(value: Any) -> Iterator[str]:
-    """All keys of objects in a value, also of those that it has as JSON text."""
+    """Yield the keys of all objects in a value, also of objects in JSON text."""
     found = text_as_json(value)
     if is_object(found):
         yield from found

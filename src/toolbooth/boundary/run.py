@@ -1,4 +1,4 @@
-"""Stage 4: run the tool, sync or async. A tool's own exception passes through to its host."""
+"""Stage 4: runs the tool, sync or async. Exceptions of the tool pass through to the host."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Made = TypeVar("Made")
 Injected = Mapping[str, Any] | None
 
 _NEVER_AWAITED = frozenset((str, dict, list, int, float, bool, type(None)))
-"""Results that are clearly not to be awaited."""
+"""The types of results that need no check for an awaitable."""
 
 _MOST_THREADS = 64
 _MOST_OWN_THREADS = 2
@@ -27,7 +27,7 @@ _MOST_OWN_THREADS = 2
 
 @cache
 def _threads() -> Any:
-    """Where sync tools run while an event loop does, so that one that waits does not hold up
+    """Return the thread pool for sync tools in an async server, so that a slow tool does not block
     others.
     """
     # Loaded on first use, because users of sync tools never need a thread.
@@ -37,11 +37,11 @@ def _threads() -> Any:
 
 
 def end_threads() -> None:
-    """Wait until the sync tools that run have ended, and end their threads. Later tools get new
-    ones.
+    """Wait until all running sync tools have ended, then end their threads. Later tools get new
+    threads.
     """
     for pool in (_threads, _own_threads):
-        # A pool that was never used would be made here only to be ended.
+        # This check avoids making a pool only to end it.
         if pool.cache_info().currsize:
             threads = pool()
             pool.cache_clear()
@@ -50,7 +50,7 @@ def end_threads() -> None:
 
 @cache
 def _own_threads() -> Any:
-    """Where large bodies are read."""
+    """Return the thread pool that reads large bodies."""
     return import_module("concurrent.futures").ThreadPoolExecutor(
         _MOST_OWN_THREADS, thread_name_prefix="toolbooth-reading"
     )
@@ -58,19 +58,19 @@ def _own_threads() -> Any:
 
 @cache
 def _asyncio() -> Any:
-    """asyncio, loaded on first use: sync users never need it."""
+    """Return asyncio. It is loaded on first use, because sync users do not need it."""
     return import_module("asyncio")
 
 
-# A forked child inherits the pool without its threads, and nothing would ever run there.
-# Windows has no fork.
+# A forked child inherits the pool without its threads, so nothing would ever run in it. Windows has
+# no fork.
 if hasattr(os, "register_at_fork"):  # pragma: no branch
     os.register_at_fork(after_in_child=_threads.cache_clear)
     os.register_at_fork(after_in_child=_own_threads.cache_clear)
 
 
 def is_async(function: Any) -> bool:
-    """Whether calling a function returns something to await."""
+    """Return True if calling a function returns an awaitable."""
     if inspect.iscoroutinefunction(function):
         return True
     # A class with `async def __call__` makes instances that are async, but not coroutine functions.
@@ -84,7 +84,7 @@ def bound_call(
     context: Context | None,
     injected: Injected,
 ) -> Callable[[], Any]:
-    """The function with its arguments, ready to be called."""
+    """Return the function with its arguments bound, ready to be called."""
     chosen = function or contract.function
     if chosen is None:
         raise TypeError(messages.has_no_function(contract.name))
@@ -99,7 +99,7 @@ def bound_call(
             # one.
             found = given[param.name] if param.name in given else context or Context()
             keywords[param.name] = found
-        # A positional-only parameter cannot be passed by its name, although agents send only names.
+        # Agents send only names, but a positional-only parameter cannot be passed by name.
         if param.positional and param.name in keywords:
             positional.append(keywords.pop(param.name))
     return partial(chosen, *positional, **keywords)
@@ -133,34 +133,34 @@ def run_sync(call: Callable[[], Any]) -> Any:
     """Run a sync tool to its end, for a future."""
     try:
         return _items_or_value(call())
-    # A future cannot carry these: the caller would wait for ever, or be closed.
+    # A future cannot carry these exceptions: the caller would wait for ever, or be cancelled.
     except (StopIteration, GeneratorExit) as error:
         raise RuntimeError(f"the tool raised {type(error).__name__}") from error
 
 
 def _items_or_value(made: Any) -> Any:
-    """The items of a generator as a list; any other result as it is."""
+    """Return the items of a generator as a list; any other result as it is."""
     if type(made) in _NEVER_AWAITED or not inspect.isgenerator(made):
         return made
-    # The body of a generator runs only while it is walked. Left as it is, the tool would run while
-    # its result is written.
+    # The body of a generator runs only during iteration. Without this, the tool would run while its
+    # result is written.
     return list[Any](made)
 
 
 async def run_async(
     call: Callable[[], Any], *, is_async: bool, ended: Callable[[], None] | None = None
 ) -> Any:
-    """Run an async tool here, or a sync one in a thread. `ended` is called in that thread when the
-    tool has ended, also if its caller has gone.
+    """Run an async tool here, or a sync tool in a thread. When the sync tool has ended, `ended` is
+    called in its thread, even if the caller has gone.
     """
     if is_async:
         return await awaited(call())
-    # The thread gets the context variables of the caller, such as the current request.
+    # The thread gets the caller's context variables, such as the current request.
     running = _threads().submit(contextvars.copy_context().run, run_sync, call)
     if ended is not None:
         running.add_done_callback(partial(_without_argument, ended))
     made = await _asyncio().wrap_future(running)
-    # A sync function may return an awaitable. It must be awaited here, on the loop it belongs to.
+    # A sync function may return an awaitable, which must be awaited on this event loop.
     return await awaited(made) if must_be_awaited(made) else made
 
 
@@ -169,22 +169,22 @@ def _without_argument(ended: Callable[[], None], _done: Any) -> None:
 
 
 async def off_the_loop(call: Callable[[], Made]) -> Made:
-    """Run a function that needs much CPU in a thread, and return its value. It has threads of its
-    own, so that tools which hang do not delay it.
+    """Run a CPU-bound function in a thread and return its value. It does not share threads with
+    tools, so tools that hang do not delay it.
     """
     in_context = contextvars.copy_context().run
     return await _asyncio().wrap_future(_own_threads().submit(in_context, call))
 
 
 def must_be_awaited(made: Any) -> bool:
-    """Whether a tool that looked sync returned something to await."""
+    """Return True if a tool that looked sync returned an awaitable."""
     if type(made) in _NEVER_AWAITED:
         return False
     return inspect.isawaitable(made) or inspect.isasyncgen(made)
 
 
 async def awaited(made: Any) -> Any:
-    """The result of an async tool; the items of an async generator as a list."""
+    """Await the result of an async tool. Return the items of an async generator as a list."""
     if inspect.isasyncgen(made):
         items: AsyncIterable[Any] = made
         return [each async for each in items]

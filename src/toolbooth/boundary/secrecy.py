@@ -1,4 +1,4 @@
-"""A refusal without anything of a secret: neither its value nor, if it is an object, its keys."""
+"""Removes secrets from a refusal: their values and, if a secret is an object, also its keys."""
 
 from __future__ import annotations
 
@@ -14,25 +14,27 @@ from toolbooth.secret_names import is_secret_name
 from toolbooth.shape import ObjectShape, Shape, item_shape
 
 _SHORTEST = 3
-"""A shorter value is in many a sentence by chance."""
+"""A shorter value may be part of a sentence by chance."""
 
 
 def hide_secrets(error: ToolInputError, shape: Shape, arguments: Any) -> ToolInputError:
-    """The same refusal, with problems inside a secret reported of the secret as a whole."""
-    # Most tools have no secret. For these, no problem is looked at a second time.
+    """Return the same refusal. Problems inside a secret are reported for the secret as a whole."""
+    # Most tools have no secret, so their problems need no second look.
     if not may_hold_secret(shape):
         return error
     problems = [_hidden(each, shape, arguments) for each in error.problems]
     declared = {path: each for path, each in error.declared.items() if not _is_inside(shape, path)}
     edits = [each for each in error.edits if not _edits_inside(shape, each)]
-    # Several problems inside one secret have become equal by now: one is enough.
+    # Several problems inside one secret are equal now, and only one is kept.
     return error.replaced(problems=dict.fromkeys(problems), declared=declared, edits=edits)
 
 
 def shown_repairs(
     shape: Shape, repairs: Iterable[tuple[str, JsonPath]]
 ) -> list[tuple[str, JsonPath]]:
-    """The repairs that a refusal may name: none inside a secret, whose keys are secret too."""
+    """Return the repairs that a refusal may name. A repair inside a secret is left out, because
+    keys there are secret too.
+    """
     return [each for each in repairs if not (may_hold_secret(shape) and _is_inside(shape, each[1]))]
 
 
@@ -41,13 +43,13 @@ def _hidden(problem: Problem, shape: Shape, arguments: Any) -> Problem:
     if secret is None:
         return problem
     value = look_up(arguments, secret)
-    # "is required, but was not sent" repeats nothing of a secret, so such a message stays.
+    # A message such as "is required, but was not sent" contains nothing secret, so it is kept.
     if secret == problem.path and not _repeats(problem.message, value):
         return problem
     found, _ = field_at(shape, secret, arguments)
     is_type = secret == problem.path and problem.code == "wrong-type"
-    # `Authorization` in an open object of headers is a secret by its name alone. Its declared type
-    # may be named, its value may not.
+    # `Authorization` in an open object of headers is a secret because of its name. A message may
+    # name its declared type, but not its value.
     if is_type and found is not None and not found.has_secret:  # a key of an open object
         return replace(problem, message=messages.wrong_type(found, value, shows=False))
     return replace(problem, path=secret, message=messages.SECRET)
@@ -68,20 +70,20 @@ def _edits_inside(shape: Shape, edit: Edit) -> bool:
 
 
 def _is_secret(shape: Shape, path: JsonPath) -> bool:
-    """Whether the value that was sent at a path is a secret, also under an undeclared key."""
+    """Return True if the value at a path is a secret, also under an undeclared key."""
     if _secret_on(shape, path) is not None:
         return True
-    # An undeclared `api_key` may be refused, but its value is a secret all the same.
+    # An undeclared `api_key` may be refused, but its value is still a secret.
     has_name = any(isinstance(step, str) and is_secret_name(step) for step in path)
     return has_name and field_at(shape, path, {})[1] is None
 
 
 def _secret_on(shape: Shape, path: JsonPath) -> JsonPath | None:
-    """The path of the secret that a path leads to or into; None if there is none. An undeclared key
-    may name one.
+    """Return the path of the secret at or above a path; None if there is none. An undeclared key
+    may name a secret.
     """
     shapes = [shape]
-    # The first secret on the way counts, because the keys inside a secret are secret as well.
+    # The outermost secret counts, because the keys inside a secret are secret as well.
     for end, step in enumerate(path):
         if _has_secret(shapes):
             return path[:end]
@@ -93,7 +95,7 @@ def _secret_on(shape: Shape, path: JsonPath) -> JsonPath | None:
 
 
 def _is_open_to(shapes: list[Shape], key: str) -> bool:
-    """Whether a key that is not declared may be sent."""
+    """Return True if an undeclared key may be sent."""
     forms = [form for shape in shapes for form in shape.objects]
     if any(key in form.fields for form in forms):
         return False
@@ -118,7 +120,7 @@ def _part_under(form: ObjectShape, key: str) -> Shape | None:
 
 
 def _repeats(message: str, value: Any) -> bool:
-    """Whether a message contains some part of a value."""
+    """Return True if a message contains some part of a value."""
     if is_object(value):
         return any(_repeats(message, part) for item in value.items() for part in item)
     if is_array(value):

@@ -1,5 +1,5 @@
-"""A tool's return value -> JSON text. Two keys of a dict that are one key in JSON are refused: a
-reader would keep only one of their values.
+"""Writes a tool's return value as JSON text. If two keys of a dict are the same key in JSON, it is
+refused: a reader would keep only one of the values.
 """
 
 from __future__ import annotations
@@ -19,26 +19,25 @@ from toolbooth.jsonvalue import is_array, is_mapping, is_object
 
 
 class SameKey(ValueError):
-    """Two keys of a returned dict are one key in JSON. The message names both."""
+    """Two keys of a returned dict are the same key in JSON. The message names both."""
 
 
 def as_json(value: Any) -> Any:
-    """A value that is not JSON by itself, as JSON. Raises SameKey."""
+    """Convert a value to JSON types. Raises SameKey."""
     write = _writer(value.__class__)
     if write is not None:
         return write(value, mode="json")
     made = to_jsonable_python(value)
-    # Pydantic writes both keys of `{1: "a", "1": "b"}` as "1". Of such a dict, one value is gone
-    # already.
+    # Pydantic writes both keys of `{1: "a", "1": "b"}` as "1". One of the two values would be lost.
     if is_object(made) or is_array(made):  # two keys may have become one
         checked_json(value)
     return made
 
 
 def checked_json(value: Any) -> bytes:
-    """The JSON of a value whose keys may be anything. Raises SameKey."""
-    # By default Pydantic writes NaN as it is, which is not JSON. orjson writes null, so null makes
-    # both ways agree.
+    """Write a value with keys of any type as JSON. Raises SameKey."""
+    # By default Pydantic writes NaN, which is not JSON. orjson writes null, so Pydantic is set to
+    # write null too.
     text = to_json(value, inf_nan_mode="null")
     check_keys(text, value)
     return text
@@ -46,8 +45,8 @@ def checked_json(value: Any) -> bytes:
 
 @lru_cache(1024)
 def _writer(kind: type) -> Callable[..., Any] | None:
-    """Writes the instances of a model whose fields cannot be a dict, nor hold one: then no two keys
-    can be the same. Most models that tools return are like this.
+    """Return a function that writes instances of a model; None if a field may be or contain a dict.
+    Without a dict, no two keys can be the same. Most models that tools return are like this.
     """
     if issubclass(kind, BaseModel) and _is_plain(kind.__pydantic_core_schema__):
         return kind.__pydantic_serializer__.to_python
@@ -55,8 +54,8 @@ def _writer(kind: type) -> Callable[..., Any] | None:
 
 
 def _is_plain(node: Any) -> bool:
-    """Whether a node of a core schema, a list of nodes or a table of nodes has nothing else than
-    `_PLAIN`.
+    """Return True if all nodes of a core schema are in `_PLAIN`. It may be a node, a list or a dict
+    of nodes.
     """
     if is_array(node):
         return all(map(_is_plain, node))
@@ -66,9 +65,9 @@ def _is_plain(node: Any) -> bool:
     if not isinstance(kind, str):  # a table of nodes
         return all(map(_is_plain, node.values()))
     own = node.get("config", {})
-    # A model with `extra="allow"` may hold a dict under any of its further keys.
+    # A model with `extra="allow"` may contain a dict under any extra key.
     is_open = "allow" in (node.get("extra_behavior"), own.get("extra_fields_behavior"))
-    # A serializer or a computed field may return a dict whose keys are not known.
+    # A serializer or a computed field may return a dict with any keys.
     has_code = "serialization" in node or node.get("computed_fields")
     if kind not in _PLAIN or is_open or has_code or "serialization_alias" in node:
         return False
@@ -107,14 +106,14 @@ _PLAIN = frozenset(
         "function-wrap",
     )
 )
-"""Nodes of Pydantic's core schema that write exactly the value of their type."""
+"""Nodes of Pydantic's core schema that write only a value of their own type."""
 
 
 def check_keys(text: bytes, value: Any) -> None:
-    """Check that no object in the JSON of `value` has a key twice. Raises SameKey."""
+    """Raise SameKey if an object in the JSON of `value` has a key twice."""
     try:
-        # jiter finds a repeated key faster than `json`, but cannot show the two Python keys. So the
-        # slower reader runs only after it has failed.
+        # jiter finds a repeated key faster than `json`, but cannot show the two Python keys. So
+        # `json` reads the text only if jiter has failed.
         jiter.from_json(text, catch_duplicate_keys=True)
     except ValueError:  # a key twice, or JSON that is too deep for this reader
         # Python refuses to read integers of more than 4,300 digits. Here only the keys matter, so
@@ -123,7 +122,7 @@ def check_keys(text: bytes, value: Any) -> None:
 
 
 class _Names:
-    """Looks at the keys of each object that is read. Raises SameKey for a repeated one."""
+    """Checks the keys of each object that is read. Raises SameKey for a repeated key."""
 
     def __init__(self, value: Any) -> None:
         self.value = value
@@ -132,14 +131,13 @@ class _Names:
         seen: set[str] = set()
         for name, _ in pairs:
             if name in seen:
-                # A serializer of the author may have made the keys: then none of them is in the
-                # value.
+                # An author's serializer may have made the keys. Then they are not in the value.
                 raise SameKey(messages.same_key(name, next(_written_as(name, self.value), ())))
             seen.add(name)
 
 
 def _written_as(name: str, value: Any) -> Iterator[list[Any]]:
-    """The keys that JSON writes as `name`, of each dict that has several such keys."""
+    """For each dict with several keys that JSON writes as `name`, yield these keys."""
     if is_mapping(value):
         keys = [key for key in value if _written(key) == name]
         if len(keys) > 1:
@@ -149,7 +147,7 @@ def _written_as(name: str, value: Any) -> Iterator[list[Any]]:
 
 
 def _written(key: Any) -> str:
-    # Pydantic alone knows how it writes a key: a date or a member of an enum has its own text.
+    # Only Pydantic knows how it writes a key: a date or an enum member has its own text.
     return next(iter(json.loads(to_json({key: None}))))
 
 
@@ -157,7 +155,7 @@ _SEQUENCES: Any = (list, tuple, set, frozenset)
 
 
 def _below(value: Any) -> Iterable[Any]:
-    """The values that are written below a value."""
+    """Return the values that are written inside a value."""
     held: Any = ()
     if is_mapping(value):
         held = value.values()

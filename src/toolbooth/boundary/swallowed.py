@@ -1,10 +1,10 @@
-"""Swallowed arguments: a text that contains the tags of the arguments after it.
+"""Finds swallowed arguments: a text that also contains the arguments after it, in tags.
 
 Some clients let the model write a call in tags, `<parameter name="title">`. If the model ends a
 value with a wrong tag, the client reads on, and the next arguments arrive inside this text:
 anthropics/claude-code#44826 (2026-04-07) to #84405 (2026-08-06), all of them in
-`docs/project/evidence/swallowed-arguments.md`. Nothing is ever taken out of the text, because it
-may be somebody else's: the caller is asked to send the call again.
+`docs/project/evidence/swallowed-arguments.md`. Nothing is ever taken out of the text, because the
+tags may belong to it. The caller is asked to send the call again.
 """
 
 from __future__ import annotations
@@ -22,22 +22,25 @@ from toolbooth.jsonvalue import Json, recased
 from toolbooth.shape import Field, Shape
 
 _STRING = r"""string\s*=\s*["']?(?:true|false)["']?"""
-"""An attribute that some hosts write beside the name."""
+"""An attribute that some hosts write after the name."""
 
 _OPENER = re.compile(rf"parameter\s+(?:{_STRING}\s+)?name\s*=([^<>]*)(?:>|\Z)")
-"""The tag that begins an argument, from its word on. The last one of a text may have been cut off.
+"""The opening tag of an argument, from the word `parameter` on. At the end of a text it may be
+incomplete.
 """
 
 _BEFORE_WORD = re.compile(r"""<\s*[^\s<>"'=]{0,40}\Z""")
-"""The begin of such a tag, with any prefix: models mangle it (anthropics/claude-code#84362)."""
+"""The part of this tag before the word, with any prefix: models mangle it
+(anthropics/claude-code#84362).
+"""
 
 _CLOSED = re.compile(r"parameter\s*>")
 
 _QUOTES = " \t\r\n\\\"'`\u2018\u2019\u201c\u201d"
-"""Written around the name in such a tag: any quotes, also escaped ones, or none."""
+"""The quotes around the name in this tag. They may be escaped, or missing."""
 
 _NEXT = re.compile(r"</([^\s<>]+)\s*>\s*<([^\s<>/]+)\s*>")
-"""A closing tag, and right after it an opening tag without attributes."""
+"""A closing tag that is directly followed by an opening tag without attributes."""
 
 _CLOSING = re.compile(r"</([^\s<>]{1,80})\s*>\s*\Z")
 """A closing tag at the end of a text."""
@@ -45,31 +48,31 @@ _CLOSING = re.compile(r"</([^\s<>]{1,80})\s*>\s*\Z")
 _CALL_TAGS = ("parameter", "invoke", "function_calls")
 
 _MOST_CLOSING = 4
-"""Closing tags that are looked at before one place."""
+"""At most this many closing tags before one place are read."""
 
 _MOST_SWALLOWED = 1_000
-"""Tags of swallowed arguments that are looked at in one text."""
+"""At most this many tags of swallowed arguments in one text are read."""
 
 _LONGEST_TAG = 200
-"""Characters in which one of them is looked for."""
+"""One of these tags has at most this many characters."""
 
 
 class Tags(NamedTuple):
-    """The tags of a call that its texts contain."""
+    """The tags that the texts of a call contain."""
 
     problems: Sequence[Problem]
     """One for each text that contains arguments which were not sent."""
     names: frozenset[str]
     """The fields of these arguments."""
     notes: Sequence[Note]
-    """One for each text that ends in tags of a call, without an argument."""
+    """One for each text that ends in tags of a call but contains no argument."""
 
 
 NO_TAGS = Tags((), frozenset(), ())
 
 
 def has_tags(arguments: Json) -> bool:
-    """Whether a text at the top level may contain tags."""
+    """Return True if a text at the top level may contain tags."""
     for each in arguments.values():  # noqa: SIM110  # a generator would cost more than the look
         if type(each) is str and "<" in each:
             return True
@@ -77,7 +80,7 @@ def has_tags(arguments: Json) -> bool:
 
 
 def look_for_tags(shape: Shape, arguments: Json, decoded: Json) -> Tags:
-    """Look into the texts at the top level. `decoded`: the arguments after repairs."""
+    """Search the texts at the top level for tags. `decoded`: the arguments after repairs."""
     level = _Level(shape, decoded)
     problems: list[Problem] = []
     swallowed: set[str] = set()
@@ -85,12 +88,11 @@ def look_for_tags(shape: Shape, arguments: Json, decoded: Json) -> Tags:
     for key, text in arguments.items():
         if type(text) is not str or "<" not in text or level.takes_as_sent(key):
             continue
-        # JSON text that could be read is no text any more, and a client has not glued anything to
-        # it.
+        # JSON text that could be parsed contains nothing else, so no argument was appended to it.
         if type(decoded.get(key, text)) is not str:
             continue
-        # In the order of the text, because two searches have found them: the first one shows where
-        # the value has probably ended.
+        # Two searches have found them, so they are sorted by place. The first one shows where the
+        # value has probably ended.
         found = sorted(islice(_swallowed(level, key, text), _MOST_SWALLOWED))
         if found:
             names = tuple(dict.fromkeys(name for _, _, name in found))
@@ -103,14 +105,14 @@ def look_for_tags(shape: Shape, arguments: Json, decoded: Json) -> Tags:
 
 
 class _Level:
-    """The fields that are declared at the top level, and which of them were not sent."""
+    """The declared fields of the top level, and those of them that were not sent."""
 
     def __init__(self, shape: Shape, decoded: Json) -> None:
         self.shape = shape
         self.decoded = decoded
 
     def takes_as_sent(self, key: str) -> bool:
-        """Whether the field is marked `Verbatim`."""
+        """Return True if the field is marked `Verbatim`."""
         forms = self.shape.objects
         return any(key in form.fields and form.fields[key].verbatim for form in forms)
 
@@ -120,8 +122,10 @@ class _Level:
 
     @cached_property
     def unsent(self) -> dict[str, str]:
-        """The keys of every field that was sent under none of them, with its published name."""
-        # By identity: an alias is a further key of the same field.
+        """Return the keys of every field that was not sent, each with the published name of the
+        field.
+        """
+        # Fields are compared by identity, because an alias is a further key of the same field.
         sent = {id(field) for key, field in self.declared if key in self.decoded}
         return {
             key: field.name
@@ -131,21 +135,26 @@ class _Level:
 
     @cached_property
     def respelt(self) -> dict[str, str]:
-        """The same, without case and separators; not for names that are declared as they are."""
+        """Return `unsent` with keys in lower case and without separators. Keys that are declared in
+        this spelling are left out.
+        """
         known = {recased(key): name for key, name in self.unsent.items()}
-        # A name that is declared exactly so wins over one that is only equal without case.
+        # A name that is declared in exactly this spelling wins over one that differs in case.
         return {**known, **{key: self.unsent.get(key, "") for key, _ in self.declared}}
 
     def unsent_field(self, name: str) -> str:
-        """The field that a name in a tag means, if it was not sent; otherwise nothing."""
+        """Return the field that a name in a tag means, if this field was not sent; otherwise empty
+        text.
+        """
         return self.respelt[name] if name in self.respelt else self.respelt.get(recased(name), "")
 
 
 def _swallowed(level: _Level, key: str, text: str) -> Iterator[tuple[int, int, str]]:
-    """Where the tag of each swallowed argument begins and ends, and the name of its field."""
-    # The tags that may end a value: after the first swallowed argument, also those that end it.
+    """Yield the start and end of each swallowed argument's tag, and the name of its field."""
+    # These tags may end the value. After the first swallowed argument, they include the tags that
+    # end this argument.
     closing: set[str] = set()
-    # Most texts with a `<` are HTML or XML without this word.
+    # Most texts with a `<` are HTML or XML and do not contain this word.
     if "parameter" in text:
         if _CLOSED.search(text):
             closing.add("parameter")
@@ -155,21 +164,22 @@ def _swallowed(level: _Level, key: str, text: str) -> Iterator[tuple[int, int, s
                 closing.add(written)
                 yield start, end, name
     unopened = _unopened(text, key)
-    # Without a closing tag that ends a value, `</a><b>` is ordinary XML.
+    # If no closing tag ends the value, `</a><b>` is ordinary XML.
     for found in _NEXT.finditer(text) if closing or unopened else ():
         closed, opened = map(_local_name, found.groups())
         ends_value = closed in closing or (closed == key and found.start() in unopened)
-        # A field that was sent itself has not been swallowed, so its tag is part of the text.
+        # A field that was sent was not swallowed, so its tag is part of the text.
         if ends_value and opened in level.unsent:
             closing.add(opened)
             yield found.start(), found.end(), level.unsent[opened]
 
 
 def _openers(text: str) -> Iterator[tuple[int, int, str]]:
-    """The tags that begin an argument: where each begins and ends, and the name in it."""
+    """Yield the opening tags of arguments: start, end, and the name in the tag."""
     for found in _OPENER.finditer(text):
         word = found.start()
-        # No further back than a tag is long, so that a text full of this word takes linear time.
+        # The search goes back by at most the length of a tag, so a text full of this word takes
+        # linear time.
         before = _BEFORE_WORD.search(text, max(0, word - _LONGEST_TAG), word)
         if before is not None:
             name = _without_attribute(found.group(1))
@@ -177,8 +187,8 @@ def _openers(text: str) -> Iterator[tuple[int, int, str]]:
 
 
 def _without_attribute(written: str) -> str:
-    """The name in a tag, without the attribute `string` after it. A tag with any other attribute
-    is not one of a call: real XML is written so.
+    """Return the name in a tag, without the attribute `string` after it. A tag with another
+    attribute is real XML, and not part of a call.
     """
     name, _, value = written.rpartition("string")
     is_attribute = name[-1:].isspace() and value.lstrip()[:1] == "="
@@ -188,13 +198,13 @@ def _without_attribute(written: str) -> str:
 
 
 def _local_name(tag: str) -> str:
-    """The name in a tag, without a prefix."""
+    """Return the name in a tag, without a prefix."""
     return tag.rpartition(":")[2]
 
 
 def _unopened(text: str, name: str) -> set[int]:
-    """Where the closing tags of this name are that have no opening tag, unless one follows: then
-    the tags are part of the text.
+    """Return the places of the closing tags with this name that have no opening tag before them. If
+    an opening tag follows, the tags are part of the text, and none is returned.
     """
     found: set[int] = set()
     if f"</{name}" not in text and f":{name}" not in text:
@@ -218,10 +228,10 @@ def _tags_named(name: str) -> re.Pattern[str]:
 
 
 def _message(text: str, start: int, end: int, names: tuple[str, ...]) -> str:
-    """The problem, with the place where the text probably ended."""
+    """Return the message, with the place where the text probably ended."""
     before = text[:start]
     for closing_tag, tag in _closing_tags(before):
-        # The tag was opened in this text, so it is part of it, and the text ended no earlier.
+        # The tag was opened in this text and belongs to it, so the text did not end earlier.
         if f"<{tag}" in before:
             break
         start = closing_tag
@@ -229,8 +239,8 @@ def _message(text: str, start: int, end: int, names: tuple[str, ...]) -> str:
 
 
 def _closing_tags(text: str) -> Iterator[tuple[int, str]]:
-    """The closing tags at the end of a text, the last one first: where each begins, and its
-    name.
+    """Yield the closing tags at the end of a text, the last one first: the start and the name of
+    each.
     """
     end = len(text)
     for _ in range(_MOST_CLOSING):
@@ -243,10 +253,10 @@ def _closing_tags(text: str) -> Iterator[tuple[int, str]]:
 
 
 def _ends_in_call_tags(key: str, text: str) -> bool:
-    """Whether the text ends in closing tags of a call that it does not open, such as `</invoke>`.
-    That proves nothing: anthropics/claude-code#48679 (2026-04-15).
+    """Return True if the text ends in closing tags of a call, such as `</invoke>`, without the
+    opening tags. This is not proof of a mistake: anthropics/claude-code#48679 (2026-04-15).
     """
-    # Some clients name tags after the arguments, so `</body>` may end the argument `body`.
+    # Some clients use the names of arguments as tags, so `</body>` may end the argument `body`.
     call_tags = (*_CALL_TAGS, key)
     tags = (tag for _, tag in _closing_tags(text) if _local_name(tag) in call_tags)
     return any(f"<{tag}" not in text for tag in tags)

@@ -1,5 +1,5 @@
-"""Checks whether a corrected call would pass, by its shape and its published schema, with the
-bounds, patterns, formats and choices in it. The author's code never runs on a corrected call.
+"""Checks a corrected call against its shape and its published schema, including bounds, patterns,
+formats and choices. The author's code never runs on a corrected call.
 """
 
 from __future__ import annotations
@@ -29,17 +29,19 @@ _FORMATS = {
     "duration": "timedelta",
     "uuid": "uuid",
 }
-"""Formats that the validation reads more leniently than JSON Schema, with Pydantic's names."""
+"""Formats that Pydantic reads more leniently than JSON Schema does, with Pydantic's names."""
 
 
 _OF_THE_SHAPE = ("type", "additionalProperties", "unevaluatedProperties")
-"""Keywords that the shape decides. A shape may accept more than is published, such as an object for
-a tuple with names.
+"""Keywords that the shape has already checked. A shape may accept more than is published, such as
+an object for a named tuple.
 """
 
 
 def as_published(shape: Shape, value: Any) -> Any:
-    """The value as the published schema has it: JSON text where that is declared."""
+    """Return the value in the form of the published schema, with JSON text where that is
+    declared.
+    """
     return _as_published(shape, value) if _has_json_text(shape) else value
 
 
@@ -50,9 +52,9 @@ def _has_json_text(root: Shape) -> bool:
 
 def _as_published(shape: Shape, value: Any) -> Any:
     if shape.json_text:
-        # Agents know only the published schema, in which this field is text.
+        # Agents know only the published schema, and this field is text there.
         return value if value is None or isinstance(value, str) else write_json(value)
-    # With several forms, it is not known which of the fields take JSON text.
+    # If there are several forms, it is not known which fields take JSON text.
     if is_object(value) and len(shape.objects) == 1:
         fields = shape.objects[0].fields
         made = {key: _as_published(fields[key].shape, value[key]) for key in value if key in fields}
@@ -63,8 +65,8 @@ def _as_published(shape: Shape, value: Any) -> Any:
 
 
 def problems_with(contract: Contract, arguments: Any) -> list[Problem]:
-    """Return the problems of arguments that have the right shape; one, at the top, if it would take
-    too long to find them.
+    """Return the problems of arguments that have the right shape. If the check would take too long,
+    return one problem for the whole call.
     """
     if contract.has_recursive_unions and is_costly_to_check(contract, arguments):
         return [Problem(code="too-complex", path=(), message=messages.UNCHECKED)]
@@ -73,7 +75,7 @@ def problems_with(contract: Contract, arguments: Any) -> list[Problem]:
 
 
 def _objections(contract: Contract, arguments: Any) -> Iterable[Objection]:
-    if contract.validation_proves_shape:  # it runs no code of the author
+    if contract.validation_proves_shape:  # this does not run the author's code
         try:
             contract.validate(arguments)
         except InvalidValues as error:
@@ -82,18 +84,18 @@ def _objections(contract: Contract, arguments: Any) -> Iterable[Objection]:
     check = contract.cached_check
     if check is None:
         check = _compiled(contract)
-        # A contract is frozen, and a cache does not change its meaning.
+        # A contract is frozen, but a cache does not change its meaning.
         object.__setattr__(contract, "cached_check", check)
     try:
         return _objections_of(check, arguments)
-    except ValueError:  # numbers kept as written, which the compiled check cannot read
-        # The floats are for this check alone: the corrected call keeps every digit.
+    except ValueError:  # it cannot read numbers as written
+        # The floats are only for this check: the corrected call keeps every digit.
         return _objections_of(check, orjson.loads(orjson.dumps(arguments, default=float)))
 
 
 def _objections_of(check: Any, arguments: Any) -> Iterable[Objection]:
-    """Raises ValueError for values that are not JSON. Older versions of jsonschema-rs do so only
-    when they are asked for errors.
+    """Return the errors. Raises ValueError for values that are not JSON. Older versions of
+    jsonschema-rs raise it only while the errors are read.
     """
     if check.is_valid(arguments):
         return ()
@@ -101,8 +103,8 @@ def _objections_of(check: Any, arguments: Any) -> Iterable[Objection]:
 
 
 def _compiled(contract: Contract) -> Any:
-    # Without our formats, a corrected call with `2026-01-01T10:00:00` would be dropped for its
-    # missing time zone, although the tool accepts it.
+    # Without our formats, a corrected call with `2026-01-01T10:00:00` would be discarded because it
+    # has no time zone, although the tool accepts it.
     formats = {name: _reads(kind) for name, kind in _FORMATS.items()}
     return json_schema().validator_for(
         dict(contract.schema), validate_formats=True, formats=formats
@@ -123,7 +125,7 @@ def _reads(kind: str) -> Callable[[str], bool]:
 
 
 def _problem(said: Objection, arguments: Any) -> Problem:
-    """`arguments` is None if no value may be shown."""
+    """Convert an error to a problem. `arguments` is None if no value may be shown."""
     path = said.model_path
     if said.kind == "missing":
         return Problem(code="missing", path=path, message=messages.MISSING)

@@ -1,7 +1,7 @@
-"""Stage 3: Python values, by the author's own validation, in one run.
+"""Stage 3: makes Python values with one run of the author's own validation.
 
-Flattened fields are put back where the author's model has them. `objections.py` turns the errors of
-the validation into problems.
+Flattened fields are put back where the author's model has them. `objections.py` converts the errors
+of the validation to problems.
 """
 
 from __future__ import annotations
@@ -15,19 +15,21 @@ from toolbooth.shape_check import fitting_form
 
 
 def values_of(contract: Contract, decoded: Json, *, costly: bool = False) -> Any:
-    """The function's values. Raises InvalidValues. `costly`: the validation tries many forms."""
-    # Without flattening, the arguments already have the form of the author's model.
+    """Return the function's values. Raises InvalidValues. `costly`: the validation tries many
+    forms.
+    """
+    # If nothing was flattened, the arguments already have the form of the author's model.
     if contract.flattened:
         form = contract.shape.objects[0]
         decoded = _put_back(form, decoded) if form.flattened else _put_back_below(form, decoded)
-    # The validation would report the errors of every try.
+    # The validation itself would report the errors of every form it tries.
     if costly and contract.check_unions is not None:
         contract.check_unions(decoded)
     return contract.validate(decoded)
 
 
 def _put_back_below(form: ObjectShape, value: Json) -> Json:
-    """Nothing was flattened at this level; something may have been further down."""
+    """Put fields back at deeper levels. At this level, nothing was flattened."""
     if not form.flattened_below:
         return value
     return {key: _put_back_value(_shape_under(form, key), each) for key, each in value.items()}
@@ -39,10 +41,10 @@ def _shape_under(form: ObjectShape, key: str) -> Shape | None:
 
 
 def _put_back(form: ObjectShape, value: Json) -> Json:
-    """The same values, each at its path in the author's model."""
+    """Return the same values, each at its path in the author's model."""
     made: Json = {}
-    # Perhaps no field of such a model was sent. A required one then starts as `{}`, so that its own
-    # defaults apply, and one that may be null as null.
+    # Perhaps no field of a flattened model was sent. Then a required model becomes `{}`, so that
+    # its own defaults apply, and a nullable one becomes null.
     for group in form.groups:
         if group.absent != "omit":
             _put(made, group.model_path, {} if group.absent == "empty" else None)
@@ -60,8 +62,7 @@ def _put(made: Json, model_path: tuple[str, ...], value: Any) -> None:
     *groups, last = model_path
     for step in groups:
         inner: Any = made.get(step)
-        # `_put_back` may have set the model to null, because it did not know yet that one of its
-        # fields was sent.
+        # `_put_back` may have set the model to null before it found one of its fields.
         if inner is None:
             inner = made[step] = {}
         made = inner
@@ -76,8 +77,7 @@ def _put_back_value(shape: Shape | None, value: Any) -> Any:
         if isinstance(form, ObjectShape):
             return _put_back(form, value) if form.flattened else _put_back_below(form, value)
     elif is_array(value):
-        # In a union, only one of the forms may have been flattened, so the form of this value
-        # counts.
+        # In a union, perhaps only one form was flattened, so the form of this value decides.
         form = fitting_form(shape, value)
         if isinstance(form, ArrayShape):
             return [

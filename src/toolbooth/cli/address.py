@@ -37,7 +37,9 @@ def url_of(host: str, listening: socket.socket, path: str) -> str:
 
 
 def names(host: str) -> list[str]:
-    """The address that is listened on is a host that requests may name, but not "all addresses"."""
+    """Return the hosts that requests may name. The address itself is one, unless it means "all
+    addresses".
+    """
     return [host] if host and not _is_every_address(host) else []
 
 
@@ -61,16 +63,16 @@ def listen(host: str, port: int) -> socket.socket:
 
 
 def _reason(error: OSError) -> object:
-    # The numbers below zero are those of the resolver of names, and not of the system.
+    # Numbers below zero come from the name resolver and not from the system.
     if error.errno is not None and error.errno < 0:
         return messages.NO_SUCH_NAME
-    # Python adds the address to the words of the system.
+    # Python adds the address to the message of the system.
     return os.strerror(error.errno) if error.errno else error
 
 
 def is_loopback(listening: socket.socket) -> bool:
-    """Whether only this machine can reach an address. Asked of the socket: a name may mean any
-    address.
+    """Return True if only this machine can reach an address. The socket is checked, because a name
+    may mean any address.
     """
     return ip_address(listening.getsockname()[0]).is_loopback
 
@@ -79,7 +81,7 @@ def is_loopback(listening: socket.socket) -> bool:
 
 
 def token_of(file: str | None, *, no_auth: bool) -> str | None:
-    """The token that requests must send; None if there is none."""
+    """Return the token that requests must send; None if there is none."""
     if no_auth and file is not None:
         raise Mistake(messages.NO_AUTH_OR_TOKEN)
     if no_auth:

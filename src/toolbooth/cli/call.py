@@ -31,7 +31,8 @@ def call(target: Target, tool: str, arguments: tuple[str, ...], meta: bool, as_j
       toolbooth call https://example.org/mcp search '{"query": "tea"}' --token TOKEN
       toolbooth call search '{"query": "tea"}' -- npx -y @example/server
     """
-    # All words are taken, because click's own error for a second one would not name the cause.
+    # All words are accepted here, because click's own error for a second word would not name the
+    # cause.
     if len(arguments) > 1:
         raise Mistake(messages.too_many_words(arguments))
     body = arguments_given("".join(arguments) or "{}", is_sent_on=target.kind != "object")
@@ -75,14 +76,14 @@ def arguments_given(arguments: str, *, is_sent_on: bool = False) -> bytes:
 
 
 def payload(arguments: str) -> bytes:
-    """The bytes of ARGUMENTS; those of standard input for `-`."""
+    """Return the bytes of ARGUMENTS, or those of standard input for `-`."""
     return sys.stdin.buffer.read() if arguments == "-" else arguments.encode()
 
 
 def _is_file(text: str) -> bool:
     try:
         return Path(text).is_file()
-    # Longer than the name of a file can be, or with a null character in it.
+    # The text is too long for a file name, or contains a null character.
     except (OSError, ValueError):
         return False
 
@@ -91,19 +92,19 @@ def _not_json(body: bytes, reason: str) -> str:
     import json
 
     try:
-        # Read a second time, because this parser knows the line and the column of the fault.
+        # Parsed a second time, because this parser reports the line and the column of the fault.
         json.loads(body)
     except json.JSONDecodeError as error:
         return messages.arguments_not_json(error.msg, error.lineno, error.colno)
-    # Bytes that are not UTF-8, or nested too deep, have no useful place. `NaN` is no error of this
-    # parser at all, although it is not JSON.
+    # Bytes that are not UTF-8, or nested too deep, have no useful place. This parser accepts `NaN`,
+    # although it is not JSON.
     except (ValueError, RecursionError):
         pass
     return messages.arguments_not_sent(reason)
 
 
 def _result(target: Target, tool: str, body: bytes) -> dict[str, Any]:
-    """The tool result, or `{"error": ...}`. Raises Mistake if there is no such tool."""
+    """Return the tool result, or `{"error": ...}`. Raises Mistake if there is no such tool."""
     if target.kind == "object":
         server = load_server(target)
         found = _registry_result(server, tool, body)
@@ -114,8 +115,8 @@ def _result(target: Target, tool: str, body: bytes) -> dict[str, Any]:
         async with open_target(target) as there:
             result = await there.call(tool, body)
             failed = "error" in result or result.get("isError", False)
-            # Servers answer a call of an unknown tool in different ways, some with an error result
-            # like that of a tool. Only the listing shows which it was.
+            # Servers answer a call of an unknown tool in different ways, some with the error result
+            # of a tool. Only the listing shows if the tool exists.
             listed = await there.tools() if failed else []
             return result, [each.get("name", "") for each in listed]
 
@@ -126,7 +127,9 @@ def _result(target: Target, tool: str, body: bytes) -> dict[str, Any]:
 
 
 def _registry_result(server: Any, tool: str, body: bytes) -> dict[str, Any] | None:
-    """The result of a registry, which needs no event loop; None for a server of another kind."""
+    """Return the result of a registry, which needs no event loop; None for a server of another
+    kind.
+    """
     from toolbooth.cli.target import own_stdout
     from toolbooth.errors import ToolInputError
     from toolbooth.server.listed_tools import UnknownTool
@@ -144,7 +147,7 @@ def _registry_result(server: Any, tool: str, body: bytes) -> dict[str, Any] | No
 
 
 def _show(result: dict[str, Any]) -> None:
-    """What the model reads."""
+    """Print the text that the model reads."""
     if "error" in result:
         click.echo(paint(result["error"]["message"], "error"))
         return

@@ -1,5 +1,5 @@
-"""What all commands share: they are loaded when they are called, take a command after `--`, and end
-as `mistakes.py` says.
+"""The code that all commands share: they are loaded when they are called, take a command after
+`--`, and end with the exit codes of `mistakes.py`.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from toolbooth.cli import messages
 from toolbooth.cli.mistakes import INTERRUPTED, TRACEBACK, ended
 
 AFTER_DASHES = "toolbooth.after_dashes"
-"""The key of `Context.meta` that has the words after `--`."""
+"""The key of `Context.meta` for the words after `--`."""
 
 # No word of a command line can contain this character, so no target of a user is equal to it.
 COMMAND_TARGET = "\0"
-"""What the parser is given as TARGET if the target is the command after `--`."""
+"""The stand-in for TARGET that the parser gets if the target is the command after `--`."""
 
 
 class Seconds(click.FloatRange):
@@ -48,7 +48,7 @@ def absolute(context: click.Context, option: click.Parameter, path: str) -> str:
 
 
 class OneOf(click.Choice[str]):
-    """One of a few words, for an argument. An error lists them in the same line."""
+    """An argument that must be one of a few words. An error lists them in the same line."""
 
     def get_missing_message(self, param: click.Parameter, ctx: click.Context | None) -> str:
         return messages.choose_from(self.choices)
@@ -74,7 +74,7 @@ class Command(click.Command):
 
 
 def _with_target(command: click.Command, own: list[str]) -> list[str]:
-    """The words with a stand-in at the place of TARGET."""
+    """Return the words with a stand-in at the place of TARGET."""
     # Without the stand-in, click would read `search` in `toolbooth call search -- npx server` as
     # TARGET.
     arguments = [param.name for param in command.params if isinstance(param, click.Argument)]
@@ -84,7 +84,7 @@ def _with_target(command: click.Command, own: list[str]) -> list[str]:
 
 
 def split_at_dashes(words: Sequence[str]) -> tuple[list[str], list[str] | None]:
-    """The words before `--`, and those after it; None if there is no `--`."""
+    """Return the words before `--` and those after it; None for the latter if there is no `--`."""
     given = list(words)
     if "--" not in given:
         return given, None

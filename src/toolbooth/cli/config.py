@@ -1,4 +1,4 @@
-"""`toolbooth config`: what to paste into the configuration of a client."""
+"""`toolbooth config`: prints the JSON for the configuration of a client."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def _entry(target: Target, client: str, name: str | None) -> Json:
         if others:
             raise Mistake(messages.CONFIG_HEADERS)
         host = urlsplit(target.text).hostname or "server"
-        # At this point, the only header can be Authorization, in any spelling.
+        # Here, the only possible header is Authorization, in any spelling.
         authorization = next(iter(target.headers.values()), None)
         return configuration_for(client, name or host, target.text, authorization)
     if target.kind == "command":
@@ -87,13 +87,15 @@ def _proxied_entry(booth: str, proxied: str, client: str, name: str | None) -> J
 
 
 def _name_of(command: tuple[str, ...]) -> str:
-    """The last word that is not an option: the package, or the file."""
+    """Return the last word that is not an option: the package, or the file."""
     words = [word for word in command if not word.startswith("-")]
     return Path(words[-1]).stem if words else "server"
 
 
 def _absolute(target: str) -> str:
-    """A loaded target by its file, since clients start programs in a folder of their own."""
+    """Return the target with the full path of its file, because clients start programs in another
+    folder.
+    """
     place, _, name = target.rpartition(":")
     if place.endswith(".py"):
         return f"{Path(place).resolve()}:{name}"
@@ -103,7 +105,7 @@ def _absolute(target: str) -> str:
 
 
 def _toolbooth() -> list[str]:
-    """The command of this installation, with its whole path."""
+    """Return the command of this installation with its full path."""
     # A client starts the command without the virtual environment of this shell, so the name alone
     # would not be found on its PATH.
     beside = Path(sys.executable).with_name("toolbooth")

@@ -1,4 +1,4 @@
-"""`toolbooth doctor`: versions, extras, and whether a target can be used by clients."""
+"""`toolbooth doctor`: checks versions, extras, and if clients can use a target."""
 
 from __future__ import annotations
 
@@ -101,8 +101,8 @@ def _installation() -> Iterator[Finding]:
         level="ok", what=messages.extras(extra for extra, gone in missing.items() if not gone)
     )
     for extra, gone in missing.items():
-        # FastMCP and most projects bring some modules of these two extras, such as pytest, so a
-        # part of them does not mean that an installation failed.
+        # FastMCP and most projects install some modules of these two extras, such as pytest. So a
+        # missing part does not mean that an installation failed.
         if gone and len(gone) < len(EXTRAS[extra]) and extra not in ("mcp", "testing"):
             what = messages.incomplete_extra(extra, gone)
             yield Finding(level="warning", what=what, cure=install_line(extra))
@@ -156,7 +156,7 @@ def _server(target: Target) -> Iterator[Finding]:
 
 
 def _revisions(kind: str, negotiated: str) -> list[str]:
-    """The revision that was negotiated. A registry speaks all of ours; a host in this process was
+    """Return the negotiated revision. A registry supports all revisions. A host in this process is
     asked in the newest one.
     """
     from toolbooth.server.revisions import HANDSHAKE, STATELESS
@@ -183,7 +183,7 @@ def _schemas(listed: list[Any]) -> Iterator[Finding]:
         try:
             compile_json_schema(tool.get("inputSchema"), name=tool.get("name", ""))
             compiled += 1
-        # A schema of others may be anything.
+        # A schema of another server may be any value.
         except Exception as error:
             reason = "; ".join(error.mistakes) if isinstance(error, ContractError) else str(error)
             what = messages.schema_fails(tool.get("name", "?"), reason)
@@ -192,7 +192,9 @@ def _schemas(listed: list[Any]) -> Iterator[Finding]:
 
 
 def _lint(listed: list[Any], name: str) -> Iterator[Finding]:
-    """How many tools each client refuses. A warning: nobody uses all clients."""
+    """Yield the number of tools that each client refuses. This is a warning, because nobody uses
+    all clients.
+    """
     from toolbooth.lint.check import lint
     from toolbooth.lint.evidence import clients
 

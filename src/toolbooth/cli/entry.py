@@ -15,8 +15,8 @@ def main() -> None:
 
 
 def _open_missing_streams() -> None:
-    """Open the standard streams that were closed when the process was started, such as by `<&-`.
-    Python has None for them, and their descriptors would be given to the next files.
+    """Open the standard streams that were closed before the process started, for example by `<&-`.
+    Otherwise Python has None for them, and the next opened files would get their descriptors.
     """
     if sys.stdin is None:
         sys.stdin = open(os.devnull)  # noqa: SIM115

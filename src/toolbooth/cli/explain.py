@@ -1,4 +1,4 @@
-"""`toolbooth explain`: what the boundary makes of a call, stage by stage. No tool is called."""
+"""`toolbooth explain`: shows how the boundary judges a call, stage by stage. No tool is called."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Explanation:
-    """What became of a call, without its tool."""
+    """The outcome of a call at the boundary."""
 
     tool: str
     size: int
@@ -52,11 +52,11 @@ class Explanation:
     corrected: Any = None
     edits: tuple[str, ...] = ()
     by_listing: bool = field(default=False)
-    """Whether only the published schema was there to judge by."""
+    """True if only the published schema was known."""
 
     @property
     def last_stage(self) -> Stage:
-        """The stage that refused the call; the last one of all if none did."""
+        """Return the stage that refused the call; the last stage if none did."""
         refused = {each.stage for each in self.findings if not each.is_repair}
         for stage in _STAGES:
             if stage in refused:
@@ -120,7 +120,7 @@ def _schema_contract(given: str) -> Contract:
         raise Mistake(words.schema_unreadable(given, error.strerror)) from None
     except ValueError as error:
         raise Mistake(words.schema_unreadable(given, error)) from None
-    # A tool as `tools/list` has it is taken, too.
+    # A tool in the form of `tools/list` is accepted too.
     return _compiled(schema.get("inputSchema", schema), schema.get("name", "the tool"))
 
 
@@ -135,7 +135,7 @@ def _compiled(schema: Any, name: str) -> Contract:
 
 
 def _contract(target: Target, tool: str) -> tuple[Contract, bool]:
-    """The contract of a tool, and whether it is only what its server lists."""
+    """Return the contract of a tool, and True if it was made only from the listed schema."""
     from toolbooth.server.listed_tools import UnknownTool
     from toolbooth.server.registry import ToolRegistry
 
@@ -153,8 +153,8 @@ def _contract(target: Target, tool: str) -> tuple[Contract, bool]:
             return await there.contracts(), listed
 
     contracts, listed = ask(target, question, messages.asking(target.name))
-    # The contract of a protected tool comes from its function, and has more than the schema that is
-    # listed, such as the author's validators.
+    # The contract of a protected tool comes from its function. It has more than the listed schema,
+    # such as the author's validators.
     if tool in contracts:
         return contracts[tool], False
     if tool not in listed:
@@ -166,7 +166,7 @@ def _contract(target: Target, tool: str) -> tuple[Contract, bool]:
 
 
 def explained(contract: Contract, body: bytes, *, by_listing: bool = False) -> Explanation:
-    """What the boundary makes of these arguments."""
+    """Return how the boundary judges these arguments."""
     from toolbooth.boundary.accept import accept_bytes
     from toolbooth.errors import ToolInputError
 
@@ -193,7 +193,7 @@ def _refused(
     from toolbooth.boundary.messages import edit_text
     from toolbooth.jsonvalue import path_text
 
-    # A call that is refused at one place may have been repaired at another.
+    # A refused call may also have repairs at other places.
     repairs = [
         Finding(stage="examine", code=code, path=path_text(path), message="", is_repair=True)
         for code, path in error.repairs
@@ -247,7 +247,7 @@ def _lines(found: Explanation) -> Iterator[str]:
 
 
 def _outcomes(found: Explanation) -> Iterator[tuple[Stage, str]]:
-    """Each stage with what came of it."""
+    """Yield each stage with its outcome."""
     fine = {"read": words.bytes_read(found.size), "examine": words.FITS, "validate": words.VALID}
     for stage in _STAGES:
         at = [each for each in found.findings if each.stage == stage]

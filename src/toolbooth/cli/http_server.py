@@ -1,6 +1,5 @@
-"""The HTTP server of `toolbooth serve --http`: uvicorn, with the limits that it does not have.
-
-uvicorn waits for a request for as long as its client likes, and at the end for tools that hang.
+"""The HTTP server of `toolbooth serve --http`: uvicorn with additional time limits. uvicorn itself
+waits without limit for a slow request, and at the end for tools that hang.
 """
 
 from __future__ import annotations
@@ -25,25 +24,26 @@ if TYPE_CHECKING:
     from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol as HttpProtocol
     from uvicorn.protocols.http.httptools_impl import RequestResponseCycle
 else:
-    # The one for httptools, or the one for h11. Both have what is used here, but for `pipeline`.
+    # uvicorn has one class for httptools and one for h11. Both have the attributes that are used
+    # here, except `pipeline`.
     from uvicorn.protocols.http.auto import AutoHTTPProtocol as HttpProtocol
 
 _LONGEST_HEAD = 64 * 1024
-"""Bytes of a request line and headers. h11 has a limit of its own, httptools has none."""
+"""The limit for a request line and headers in bytes. h11 has its own limit; httptools has none."""
 
 _GRACE = 1.0
-"""Seconds that a connection has before another may take its place. Many clients that connect at
-once are not yet too many: their requests may have arrived, and just not been read.
+"""Seconds after which another connection may replace an incomplete one. If many clients connect at
+once, their requests may have arrived but not been read yet.
 """
 
 _SWITCH_INTERVAL = 0.001
-"""Seconds after which a thread gives way to another. Python's default is 0.005."""
+"""Seconds after which Python switches to another thread. The default is 0.005."""
 
 _COLLECT_AFTER = 10_000
-"""Objects after which the garbage collector looks at the youngest. Python's default is 700."""
+"""The number of new objects after which the garbage collector runs. Python's default is 700."""
 
 _PATIENCE = 1.0
-"""Seconds that the end of the process waits for the last answers to be sent."""
+"""At the end, the process waits this many seconds for the last answers to be sent."""
 
 
 class Incomplete:
@@ -55,7 +55,7 @@ class Incomplete:
         self._timers: dict[_Connection, asyncio.TimerHandle] = {}
 
     def add(self, connection: _Connection) -> None:
-        """Give a connection its time, which begins now unless it has begun before."""
+        """Add a connection. Its time begins now, unless it has already begun."""
         if connection in self._timers:
             return
         loop = asyncio.get_running_loop()
@@ -66,7 +66,7 @@ class Incomplete:
             loop.call_later(_GRACE, self._make_room)
 
     def remove(self, connection: _Connection) -> None:
-        """The request is complete, or the connection is closed."""
+        """Remove a connection whose request is complete, or that is closed."""
         timer = self._timers.pop(connection, None)
         if timer is not None:
             timer.cancel()
@@ -124,7 +124,7 @@ class _Connection(HttpProtocol):
 
     def on_response_complete(self) -> None:
         super().on_response_complete()
-        # A request that was sent before the last one was answered is taken up now.
+        # A request that was sent before the last one was answered is handled now.
         is_next = self.latest is not None and not self.latest.response_complete
         if is_next and not self._is_complete():
             self.incomplete.add(self)
@@ -136,20 +136,20 @@ class _Connection(HttpProtocol):
             super().shutdown()
 
     def _is_complete(self) -> bool:
-        """Whether the bytes so far end with a whole request, or with one that has to wait for the
-        answer to another.
+        """Return True if the bytes so far end with a complete request, or with one that waits for
+        the answer to another.
         """
         latest = self.latest
         if latest is None or latest.response_complete:
             return False
-        # With httptools, a request that is sent before the answer to the last one waits in
-        # `pipeline`. It waits for this server, so its client is not slow.
+        # With httptools, a request that is sent before the last answer waits in `pipeline`. It
+        # waits for the server, so the client is not slow.
         return not latest.more_body or bool(getattr(self, "pipeline", None))
 
     def refuse(self, status: int, words: str) -> None:
-        """Close the connection, with an answer if the next answer is for the request at fault."""
+        """Close the connection. Send an answer only if the next answer is for this request."""
         self.incomplete.remove(self)
-        # A client that has sent nothing would take these bytes for the answer to its first request.
+        # A client that has sent nothing would read these bytes as the answer to its first request.
         if self.has_begun and self._may_answer():
             self.transport.write(_response(status, words))
         self.transport.close()
@@ -179,7 +179,7 @@ def _response(status: int, words: str) -> bytes:
 
 
 class _Server(uvicorn.Server):
-    """uvicorn's server. It ends within a certain time after a signal, whatever its tools do."""
+    """uvicorn's server. After a signal, it ends within a certain time, even if tools hang."""
 
     def __init__(self, config: uvicorn.Config, stop_seconds: float) -> None:
         super().__init__(config)
@@ -192,7 +192,7 @@ class _Server(uvicorn.Server):
         try:
             super().run(sockets)
         finally:
-            # A thread that still runs a tool has what is left of the time.
+            # A thread that still runs a tool has the rest of the time.
             self.deadline.set(self._rest(), exit_code=self.exit_code)
             end_threads()
             self.deadline.clear()
@@ -218,7 +218,7 @@ class _Server(uvicorn.Server):
             timer.cancel()
 
     def _rest(self) -> float:
-        """Seconds that are left. They begin when first asked for."""
+        """Return the seconds that are left. The time begins with the first call."""
         if self.stop_at is None:
             self.stop_at = monotonic() + self.stop_seconds
         return max(0.0, self.stop_at - monotonic())
@@ -236,15 +236,15 @@ def serve(
     stop_seconds: float,
 ) -> None:
     """Serve until SIGTERM or Ctrl-C. Calls in progress then have `stop_seconds` to end."""
-    # Large bodies are read in threads. These let the event loop answer others meanwhile: fewer
-    # collections, which do not look at what is loaded for good, and threads that give way sooner.
-    # `make bench ARGS=hostile` measures it.
+    # Large bodies are parsed in threads. With these settings, the event loop can answer others
+    # meanwhile: there are fewer garbage collections, they skip permanent objects, and threads
+    # switch sooner. `make bench ARGS=hostile` measures it.
     gc.freeze()
     gc.set_threshold(_COLLECT_AFTER)
     sys.setswitchinterval(_SWITCH_INTERVAL)
 
-    # uvicorn makes the connections itself, from a class, so the only way to hand them an object is
-    # an attribute of that class. Each server gets its own.
+    # uvicorn creates the connections from a class, so an object can only be passed to them as an
+    # attribute of that class. Each server gets its own class.
     class Connection(_Connection):
         pass
 

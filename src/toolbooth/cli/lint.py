@@ -1,4 +1,4 @@
-"""`toolbooth lint`: what real clients will make of a server's tools."""
+"""`toolbooth lint`: checks a server's tools for real clients."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def _names(context: click.Context, option: click.Parameter, given: tuple[str, ...]) -> list[str]:
-    """Names that were given one by one, or with commas between."""
+    """Return names that were passed one by one, or separated by commas."""
     return [name.strip() for text in given for name in text.split(",") if name.strip()]
 
 
@@ -158,7 +158,7 @@ def lint(
         raise Mistake(messages.TOO_DEEP) from None
     level: Severity | Literal["never"] = "note" if strict else fail_on
     code = REFUSED if level != "never" and report.at_least(level) else DONE
-    # If notes make the command fail, they have to be visible.
+    # If notes make the command fail, they must be visible.
     shows_notes = notes or level == "note"
     if as_lines:
         _show_lines(report, code)
@@ -255,7 +255,7 @@ def _listing(target: Target | None, server: str) -> Any:
 
 
 def _listed_tools(target: Target) -> tuple[str, Any]:
-    """The server's name, where it is known, and what it lists."""
+    """Return the name of the server, if it is known, and its listing."""
     if target.kind == "object" and _is_saved(target.text):
         return "", _saved_tools(target.text)
     is_module = target.text.endswith(".py") and Path(target.text).is_file()
@@ -270,12 +270,13 @@ def _listed_tools(target: Target) -> tuple[str, Any]:
 
 
 def _is_saved(text: str) -> bool:
-    """Whether a target is a file with a saved `tools/list`."""
-    # Also for a file that does not exist: the error is then about a file, and not about a module.
+    """Return True if a target is a file with a saved `tools/list`."""
+    # This includes a file that does not exist. Then the error is about a file, and not about a
+    # module.
     if text == "-" or text.endswith(".json"):
         return True
-    # An executable file is most likely a server whose `--` was forgotten. The message about targets
-    # helps more than "no JSON".
+    # An executable file is probably a server, and the user has forgotten `--`. The message about
+    # targets helps more than "no JSON".
     return Path(text).is_file() and not text.endswith(".py") and not os.access(text, os.X_OK)
 
 

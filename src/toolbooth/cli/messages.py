@@ -52,7 +52,7 @@ def usage(reason: str, command: str) -> str:
 
 
 def choose_from(words: Iterable[str]) -> str:
-    """The words that an argument may be."""
+    """List the values that an argument may have."""
     return f"It is one of {', '.join(words)}."
 
 
@@ -93,7 +93,7 @@ HEADERS_WITHOUT_URL = "--header and --token are for a URL; leave them out for th
 
 
 def bad_url(text: str) -> str:
-    """A URL of another kind, or with a fault in its beginning."""
+    """Report a URL with a wrong scheme, or a fault in its beginning."""
     return f"{text!r} is not the URL of a server: it has to begin with http:// or https://"
 
 
@@ -108,7 +108,7 @@ def bad_header(name: str) -> str:
 
 
 def only_objects(target: str) -> str:
-    """A running server, for a command that loads one."""
+    """Report a running server as the target of a command that must load one."""
     return (
         f"this command loads the server itself, so it does not take {target!r}; it takes "
         "module:object or file.py:object"
@@ -130,7 +130,7 @@ def not_loaded(target: str, error: BaseException) -> str:
 
 
 def _place(error: BaseException) -> str:
-    """The line of the user's own code that failed last."""
+    """Return the line of the user's own code that failed last."""
     steps = [step for step in extract_tb(error.__traceback__) if _is_users(step.filename)]
     return f" ({shown_path(steps[-1].filename)}, line {steps[-1].lineno})" if steps else ""
 
@@ -141,13 +141,13 @@ def _is_users(file: str) -> bool:
 
 
 def shown_path(file: str) -> str:
-    """A file as it is named from here."""
+    """Return the path of a file relative to the current folder."""
     here = Path.cwd()
     return str(Path(file).relative_to(here)) if Path(file).is_relative_to(here) else file
 
 
 def unanswered(where: str, reason: str, status: int | None) -> str:
-    """A server that could not be asked, with what to do."""
+    """Report a server that did not answer, with the next step."""
     if status in (401, 403):
         return (
             f"{where} requires credentials (HTTP {status}): send them with --token TOKEN "
@@ -245,12 +245,12 @@ def no_tool(name: str, known: list[str]) -> str:
 
 
 def tokens_of_tool(tokens: int) -> str:
-    """What one tool costs in each request of an agent."""
+    """Return the tokens of one tool in each request of an agent."""
     return f"about {tokens:,} tokens"
 
 
 def tokens_of_tools(tokens: int, tools: int) -> str:
-    """What all tools cost together."""
+    """Return the tokens of all tools together."""
     counted = "1 tool" if tools == 1 else f"{tools:,} tools"
     return f"{tokens:>7,}  tokens for {counted} (bytes / 4)"
 
@@ -273,7 +273,7 @@ CONFIG_HEADERS = (
 
 
 def config_for(file: str) -> str:
-    """Where the printed JSON belongs."""
+    """Return the file for the printed JSON."""
     return f"# for {file}"
 
 
@@ -334,7 +334,7 @@ def no_recording(file: object) -> str:
 
 
 def recording_first(file: object, target: str) -> str:
-    """The two words in the wrong order."""
+    """Report two words in the wrong order."""
     return f"the file with the calls comes first: toolbooth replay {target} {file}"
 
 

@@ -1,6 +1,4 @@
-"""How a command ends: its exit code, and one sentence on standard error if it could not do its
-work.
-"""
+"""Ends a command: with an exit code, and one sentence on standard error if it failed."""
 
 from __future__ import annotations
 
@@ -30,7 +28,7 @@ JSON = "--json"
 
 
 class Mistake(click.ClickException):
-    """What the user can correct. The message is one sentence with the next step."""
+    """A mistake that the user can correct. The message is one sentence with the next step."""
 
     exit_code = MISUSED
 
@@ -42,13 +40,13 @@ class Unanswered(click.ClickException):
 
 
 def ended(run: Callable[[], Any], given: Sequence[str]) -> int:
-    """Run a command and return its exit code. `given` is what the user wrote, up to `--`."""
+    """Run a command and return its exit code. `given` has the user's words up to `--`."""
     try:
         return _code(run())
     except click.Abort:  # Ctrl-C
         return INTERRUPTED
-    # Before UsageError, its base class. Its message is the whole help text, which needs no hint at
-    # `--help`.
+    # This comes before UsageError, its base class. Its message is the whole help text, so no hint
+    # at `--help` is added.
     except click.exceptions.NoArgsIsHelpError as error:  # `toolbooth` alone
         click.echo(error.format_message(), err=True)
         return MISUSED
@@ -62,7 +60,7 @@ def ended(run: Callable[[], Any], given: Sequence[str]) -> int:
         if error.errno == errno.EPIPE:
             return _reader_has_gone()
         return _report(messages.failed(error), MISUSED, given)
-    # Our own bug, since commands turn what they expect into the exceptions above.
+    # This is our own bug, because commands raise the exceptions above for everything they expect.
     except Exception as error:
         return _report(messages.failed(error), MISUSED, given)
 
@@ -76,8 +74,8 @@ def _path(error: click.UsageError) -> str:
 
 
 def _report(sentence: str, code: int, given: Sequence[str]) -> int:
-    # The words themselves are searched, because the fault may be in the options, before click has
-    # parsed them.
+    # The words themselves are searched, because the fault may be in the options, which click has
+    # not parsed then.
     if TRACEBACK in given:
         traceback.print_exc()
     if JSON in given:
@@ -89,6 +87,8 @@ def _report(sentence: str, code: int, given: Sequence[str]) -> int:
 
 
 def _reader_has_gone() -> int:
-    """As `toolbooth tools ... | head` ends. Python must not flush into the closed pipe."""
+    """End after `toolbooth tools ... | head` has closed the pipe. Python must not flush into the
+    closed pipe.
+    """
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return REFUSED

@@ -1,4 +1,4 @@
-"""`toolbooth replay`: do yesterday's calls still mean the same?"""
+"""`toolbooth replay`: checks that recorded calls still have the same outcome."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def replay(calls: Path, target: Target, update: bool, as_lines: bool) -> int:
             made = replay_calls(calls, server, update=update)
     except (BadRecording, NotProtected, ContractError) as error:
         raise Mistake(str(error)) from error
-    # An update accepts the changes, so they are no failure.
+    # An update accepts the changes, so they are not a failure.
     code = REFUSED if made.changes and not update else DONE
     if as_lines:
         _show_lines(made, code)

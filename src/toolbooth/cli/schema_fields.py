@@ -1,4 +1,4 @@
-"""A JSON Schema -> its fields at every depth, as rows for a person."""
+"""Lists the fields of a JSON Schema at every depth, as rows for a person."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ class Row:
     depth: int
     name: str
     type: str
-    """Its type, whether it is required, and its default."""
+    """Its type, "required" if it is, and its default."""
     about: str
     """The first line of its description."""
 
 
 def fields(schema: Any) -> Iterator[Row]:
-    """The fields of a tool's `inputSchema`, each before the fields inside it."""
+    """Yield the fields of a tool's `inputSchema`, each before the fields inside it."""
     yield from _Reader(schema).rows(schema, 0, ())
 
 
@@ -38,12 +38,12 @@ class _Reader:
         self._references = References(document)
 
     def rows(self, schema: Any, depth: int, above: tuple[int, ...]) -> Iterator[Row]:
-        """The rows of an object. `above`: the schemas that it is inside of, since a schema may
-        refer to itself.
+        """Yield the rows of an object. `above`: the schemas around it, because a schema may refer
+        to itself.
         """
         for node in self._objects(schema):
-            # By identity: two fields with equal schemas are both shown, and only a schema inside
-            # itself is cut.
+            # Compared by identity: two fields with equal schemas are both shown, and only a schema
+            # inside itself is cut.
             if id(node) in above or depth > _DEEPEST:
                 continue
             required = node.get("required", ())
@@ -62,7 +62,7 @@ class _Reader:
         return Row(depth=depth, name=name, type=", ".join(words), about=about)
 
     def type_of(self, schema: Any) -> str:
-        """The type in words: `array of object`, `"a" | "b"`."""
+        """Return the type in words: `array of object`, `"a" | "b"`."""
         node = self._resolved(schema)
         if "const" in node:
             return json.dumps(node["const"], ensure_ascii=False)
@@ -81,7 +81,7 @@ class _Reader:
         return f"{kind} ({node['format']})" if "format" in node else kind
 
     def _objects(self, schema: Any) -> Iterator[Mapping[str, Any]]:
-        """The objects that a schema describes: itself, its items, or its alternatives."""
+        """Yield the objects that a schema describes: itself, its items, or its alternatives."""
         node = self._resolved(schema)
         if "properties" in node:
             yield node
@@ -93,7 +93,7 @@ class _Reader:
             yield from self._objects(inside)
 
     def _resolved(self, schema: Any) -> Mapping[str, Any]:
-        """The schema behind a reference; an empty one if there is none."""
+        """Return the target of a reference; an empty schema if there is none."""
         seen: set[str] = set()
         while is_object(schema) and isinstance(reference := schema.get("$ref"), str):
             # Two definitions may refer to each other and to nothing else.

@@ -129,7 +129,7 @@ def serve(
 
 
 def loaded(target: Target, *, log: bool) -> Any:
-    """The server of TARGET, whose calls are logged if that is wanted."""
+    """Return the server of TARGET. With `--log`, its calls are logged."""
     from toolbooth.server.registry import ToolRegistry
 
     server = load_server(target, shows_warnings=True)
@@ -141,22 +141,20 @@ def loaded(target: Target, *, log: bool) -> Any:
 
     from toolbooth.server.observe import log_calls
 
-    # This writes to standard error. Over stdio, any line on standard output that is not a message
-    # would break the connection.
+    # The log goes to standard error. Over stdio, any other line on standard output would break the
+    # connection.
     logging.basicConfig(level=logging.INFO, format="%(message)s")
     server.observe(log_calls)
     return server
 
 
 def _serve_stdio(target: Target, log: bool, *, stop_seconds: float, drain_seconds: float) -> None:
-    """Each shell is loaded only when it is wanted: stdio needs no HTTP server, and must start at
-    once.
-    """
+    """Serve over stdio. The HTTP server is not imported, so that this starts quickly."""
     from toolbooth.server.registry import ToolRegistry
 
     server = loaded(target, log=log)
-    # The text says how to end the server. It comes after the imports, so that Ctrl-C does not meet
-    # a module that is half imported.
+    # The text shows how to end the server. It comes after the imports, so that Ctrl-C does not
+    # interrupt an import.
     if isinstance(server, ToolRegistry):
         from toolbooth.server.stdio import serve as serve_registry
 
@@ -171,7 +169,7 @@ def _serve_stdio(target: Target, log: bool, *, stop_seconds: float, drain_second
 
 
 def _explain_in_terminal(name: str, target: Target) -> None:
-    # Only a person has a terminal here; a client has a pipe. The text is for standard error,
+    # Only a person has a terminal here. A client has a pipe. The text goes to standard error,
     # because standard output belongs to the protocol.
     if sys.stdin.isatty():
         click.echo(messages.served_in_terminal(name, target.text), err=True)
@@ -179,30 +177,29 @@ def _explain_in_terminal(name: str, target: Target) -> None:
 
 @contextmanager
 def _ending_at_interrupt(seconds: float) -> Generator[None]:
-    """End with KeyboardInterrupt after Ctrl-C, and end the process after so many seconds. A host
-    reads standard input in a thread, which nothing can stop while the input is open, as that of a
-    terminal is.
+    """Raise KeyboardInterrupt after Ctrl-C, and end the process after `seconds`. A host reads
+    standard input in a thread, which cannot be stopped while the input is open, as in a terminal.
     """
     from toolbooth.server.deadline import Deadline
 
     deadline = Deadline()
 
     def interrupt(number: int, frame: FrameType | None) -> None:
-        # A second Ctrl-C would interrupt the end itself, which takes only a moment.
+        # A second Ctrl-C would interrupt the shutdown, which takes only a moment.
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         deadline.set(seconds, exit_code=INTERRUPTED)
         loop = _running_loop()
         if loop is None:
             raise KeyboardInterrupt
-        # An exception that is raised between any two lines of a host makes it print tracebacks.
+        # An exception that is raised at any line of a host makes it print tracebacks.
         loop.call_soon_threadsafe(_cancel_tasks)
 
     before = signal.signal(signal.SIGINT, interrupt)
     try:
         yield
     finally:
-        # Wherever the interrupt met the host, it may have become another exception, or none. The
-        # deadline stays: a thread of the host may hold up the exit of the interpreter.
+        # The host may have turned the interrupt into another exception, or caught it. The deadline
+        # is kept, because a thread of the host may block the exit of the interpreter.
         if deadline.is_set:
             raise KeyboardInterrupt
         signal.signal(signal.SIGINT, before)
@@ -233,8 +230,8 @@ def _check_options(context: click.Context, *, is_http: bool) -> None:
     """Refuse options that would do nothing."""
     unused = _FOR_STDIO if is_http else _FOR_HTTP
     for name, option in unused.items():
-        # The source and not the value: `--host 127.0.0.1` has the value of the default, and would
-        # have no effect over stdio.
+        # The source is checked and not the value: `--host 127.0.0.1` is the default, but has no
+        # effect over stdio.
         if context.get_parameter_source(name) is not ParameterSource.DEFAULT:
             mistake = messages.only_over_stdio if is_http else messages.only_with_http
             raise Mistake(mistake(option))

@@ -1,4 +1,4 @@
-"""`toolbooth serve --http`: the address, the token, the application, and reloading."""
+"""Handles the address, the token, the application and reloading of `toolbooth serve --http`."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from toolbooth.server.web_hosts import allowed_hosts
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Serving:
-    """What is served, and how: everything but the socket."""
+    """The server and its options, without the socket."""
 
     target: Target
     log: bool
@@ -44,13 +44,12 @@ class Serving:
 
 
 def serve_http(serving: Serving, port: int, *, is_reloaded: bool) -> int | None:
-    """Serve until SIGTERM or Ctrl-C. Returns the exit code of one that reloads."""
+    """Serve until SIGTERM or Ctrl-C. Return the exit code with `--reload`, otherwise None."""
     # Checked before the target is loaded, which may take seconds. `_serve` reads the token again,
     # because with --reload it runs in another process, later.
     token = token_of(serving.token_file, no_auth=serving.no_auth)
     try:
-        # The result is not needed: this raises for a host that no request can name, before the port
-        # is taken.
+        # The result is not needed. This raises for an invalid host before the port is taken.
         allowed_hosts((*serving.allow_host, *names(serving.host)))
     except ValueError as error:
         raise Mistake(str(error)) from None
@@ -70,7 +69,7 @@ def _serve(serving: Serving, listening: socket.socket) -> None:
     application = _application(server, serving)
     token = token_of(serving.token_file, no_auth=serving.no_auth)
     if token is not None:
-        # The outermost layer: without the token, a caller learns nothing, not even which paths
+        # This is the outermost layer. Without the token, a caller cannot even learn which paths
         # exist.
         application = require_token(application, token)
     url = url_of(serving.host, listening, serving.path)
@@ -97,14 +96,14 @@ def _application(server: Any, serving: Serving) -> Application:
 
 
 def _reloading(serving: Serving, listening: socket.socket) -> int | None:
-    """Serve in a process of its own, and start another one when a file has changed. The socket
-    stays open meanwhile, so that no request is lost.
+    """Serve in a separate process, and start a new one when a file changes. The socket stays open,
+    so no request is lost.
     """
     folders = {str(Path.cwd())}
     file = serving.target.text.rpartition(":")[0]
     if file.endswith(".py"):
         folders.add(str(Path(file).resolve().parent))
-    # uvicorn wants the name of an application to reload. It is never imported, because the reloader
+    # uvicorn needs the name of an application to reload. It is never imported, because the reloader
     # calls `_serve_again` instead.
     config = Config("toolbooth", reload=True, reload_dirs=sorted(folders), log_level="warning")
     click.echo(messages.reloading(sorted(folders)), err=True)
@@ -114,7 +113,7 @@ def _reloading(serving: Serving, listening: socket.socket) -> int | None:
 
 
 class _Reloader(ChangeReload):
-    """uvicorn's reloader. It knows afterwards whether Ctrl-C ended it."""
+    """uvicorn's reloader, with a flag that Ctrl-C has ended it."""
 
     was_interrupted = False
 
@@ -124,8 +123,8 @@ class _Reloader(ChangeReload):
 
 
 def _serve_again(serving: Serving, sockets: list[socket.socket] | None) -> None:
-    """In the new process. A target that cannot be loaded is reported; the next change may cure
-    it.
+    """Serve in the new process. A target that cannot be loaded is only reported, because the next
+    change may correct it.
     """
     assert sockets is not None
     listening = sockets[0]

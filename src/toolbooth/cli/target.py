@@ -1,4 +1,4 @@
-"""TARGET: which server a command works on. One grammar for all commands.
+"""TARGET: the server that a command works on. All commands use the same grammar.
 
 `module:object` and `file.py:object` name a server in this process (`adapters/connect.py` finds it),
 a URL names a running one, and the words after `--` are a command that starts one on stdio.
@@ -34,16 +34,18 @@ Answer = TypeVar("Answer")
 
 _URL = ("http://", "https://")
 _WITH_SCHEME = re.compile(r"[a-zA-Z]+:/")
-"""What begins like a URL. A Windows path begins so too, but ends with `.py:object`."""
+"""Matches the beginning of a URL. A Windows path may match too, but ends with `.py:object`."""
 _HOST_AND_PORT = re.compile(r"[^/:]+:\d+(/.*)?")
-"""A URL without its scheme, such as `localhost:8000/mcp`. No object has a number as its name."""
+"""A URL without its scheme, such as `localhost:8000/mcp`. The name of an object cannot be a
+number.
+"""
 _HOST_AND_PATH = re.compile(r"[\w-]+(\.[\w-]+)+/.*")
 """A URL without its scheme and its port, such as `example.org/mcp`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Target:
-    """Where a server is, as the user wrote it."""
+    """The place of a server, as the user wrote it."""
 
     text: str
     command: tuple[str, ...] = ()
@@ -117,7 +119,7 @@ def _target(text: str, header: tuple[str, ...], token: str | None, timeout: floa
 
 
 def _check_not_url(text: str) -> None:
-    """Raises Mistake for a URL that is not complete, which would be looked for as a module."""
+    """Raise Mistake for an incomplete URL, which would otherwise be imported as a module."""
     if ".py" in text or Path(text).exists():
         return
     if _WITH_SCHEME.match(text):
@@ -172,7 +174,7 @@ def load_server(target: Target | str, *, shows_warnings: bool = False, **kinds: 
 
 
 def load_registry(target: Target | str) -> ToolRegistry:
-    """`load_server`, if only our own server will do."""
+    """Do the same as `load_server`, but only for a ToolRegistry."""
     return load_server(target, kinds=("toolbooth",))
 
 
@@ -221,8 +223,8 @@ def own_stdout() -> Generator[None]:
     """Keep standard output for what the command prints: the code of others, and the programs that
     it starts, write to standard error meanwhile.
     """
-    # Text that is still in Python's buffer would otherwise be written after the descriptor has
-    # changed, to standard error.
+    # Flushed first, because text in Python's buffer would otherwise be written to standard error
+    # after the change.
     sys.stdout.flush()
     # Python code writes to `sys.stdout`, and started programs write to the descriptor 1, which they
     # inherit. Both have to be redirected.

@@ -1,4 +1,4 @@
-"""What depends on where the output goes: colour, width, and progress."""
+"""Colour, width and progress, which depend on the kind of output."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ _UNWRAPPED = 10_000
 _NARROWEST = 40
 _PATIENCE = 1.0
 """Seconds before progress is shown."""
-# To the start of the line, and the ANSI sequence that erases up to its end.
+# Moves to the start of the line, and erases it with an ANSI sequence.
 _ERASE = "\r\x1b[K"
 
 
 def paint(text: str, style: str) -> str:
-    """The text in colour, if standard output is a terminal that shows colour."""
+    """Return the text in colour, if standard output is a terminal that shows colour."""
     return click.style(text, **_STYLES.get(style, {})) if _is_coloured(sys.stdout) else text
 
 
@@ -47,15 +47,15 @@ def _is_coloured(stream: IO[str]) -> bool:
 
 
 def width() -> int:
-    """The columns of the terminal; in a pipe, lines are not wrapped."""
+    """Return the columns of the terminal. In a pipe, lines are not wrapped."""
     if not sys.stdout.isatty():
         return _UNWRAPPED
     return max(shutil.get_terminal_size().columns, _NARROWEST)
 
 
 class Progress:
-    """Says on standard error what takes longer than a second: once in a pipe, with a running
-    count of seconds on a terminal.
+    """Shows on standard error what is running, if it takes longer than a second: once in a pipe,
+    and with the seconds on a terminal.
     """
 
     def __init__(self, words: str) -> None:
@@ -65,7 +65,7 @@ class Progress:
         self._shown = False
 
     def run(self) -> None:
-        """Show it until `end` is called."""
+        """Show the progress until `end` is called."""
         pause = _PATIENCE
         # `wait` returns False if the time is over and the work is not.
         while not self._ended.wait(pause):
@@ -82,15 +82,15 @@ class Progress:
         self._ended.set()
 
     def erase(self) -> None:
-        """After `end`: nothing is left of it on a terminal."""
+        """Remove the progress from a terminal. Call this after `end`."""
         if self._shown:
             click.echo(_ERASE, nl=False, err=True)
 
 
 @contextmanager
 def progress(words: str, *, in_pipe: bool = True) -> Generator[Progress]:
-    """Show on standard error what is going on, if it takes longer than a second. `words` may be
-    changed meanwhile.
+    """Show `words` on standard error if the block takes longer than a second. They may be changed
+    meanwhile.
     """
     if not (in_pipe or sys.stderr.isatty()):
         yield Progress(words)

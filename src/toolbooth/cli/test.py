@@ -1,4 +1,4 @@
-"""`toolbooth test`: every tool in every shape that agents are known to send."""
+"""`toolbooth test`: calls every tool in every shape that agents are known to send."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def _plans(
     *,
     all_allowed: bool,
 ) -> list[ToolPlan]:
-    """What will be sent. The server is only asked for its tools."""
+    """Return the plans. The server is only asked for its tools."""
     from toolbooth.cli.shapes.plan import plan_for
     from toolbooth.errors import ContractError
 
@@ -102,7 +102,7 @@ def _plans(
         raise Mistake(str(error)) from error
     known = [each["name"] for each in listed]
     labels = dict.fromkeys(case.tool.label for case in cases)
-    # A misspelt name would otherwise allow nothing, and the test would seem to pass.
+    # Otherwise a misspelt name would allow nothing, and the test would seem to pass.
     for name in allow:
         if name not in known and name not in labels:
             raise Mistake(messages.unknown_tool(name, known))
@@ -112,7 +112,7 @@ def _plans(
 def _played(
     target: Target, there: Served, checker: Checker, plans: list[ToolPlan]
 ) -> dict[str, Deviation | None]:
-    """What became of each call that was sent, by the id of its case."""
+    """Return the outcome of each call that was sent, by the id of its case."""
     cases = [case for plan in plans for case in plan.sent]
 
     async def question() -> dict[str, Deviation | None]:
@@ -160,8 +160,8 @@ def _show(plans: list[ToolPlan], report: Report, calls: int) -> None:
     from toolbooth.testing.check.boundary import failure_text
 
     for plan in plans:
-        # The calls of a tool that was not called at all are printed, so that you can judge them, or
-        # send them yourself.
+        # If a tool was not called at all, its calls are printed, so that you can judge them or send
+        # them yourself.
         if plan.mode == "none":
             click.echo()
         for case in plan.not_sent if plan.mode == "none" else ():

@@ -1,4 +1,4 @@
-"""`toolbooth tools`: the tools as an agent sees them, with their cost in tokens."""
+"""`toolbooth tools`: shows the tools as an agent sees them, with their cost in tokens."""
 
 from __future__ import annotations
 
@@ -43,14 +43,14 @@ def tools(target: Target, name: str | None, as_json: bool) -> None:
 
 
 def listed_tools(target: Target) -> list[dict[str, Any]]:
-    """The tools of a target, as `tools/list` gives them."""
+    """Return the tools of a target, as `tools/list` returns them."""
     there = open_target(target)
-    # Without `async with`: a single question opens and closes its own connection.
+    # `async with` is not needed: a single request opens and closes its own connection.
     return ask(target, there.tools, messages.asking(target.name))
 
 
 def _listing(found: list[dict[str, Any]]) -> Iterator[str]:
-    """A line for each tool: tokens, name, the first line of its description."""
+    """Yield a line for each tool: tokens, name, and the first line of its description."""
     from toolbooth.lint.listing import listing
 
     listed = listing(found)
@@ -63,11 +63,13 @@ def _listing(found: list[dict[str, Any]]) -> Iterator[str]:
 
 
 def _tool(found: dict[str, Any]) -> Iterator[str]:
-    """One tool: its cost, its whole description, its fields at every depth."""
+    """Yield the lines about one tool: its cost, its whole description, and its fields at every
+    depth.
+    """
     from toolbooth.cli.schema_fields import fields
     from toolbooth.lint.listing import listing
 
-    # As the linter reads it, so that both commands show the same number of tokens.
+    # Read like the linter does, so that both commands show the same number of tokens.
     tool = listing([found]).tools[0]
     yield f"{paint(tool.name, 'tool')}  {messages.tokens_of_tool(tool.tokens)}"
     for line in tool.description.strip().splitlines():

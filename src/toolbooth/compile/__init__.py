@@ -1,1 +1,1 @@
-"""The author's signature, model or schema -> Contract, once, at registration."""
+"""Compiles an author's signature, model or schema to a Contract, once, at registration."""

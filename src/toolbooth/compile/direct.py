@@ -1,6 +1,6 @@
-"""Parameters -> the contract of a call from Python, which is never published.
+"""Compiles parameters to the contract of a call from Python, which is never published.
 
-Unlike a call over the wire, it may give a model as a dict, or values that are not JSON.
+Unlike a call over the wire, such a call may pass a dict for a model, or values that are not JSON.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ def compile_direct(
     python: bool = False,
     passing: Passing = (),
 ) -> Contract:
-    """Compile these parameters, which are free of mistakes. `whole`: unpacked models are given as
-    objects. `python`: not all values are JSON.
+    """Compile these parameters, which must have no mistakes. `whole`: unpacked models are passed as
+    objects. `python`: some values are not JSON.
     """
     builder = ShapeBuilder()
     table = arguments_core(name, params)
@@ -66,7 +66,7 @@ def _run_of(core: CoreNode, *, python: bool, as_json: bool) -> Callable[[Any], A
     # Instances of any class may be sent from Python, so the author's own lax schema validates them.
     if python:
         return validator(for_python(core)).validate_python
-    # Only for such unions does it matter whether Pydantic reads JSON or values.
+    # Only such unions behave differently for JSON and for Python values.
     if as_json:
         return json_run(for_wire(core, AS_JSON))
     return validator(for_values(for_wire(core, LENIENT))).validate_python

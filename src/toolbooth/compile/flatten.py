@@ -1,10 +1,9 @@
 """Flattening: the fields of an unpacked model are sent at the level of the parameter or field that
 holds it.
 
-In: the shape around it and the shape of the model. Out: the outer shape, with the inner keys
-(behind their prefix) and, for each, its path in the author's model. Nothing is copied from one
-model to another: the values are put back in place, and the author's model itself is validated,
-once.
+In: the outer shape and the shape of the model. Out: the outer shape with the inner keys (after
+their prefix), each with its path in the author's model. No second model is made: the values are put
+back in place, and the author's own model is validated once.
 """
 
 from __future__ import annotations
@@ -25,17 +24,17 @@ def flatten(
     absent: Absent,
     owner: str,
 ) -> list[str]:
-    """Add the fields of `inner` to `outer`. Returns the author's mistakes, each with its remedy."""
+    """Add the fields of `inner` to `outer`. Return the author's mistakes, each with its remedy."""
     mistakes: list[str] = []
     moved: dict[int, Field] = {}
     for key, field in inner.fields.items():
-        # An alias is a further key of the same field, which must be moved as one.
+        # An alias is another key of the same field. All keys of a field are moved together.
         made = moved.setdefault(id(field), _moved_field(field, key, model_path, prefix, absent))
         taken = outer.fields.setdefault(prefix + key, made)
         if taken is not made:
             mistakes.append(collision(prefix + key, taken, owner))
-    # With a prefix, undeclared keys of the model are not taken: without the prefix they could not
-    # be recognised, and with it they look like slips.
+    # With a prefix, undeclared keys of the model are refused: without the prefix they could not be
+    # recognised, and with it they look like misspelt names.
     if inner.additional is not None and not prefix:
         if outer.additional is not None:
             other = _owner_of(outer.additional_path)
@@ -48,7 +47,7 @@ def flatten(
         outer.exclusive_paths = (*outer.exclusive_paths, moved_paths)
     groups = [Group(model_path=model_path, absent=absent)]
     for group in inner.groups:
-        # The model may have flattened models itself, whose fields are two levels up by now.
+        # The model may itself contain flattened models, whose fields are now two levels up.
         groups.append(Group(model_path=(*model_path, *group.model_path), absent=group.absent))
     outer.groups = (*outer.groups, *groups)
     outer.flattened = True
@@ -58,7 +57,7 @@ def flatten(
 def _moved_field(
     field: Field, key: str, model_path: tuple[str, ...], prefix: str, absent: Absent
 ) -> Field:
-    """The same field, one level up: optional if the whole model is."""
+    """Return the same field, one level up. It is optional if the whole model is optional."""
     return replace(
         field,
         name=prefix + field.name,
@@ -72,13 +71,13 @@ def _owner_of(model_path: tuple[str, ...]) -> str:
 
 
 def collision(key: str, taken: Field, owner: str) -> str:
-    """Two owners of one published name, and the remedy."""
+    """Return the mistake of two owners of one published name, with the remedy."""
     first = repr(".".join(taken.model_path[:-1])) if taken.model_path else f"{taken.name!r} itself"
     return f"{key!r} is declared by {first} and by {owner}; tell them apart with Unpack(prefix=...)"
 
 
 def mark_flattened_below(root: Shape) -> None:
-    """Mark the objects with something flattened below them; all others are never walked."""
+    """Mark the objects with a flattened model below them. Other objects need not be walked."""
     flattened = shapes_above(root, _is_flattened)
     for shape in walk(root):
         for form in shape.objects:

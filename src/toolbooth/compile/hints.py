@@ -1,5 +1,5 @@
-"""The annotations of a function, resolved: each by itself, also against the locals it was defined
-among.
+"""Resolves the annotations of a function, each by itself. Names may be local to the place of its
+definition.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ class Unresolved:
 
 
 class Hints:
-    """Resolves the annotations of a function, each by itself, also against the locals it was
-    defined among.
+    """Resolves the annotations of a function, each by itself. Names may be local to the place of
+    its definition.
     """
 
     def __init__(self, function: Callable[..., Any]) -> None:
@@ -31,7 +31,7 @@ class Hints:
         self.enclosing = {".<locals>.".join(around[: index + 1]) for index in range(len(around))}
 
     def of(self, param: inspect.Parameter) -> Any:
-        """The resolved hint; Any where nothing is annotated."""
+        """Return the resolved hint; Any if there is no annotation."""
         return Any if param.annotation is inspect.Parameter.empty else self._of(param.annotation)
 
     def returns(self, raw: Any) -> Any:
@@ -44,16 +44,16 @@ class Hints:
         return inspect.Signature.empty if isinstance(found, Unresolved) else found
 
     def _of(self, raw: Any) -> Any:
-        if type(raw) is type:  # nothing in it to resolve
+        if type(raw) is type:  # nothing to resolve
             return raw
-        # Only the functions around the definition, so that no local class of another function with
-        # the same name is taken.
+        # Only enclosing functions are searched first, so that a class of the same name in another
+        # function is not found.
         try:
             return self._resolve(raw, _surroundings(self.enclosing))
         except NameError:
             pass
-        # A name may also be local to a function that is not around the definition, such as the one
-        # that registers the tool.
+        # A name may also be local to a function that does not enclose the definition, such as the
+        # one that registers the tool.
         try:
             return self._resolve(raw, _surroundings(None))
         except NameError as error:
@@ -84,12 +84,11 @@ def _plain_function(function: Any) -> Any:
 
 
 def _surroundings(enclosing: set[str] | None) -> dict[str, Any]:
-    """The locals of the functions around the definition, innermost last; None: of every frame
-    outside this package.
+    """Return the locals of the enclosing functions, the innermost last. With None: those of every
+    frame outside this package.
     """
     frames: list[dict[str, Any]] = []
-    # The frames are the only place where a model that is local to a function can be found by its
-    # name.
+    # A model that is local to a function can only be found by name in the frames.
     frame = sys._getframe(1) if enclosing != set() else None  # pyright: ignore[reportPrivateUsage]
     while frame is not None:
         ours = frame.f_globals.get("__name__", "").startswith("toolbooth.")

@@ -1,5 +1,5 @@
-"""Parameters that a framework fills itself: found by their type, their markers in `Annotated`, and
-their default, without knowing the framework.
+"""Finds the parameters that a framework fills itself, by their type, their markers in `Annotated`,
+and their default. The framework need not be known.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from toolbooth.compile.hints import Unresolved
 from toolbooth.markers import Unpack
 
 _HOSTS = frozenset(("fastmcp", "mcp", "pydantic_ai"))
-"""Frameworks that fill every parameter with a type of theirs: all have a context that could be read
-as a model.
+"""Frameworks that fill every parameter that has one of their types. All of them have a context that
+could be read as a model.
 """
 
 _MARKERS = frozenset(("pydantic", "pydantic_core", "annotated_types", "toolbooth"))
@@ -26,7 +26,7 @@ _MARKERS = frozenset(("pydantic", "pydantic_core", "annotated_types", "toolbooth
 
 
 def annotation_parts(hint: Any) -> Iterator[Any]:
-    """Every class and every marker in a hint, also behind aliases."""
+    """Yield every class and every marker in a hint, also behind aliases."""
     # `type Key = ...` makes an alias, whose hint is behind this attribute.
     hint = getattr(hint, "__value__", hint)
     yield hint
@@ -36,15 +36,15 @@ def annotation_parts(hint: Any) -> Iterator[Any]:
 
 
 def is_unpack(part: Any) -> bool:
-    """Whether a part of a hint is our marker, with or without brackets."""
+    """Return True for our marker, `Unpack` or `Unpack()`."""
     return part is Unpack or isinstance(part, Unpack)
 
 
 def is_filled_by_host(param: Parameter, hint: Any) -> bool:
-    """Whether the framework fills a parameter: its type, a marker or its default is neither ours
-    nor Pydantic's. One marked `Unpack` is the caller's.
+    """Return True if the framework fills a parameter: its type, a marker or its default comes from
+    neither Toolbooth nor Pydantic. The caller always sends a parameter marked `Unpack`.
     """
-    # A method that was registered through its class: agents cannot send the instance.
+    # The method was registered through its class. Agents cannot send the instance.
     if param.name in ("self", "cls") and param.annotation is Parameter.empty:
         return True
     annotation = Any if isinstance(hint, Unresolved) else hint
@@ -69,13 +69,13 @@ def is_filled_by_host(param: Parameter, hint: Any) -> bool:
 
 
 def _type_of(annotation: Any) -> Any:
-    """Return a type without the metadata of fields: Pydantic warns about an alias elsewhere."""
+    """Return a type without field metadata, because Pydantic warns about an alias at this place."""
     info = FieldInfo.from_annotation(annotation)
     return Annotated[(info.annotation, *info.metadata, Field(discriminator=info.discriminator))]
 
 
 def _is_value(default: Any, parts: list[Any]) -> bool:
-    """Whether a default is a value of the parameter, not a dependency that a framework resolves."""
+    """Return True if a default is a value, and not a dependency that a framework resolves."""
     if default is Parameter.empty or isinstance(default, FieldInfo):
         return True
     # In `options: Options = Options()` the default is a value of the declared type.
@@ -90,12 +90,12 @@ def _is_known(marker: Any) -> bool:
     return (
         is_unpack(marker)
         or _home(type(marker)) in _MARKERS
-        # A marker that writes its own core schema was made for Pydantic, also if another library
-        # has it.
+        # A marker that writes its own core schema was made for Pydantic, even if it is from another
+        # library.
         or hasattr(marker, "__get_pydantic_core_schema__")
     )
 
 
 def _home(kind: Any) -> str:
-    """The package that a class comes from."""
+    """Return the package that a class comes from."""
     return kind.__module__.partition(".")[0]

@@ -1,10 +1,10 @@
-"""A foreign JSON Schema -> Shape and Contract: the same protection for tools whose types are not
-Python's.
+"""Compiles a JSON Schema that is not from Pydantic to a Shape and a Contract, so that other tools
+get the same protection.
 
-An object that declares properties is closed unless `additionalProperties` is true or a schema:
-every key that it would ignore is a value that gets lost. A schema under a condition only declares
-keys. Rules that a shape cannot express (bounds, formats, `not`, `if`) are left to the schema's own
-validation. `docs/reference/law.md` has all rules.
+An object that declares properties is closed unless `additionalProperties` is true or a schema,
+because the value of an ignored key would be lost. A schema under a condition only declares keys. A
+JSON Schema validator checks the rules that a shape cannot express (bounds, formats, `not`, `if`).
+`docs/reference/law.md` has all rules.
 """
 
 from __future__ import annotations
@@ -115,8 +115,8 @@ def _no_network(uri: str) -> Any:
 
 
 def shape_of_schema(schema: Any, *, root: bool = False) -> Shape:
-    """The shape of a JSON Schema. A root object is closed also if it declares nothing: that is a
-    tool without arguments.
+    """Return the shape of a JSON Schema. A root object without properties is closed too: its tool
+    has no arguments.
     """
     reader = _SchemaReader(schema)
     described = reader.shape(schema)
@@ -124,7 +124,7 @@ def shape_of_schema(schema: Any, *, root: bool = False) -> Shape:
 
 
 class _SchemaReader:
-    """Reads one schema document, and follows the references in it."""
+    """Reads one schema document and follows its references."""
 
     def __init__(self, document: Any) -> None:
         self.document = document
@@ -146,7 +146,7 @@ class _SchemaReader:
                 parts.append(self.shapes.either([self.shape(each) for each in node[key]]))
         parts += [self.shape(each) for each in node.get("allOf") or ()]
         if not node.keys().isdisjoint(_CONDITIONAL):
-            # The free shape is one of the choices, because the condition may not apply.
+            # One choice is the free shape, because the condition may not apply.
             parts.append(self.shapes.either([free_shape(), *self._conditional(node)]))
         return self.shapes.both(parts) if len(parts) > 1 else parts[0]
 
@@ -155,12 +155,12 @@ class _SchemaReader:
         return shape
 
     def finish_root(self, schema: Any, described: Shape) -> Shape:
-        """The shape of the arguments, which are always an object."""
+        """Return the shape of the arguments, which are always an object."""
         unsaid = self.shapes.unsaid
-        # In MCP the arguments are an object, also if the schema forgets `type: object`.
+        # In MCP the arguments are an object, even if the schema lacks `type: object`.
         anything = object_shape(ObjectShape(additional=unsaid))
         made = self.finish(self.shapes.both([anything, described]))
-        # How many keys there are, and how they are named, matters only where more may be sent.
+        # Rules about the number and names of keys only matter if undeclared keys may be sent.
         is_map = is_mapping(schema) and any(key in schema for key in _MAP_KEYS)
         if described.opaque and not described.objects and not is_map:
             return described
@@ -174,8 +174,8 @@ class _SchemaReader:
         return made
 
     def _conditional(self, node: Schema) -> list[Shape]:
-        """The parts that hold only under a condition: keys that they declare may be sent at any
-        time, and only the schema's own validation knows when their types apply.
+        """Return the parts that apply only under a condition. Their keys may always be sent. The
+        validator decides when their types apply.
         """
         found = [self.shape(node[key]) for key in _BRANCHES if key in node]
         names: list[str] = []
@@ -189,7 +189,7 @@ class _SchemaReader:
         return found
 
     def _named(self, names: Iterable[str]) -> ObjectShape:
-        """An object with keys of which only the names are known."""
+        """Return an object with keys of which only the names are known."""
         fields = {
             name: Field(name=name, shape=self.shapes.unsaid, required=False) for name in names
         }
@@ -199,17 +199,19 @@ class _SchemaReader:
         try:
             target = self._target(node, keyword)
         except NoSuchPart:
-            # The validator knows more than this document, such as the meta-schemas.
+            # The validator also knows schemas outside this document, such as the meta-schemas.
             return Shape(types=EVERY_TYPE, opaque=True, objects=(_ANY_OBJECT,))
         if id(target) not in self.knots:
-            # Known before its target is read: the target may refer to itself.
+            # Stored before the target is read, because the target may refer to itself.
             knot = self.knots[id(target)] = free_shape()
             self.shapes.tie(knot, self.shape(target))
         return self.knots[id(target)]
 
     @cached_property
     def references(self) -> References:
-        """Most schemas have none."""
+        """Return the references of the document. Made on first use, because most schemas have
+        none.
+        """
         return References(self.document)
 
     def _target(self, node: Schema, keyword: str) -> Any:
@@ -222,14 +224,14 @@ class _SchemaReader:
         """Return the shape of the node itself, without its combinators."""
         made = Shape(types=_types(schema), opaque=not _says_anything(schema))
         values = _constants(schema)
-        # Choices that are objects are compared by the schema's own validation, not by the shape.
+        # The validator compares choices that are objects; the shape does not.
         if values and all(isinstance(each, str | int | float | None) for each in values):
             made.constants = tuple(values)
         made.secret = schema.get("format") == "password"
         made.temporal = _TIME_FORMATS.get(str(schema.get("format")), "")
         made.decimal = schema.get("format") == "decimal"
         if made.opaque:
-            # A node without assertions is free. Only its `unevaluatedProperties` can open an object
+            # A node without assertions is free. But its `unevaluatedProperties` may open an object
             # that another part declares.
             others = schema.get("unevaluatedProperties")
             made.objects = (_ANY_OBJECT,) if others is True or is_mapping(others) else ()
@@ -246,10 +248,10 @@ class _SchemaReader:
         patterns: Schema = schema.get("patternProperties") or {}
         others = self._others(schema)
         shapes = {key: self.shape(node) for key, node in declared.items()}
-        # A name that only `required` has may hold anything that another key may hold.
+        # A name that is only in `required` accepts the same values as an undeclared key.
         is_said = others not in (None, self.shapes.forbidden) and not patterns
         unnamed = others if is_said and others is not None else self.shapes.unsaid
-        # `required` and the objects of an `enum` may name keys that `properties` does not have.
+        # `required` and the objects of an `enum` may name keys that are not in `properties`.
         for key in (*required, *_keys_of(_constants(schema))):
             shapes.setdefault(key, unnamed)
         fields = {
@@ -266,14 +268,14 @@ class _SchemaReader:
         return self.shapes.form(fields, others, by_pattern, fields)
 
     def _others(self, schema: Schema) -> Shape | None:
-        """The shape of keys that are not declared, nor match a pattern; None if there may be
-        none.
+        """Return the shape of keys that are neither declared nor match a pattern; None if such keys
+        may not be sent.
         """
         if "additionalProperties" in schema:
             additional = schema["additionalProperties"]
         elif "unevaluatedProperties" in schema:
             additional = schema["unevaluatedProperties"]
-            # Which keys it applies to depends on the parts that hold.
+            # The parts that apply decide which keys it is about.
             if is_mapping(additional) and not schema.keys().isdisjoint(_APPLICATORS):
                 additional = True
         else:
@@ -283,7 +285,7 @@ class _SchemaReader:
     def _array(self, schema: Schema) -> ArrayShape:
         items: Any = schema.get("items", True)
         prefix: list[Any] = schema.get("prefixItems") or []
-        if is_array(items):  # tuples of draft 7
+        if is_array(items):  # tuples in draft-07
             prefix = items
             items = schema.get("additionalItems", True)
         return ArrayShape(prefix=tuple(map(self.shape, prefix)), items=self.shape(items))
@@ -295,7 +297,7 @@ def _types(schema: Schema) -> frozenset[JsonType]:
         return frozenset(json_type_of(each) for each in _constants(schema))
     if declared is None:
         implied = (("object", _OBJECT_KEYS), ("array", _ARRAY_KEYS))
-        # Many schemas have `properties` without `type: object`, and mean an object.
+        # Many schemas have `properties` without `type: object`, but mean an object.
         declared = [kind for kind, keys in implied if not schema.keys().isdisjoint(keys)]
     if isinstance(declared, str):
         declared = [declared]
@@ -309,15 +311,15 @@ def _says_anything(schema: Schema) -> bool:
 
 
 def _constants(schema: Schema) -> list[Any]:
-    """The only values that a schema allows, if it lists them."""
+    """Return the values that a schema lists, if it allows no others."""
     if "enum" in schema:
         return list(schema["enum"])
     return [schema["const"]] if "const" in schema else []
 
 
 def _unsent(schema: Any) -> Unsent:
-    """What happens to a field that is not sent, if the schema says it."""
-    # `get` would not do: a default of null differs from no default.
+    """Return how a missing field is treated, if the schema states it."""
+    # `get` would return None both for a default of null and for no default.
     has_null = is_mapping(schema) and "default" in schema and schema["default"] is None
     return "null" if has_null else ""
 
@@ -327,5 +329,5 @@ def _is_verbatim(node: Any) -> bool:
 
 
 def _keys_of(values: Iterable[Any]) -> list[str]:
-    """The keys of those values that are objects."""
+    """Return the keys of all values that are objects."""
     return [key for value in values if is_mapping(value) for key in value]

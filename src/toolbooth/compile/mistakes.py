@@ -1,5 +1,5 @@
-"""The author's mistakes, each with its remedy; and warnings about tools that work, but leave agents
-guessing.
+"""Finds the author's mistakes, each with its remedy, and warns about tools that work but make
+agents guess.
 """
 
 from __future__ import annotations
@@ -17,36 +17,38 @@ from toolbooth.sample import sample_value
 from toolbooth.shape import ObjectShape, Shape
 
 PUBLISHED_NAME = re.compile(r"[a-zA-Z_][a-zA-Z0-9_]{0,63}")
-"""The names that every client takes (Vertex is the strictest: docs/project/evidence/clients.md)."""
+"""The names that every client accepts (Vertex is the strictest:
+docs/project/evidence/clients.md).
+"""
 
 RESERVED_NAMES = frozenset(("config", "run_manager", "callbacks", "runtime", "self"))
-"""Swallowed by LangChain before they reach a server (langchain#40535, 2026-09-16; the last two:
-run, 2026-11-15).
+"""LangChain drops arguments with these names before they reach a server (langchain#40535,
+2026-09-16; the last two were tried on 2026-11-15).
 """
 
 _EXAMPLE = re.compile(r",?\s*e\.\s?g\.")
 
 
 def check_function(function: object) -> None:
-    """Raises TypeError for a tool that cannot be called. Other libraries take the name of a tool in
-    this place.
+    """Raise TypeError for a tool that cannot be called. In other libraries, this argument is the
+    name of the tool.
     """
     if not callable(function):
         raise TypeError(f"{function!r} is not a function; to name a tool, write name={function!r}")
 
 
 def not_a_model(owner: str) -> str:
-    """The mistake of a marker on a type that has no fields."""
+    """Return the mistake of a marker on a type without fields."""
     return f"{owner} is marked Unpack() but is not a model with fields; remove the marker"
 
 
 def unpacks_itself(owner: str) -> str:
-    """The mistake of a marker on a model inside itself."""
+    """Return the mistake of a model that unpacks itself."""
     return f"{owner} unpacks a model inside itself, without an end; remove the marker"
 
 
 def name_mistakes(form: ObjectShape) -> Iterable[str]:
-    """Published names that some client would refuse or swallow."""
+    """Yield the mistakes of names that some client would refuse or drop."""
     for name in form.names:
         if not PUBLISHED_NAME.fullmatch(name):
             yield (
@@ -61,14 +63,16 @@ def name_mistakes(form: ObjectShape) -> Iterable[str]:
 
 
 def type_mistakes(shape: Shape, json_texts: list[tuple[str, Shape]]) -> Iterable[str]:
-    """Types that no JSON can bring, and JsonText where text is taken as it is."""
+    """Yield the mistakes of types that JSON cannot express, and of JsonText on a type that accepts
+    any text.
+    """
     for owner, each in json_texts:
         if each.opaque or "string" in each.types:
             yield (
                 f"{owner}: JsonText() needs a type without text in it, an object or an array; "
                 "text is taken as it is"
             )
-    # A type that only `isinstance` can check has no JSON type at all.
+    # A type that only `isinstance` can check has no JSON type.
     for name, field in shape.objects[0].fields.items():
         if not field.shape.types:
             yield (
@@ -78,8 +82,8 @@ def type_mistakes(shape: Shape, json_texts: list[tuple[str, Shape]]) -> Iterable
 
 
 def warn_of_missing_examples(owner: str, schema: Schema) -> None:
-    """Warn of every object and array that agents cannot write, because nothing shows its contents
-    (docs/project/evidence/parameter-transformation.md).
+    """Warn about every object and array that agents cannot write, because neither its type nor an
+    example shows its contents (docs/project/evidence/parameter-transformation.md).
     """
     for found in Examples(schema).missing():
         warnings.warn(
@@ -97,8 +101,8 @@ def _remedy(found: Unshown, root: Schema) -> str:
 
 
 def _line_to_write(found: Unshown, root: Schema) -> str:
-    """Python that gives a parameter an example of its type."""
-    # An example that does not show the contents is replaced: its author sees a line to copy.
+    """Return a line of Python that gives a parameter an example of its type."""
+    # An example that does not show the contents is replaced, so the author gets a line to copy.
     said = _EXAMPLE.split(found.description)[0].rstrip(". ")
     # `JsonText` publishes a string, but the example is for the value inside it.
     schema = found.schema.get("contentSchema", found.schema)
@@ -108,13 +112,13 @@ def _line_to_write(found: Unshown, root: Schema) -> str:
 
 
 _NOT_THE_AUTHORS = ("toolbooth.", "fastmcp.", "mcp.", "functools")
-"""Modules between the author's line and ours. Hosts register a tool for its author."""
+"""Modules that may call us for the author. Hosts register tools for their authors."""
 
 
 def _frames_of_ours() -> int:
-    """How far up the author's own line is, for a warning that points at it."""
+    """Return the stack level of the author's own line, so that a warning points at it."""
     frame, depth = sys._getframe(1), 1  # pyright: ignore[reportPrivateUsage]
-    # A decorator of a host calls us, so the author's line is further up than our caller.
+    # A host's decorator may call us. Then the author's line is above our caller.
     while frame.f_back is not None and _module(frame).startswith(_NOT_THE_AUTHORS):
         frame, depth = frame.f_back, depth + 1
     return depth

@@ -1,5 +1,5 @@
-"""The parameters of a function as its author wrote them: resolved, and with those that the host
-fills marked.
+"""Reads the parameters of a function: resolves their annotations, and marks those that the host
+fills.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from toolbooth.compile.hints import Hints, Unresolved
 from toolbooth.context import Context
 
 Injected = Callable[[inspect.Parameter, Any], bool]
-"""Whether the host fills a parameter, by its parameter and its resolved hint."""
+"""A function of a parameter and its resolved hint that returns True if the host fills it."""
 
 _VARIADIC = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadParam:
-    """One parameter as the author wrote it, its hint resolved."""
+    """One parameter as the author wrote it, with its resolved hint."""
 
     name: str
     kind: Any
@@ -49,7 +49,7 @@ def read_params(
             continue
         hint = hints.of(param)
         host = is_context(hint) or (injected is not None and injected(param, hint))
-        # A host's own parameter needs no type: the host fills it, and agents never see it.
+        # A parameter that the host fills needs no type, because agents never see it.
         if isinstance(hint, Unresolved) and not host:
             mistakes.append(
                 f"parameter {param.name!r}: the name {hint.missing!r} in its annotation "
@@ -67,13 +67,13 @@ def _starred(param: inspect.Parameter) -> str:
 
 
 def is_context(hint: Any) -> bool:
-    """Whether a parameter is filled with the call's Context."""
+    """Return True if a parameter gets the Context of the call."""
     if isinstance(hint, Unresolved):
-        # The annotation is text with a name that is imported only under TYPE_CHECKING.
+        # The annotation is text, and its name is imported only under TYPE_CHECKING.
         return re.search(r"\bContext\b", hint.text) is not None
     while typing.get_origin(hint) is Annotated:
         hint = typing.get_args(hint)[0]
-    # `Context | None` asks for the Context as well.
+    # `Context | None` gets the Context as well.
     choices = [each for each in typing.get_args(hint) if each is not type(None)]
     found = choices[0] if len(choices) == 1 else hint
     return isinstance(found, type) and issubclass(found, Context)

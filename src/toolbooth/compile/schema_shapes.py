@@ -1,8 +1,9 @@
-"""The shapes of a JSON Schema being built: parts that all hold, and parts that only declare keys.
+"""Builds the shapes of a JSON Schema from parts that must all fit, and parts that only declare
+keys.
 
-Fields that several parts declare are merged. Both kinds of merging are limited, because a small
-schema can grow without end. Past a limit, the shape accepts more than the schema does, and the
-validation by the schema itself refuses the rest.
+Fields that several parts declare are merged. Merging is limited, because a small schema could grow
+without end. Past a limit, the shape accepts more than the schema, and the validator of the schema
+refuses the rest.
 """
 
 from __future__ import annotations
@@ -14,25 +15,25 @@ from toolbooth.shape import EVERY_TYPE, ArrayShape, Field, JsonType, ObjectShape
 
 _MOST_MERGED = 2_000
 _DEEPEST_MERGE = 20
-"""Shapes made of fields that several parts declare, and how deep they go. Schemas that need more
-are hostile.
+"""Limits for merged fields: the number of shapes, and their depth. Schemas that need more are
+hostile.
 """
 
 _MOST_FORMS = 64
-"""Forms of object that unions which all hold may multiply to."""
+"""If several unions must fit, their forms multiply to at most this many."""
 
 
 class SchemaShapes(Shapes):
-    """The open ends of the shapes of one JSON Schema.
+    """The unfinished shapes of one JSON Schema.
 
-    Two shapes of undeclared keys have a meaning until `finish`. `unsaid`: the object declares no
-    keys and is silent about others, so they may be sent unless another part of it declares keys.
-    `forbidden`: it forbids others itself.
+    Two shapes of undeclared keys have a special meaning until `finish`. `unsaid`: the object
+    declares no keys and does not mention others, so they may be sent unless another part of it
+    declares keys. `forbidden`: the object itself forbids undeclared keys.
     """
 
     def __init__(self) -> None:
         super().__init__()
-        # Both are compared by identity: a schema may make an equal shape with an ordinary meaning.
+        # Both are compared by identity, because an equal shape may have an ordinary meaning.
         self.unsaid = free_shape()
         self.forbidden = Shape()
         self._known: dict[tuple[str, frozenset[Shape]], Shape] = {}
@@ -44,30 +45,29 @@ class SchemaShapes(Shapes):
         self._depth = 0
 
     def both(self, parts: Iterable[Shape]) -> Shape:
-        """A shape that fits where all of `parts` do, and that knows the keys of each. A part that
-        is free (a union with anything) only declares its keys.
+        """Return a shape that fits only if all `parts` do, and has the keys of each. A free part (a
+        union with anything) only declares its keys.
         """
-        # Free until it is filled: a schema that only refers to itself stays so.
+        # It is free until it is filled. A schema that only refers to itself stays free.
         return self.fill_later(free_shape(), self._fill_both, parts)
 
     def finish(self, root: Shape) -> None:
         super().finish(root)
         for form in (form for shape in walk(root) for form in shape.objects):
             form.is_silent = (form.unmatched if form.patterns else form.additional) is None
-            # The mark was needed only while parts were merged. From here on, None means "no further
-            # keys".
+            # The marks were needed only for merging. From here on, None means "no further keys".
             form.additional = None if form.additional is self.forbidden else form.additional
             form.unmatched = None if form.unmatched is self.forbidden else form.unmatched
 
     # --- parts that all hold ---
 
     def _fill_both(self, shape: Shape, parts: list[Shape]) -> None:
-        # Shapes that are merged while this one is filled are one level deeper.
+        # Shapes that are merged while this one is being filled are one level deeper.
         self._depth = self._depths.get(id(shape), 0)
         distinct = dict.fromkeys(parts)
         firm = [part for part in distinct if not (part.opaque or id(part) in self._keys_of)]
         if not firm:
-            # A free value stays free, whatever keys a condition names in it.
+            # A free value stays free, even if a condition names keys in it.
             fill_either(shape, [part for part in parts if part.opaque])
             return
         first, *others = firm
@@ -80,13 +80,12 @@ class SchemaShapes(Shapes):
             )
             shape.objects = self._objects_of_both(shape.objects, other.objects)
             shape.arrays = _arrays_of_both(shape.arrays, other.arrays)
-            # With two lists of choices, the first one is kept: the schema itself still checks the
-            # other.
+            # Of two lists of choices, the first one is kept. The validator still checks the other.
             shape.constants = shape.constants or other.constants
         loose = [form for part in distinct if part not in firm for form in part.objects]
         if loose:
             shape.objects = tuple(self._declaring(form, loose) for form in shape.objects)
-        # `type: string` beside `properties` takes no object, so the fields are of no use.
+        # `type: string` beside `properties` accepts no object, so the fields are not needed.
         if "object" not in shape.types:
             shape.objects = ()
         if "array" not in shape.types:
@@ -100,16 +99,16 @@ class SchemaShapes(Shapes):
         self, mine: tuple[ObjectShape, ...], theirs: tuple[ObjectShape, ...]
     ) -> tuple[ObjectShape, ...]:
         if not mine or not theirs:
-            # An absent form adds nothing: the other side alone decides.
+            # A missing form adds nothing, so only the other side decides.
             return mine or theirs
-        # Two unions of 64 forms that both hold would make 4,096 forms.
+        # Two unions of 64 forms that must both fit would make 4,096 forms.
         if len(mine) * len(theirs) > max(len(mine), len(theirs), _MOST_FORMS):
             return tuple(self._declaring(form, theirs) for form in mine)
         forms = (self._with_keys_of(one, other) for one in mine for other in theirs)
         return tuple(dict.fromkeys(forms))
 
     def _with_keys_of(self, mine: ObjectShape, theirs: ObjectShape) -> ObjectShape:
-        """One form with the keys of both."""
+        """Return one form with the keys of both."""
         # A part that only adds `minProperties` has nothing to merge.
         if mine is theirs or self._is_silent(theirs):
             return mine
@@ -137,7 +136,9 @@ class SchemaShapes(Shapes):
         )
 
     def _shape_of_both(self, mine: Shape, theirs: Shape) -> Shape:
-        """Return a shape that fits both. Past the limits it has only a part, which is wider."""
+        """Return a shape that fits both. Past the limits, return only one part, which accepts
+        more.
+        """
         firm: dict[Shape, None] = {}
         loose: list[Shape] = []
         for shape in (mine, theirs):
@@ -148,7 +149,7 @@ class SchemaShapes(Shapes):
                     firm[part] = None
         parts = [*firm, self._keys(loose)]
         said = tuple(part for part in parts if part is not self.unsaid)
-        # Fewer than two parts are left, so there is nothing to merge and no shape to make.
+        # Fewer than two parts are left, so there is nothing to merge.
         if len(said) < 2:
             return said[0] if said else self.unsaid
         made = self._merged("both", said, self._fill_both)
@@ -158,8 +159,8 @@ class SchemaShapes(Shapes):
         return made
 
     def _others_of_both(self, mine: Shape | None, theirs: Shape | None) -> Shape | None:
-        """The shape of undeclared keys: an object that is open by its own words opens the other; an
-        object that is only silent does not.
+        """Return the shape of undeclared keys. An object that is explicitly open opens the other
+        one. An object that only does not mention them does not.
         """
         opening = list(filter(self._opens, (mine, theirs)))
         if len(opening) == 2 and mine is not None and theirs is not None:
@@ -180,7 +181,7 @@ class SchemaShapes(Shapes):
         patterns: Mapping[str, Shape],
         names: Iterable[str],
     ) -> ObjectShape:
-        """A form of object. `others`: the shape of keys that are neither fields nor match a
+        """Return a form of object. `others`: the shape of keys that are neither fields nor match a
         pattern; None if there may be none.
         """
         made = ObjectShape(fields=fields, additional=others, names=tuple(dict.fromkeys(names)))
@@ -192,14 +193,16 @@ class SchemaShapes(Shapes):
     # --- parts that only declare keys ---
 
     def _declaring(self, form: ObjectShape, loose: Sequence[ObjectShape]) -> ObjectShape:
-        """A form that also knows the keys of others, but does not hold values to their types."""
+        """Return a form that also has the keys of others, but does not check values by their
+        types.
+        """
         fields = dict(form.fields)
         known = self._keys_of_forms(loose)
         for key, shape in known.fields.items():
             fields[key] = self._field_of_both(fields.get(key, shape), shape)
         patterns = {**dict(known.patterns), **dict(form.patterns)}
         others = _others(form)
-        # One condition that allows further keys may apply, so the object must be open.
+        # A condition that allows further keys may apply, so the object must be open.
         if self._opens(_others(known)):
             others = _others(known)
         elif others is self.unsaid and _others(known) is None:
@@ -207,7 +210,9 @@ class SchemaShapes(Shapes):
         return self.form(fields, others, patterns, (*form.names, *known.names))
 
     def _keys_of_forms(self, forms: Sequence[ObjectShape]) -> ObjectShape:
-        """Return one form with the keys of all, which takes every value that one of them takes."""
+        """Return one form with the keys of all forms. It accepts every value that one of them
+        accepts.
+        """
         fields: dict[str, list[Field]] = {}
         patterns: dict[str, list[Shape]] = {}
         for form in forms:
@@ -231,12 +236,12 @@ class SchemaShapes(Shapes):
         return Field(name=name, shape=shape, required=False, verbatim=verbatim)
 
     def _keys(self, parts: Iterable[Shape]) -> Shape:
-        """A shape that takes any type, but knows the keys of all `parts`. If they are
-        more than the limit, it takes any key.
+        """Return a shape that accepts any type, and has the keys of all `parts`. If there are more
+        keys than the limit, it accepts any key.
         """
         distinct: dict[Shape, None] = {}
         for part in parts:
-            # Parts of parts, so that the same shape is not merged with itself again and again.
+            # Parts of merged parts are used, so that a shape is not merged with itself repeatedly.
             distinct |= dict.fromkeys(self._keys_of.get(id(part), (part,)))
         distinct.pop(self.unsaid, None)
         if not distinct:
@@ -263,10 +268,10 @@ class SchemaShapes(Shapes):
         return ArrayShape(prefix=tuple(self._keys([each]) for each in form.prefix), items=items)
 
     def _merged(self, how: str, parts: tuple[Shape, ...], fill: Fill) -> Shape | None:
-        """The shape made of these parts, the same one each time: schemas may contain themselves.
-        None past the limits.
+        """Return the shape made of these parts, always the same object, because schemas may contain
+        themselves. Return None past the limits.
         """
-        # The order of the parts does not matter, so it must not make a second shape.
+        # The order of the parts does not matter, so it is not part of the key.
         key = (how, frozenset(parts))
         if key not in self._known:
             if len(self._known) >= _MOST_MERGED or self._depth >= _DEEPEST_MERGE:
@@ -277,7 +282,7 @@ class SchemaShapes(Shapes):
 
 
 def _others(form: ObjectShape) -> Shape | None:
-    """The shape of keys that are neither fields nor match a pattern."""
+    """Return the shape of keys that are neither fields nor match a pattern."""
     return form.unmatched if form.patterns else form.additional
 
 
@@ -293,7 +298,7 @@ def _arrays_of_both(
 
 
 def _says_more(form: ArrayShape) -> bool:
-    """Whether an array form restricts its items."""
+    """Return True if an array form restricts its items."""
     return bool(form.prefix) or (form.items is not None and not form.items.opaque)
 
 

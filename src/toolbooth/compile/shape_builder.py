@@ -1,4 +1,6 @@
-"""Shapes being built: unions and recursion, settled once everything that they refer to is there."""
+"""Builds shapes with unions and recursion. They are completed when all shapes that they refer to
+exist.
+"""
 
 from __future__ import annotations
 
@@ -24,22 +26,22 @@ Fill = Callable[[Shape, list[Shape]], None]
 
 
 def free_shape() -> Shape:
-    """Anything may be sent here, unexamined."""
+    """Return a shape for any value, which is not examined."""
     return Shape(types=EVERY_TYPE, opaque=True)
 
 
 def object_shape(form: ObjectShape) -> Shape:
-    """An object of this one form."""
+    """Return a shape for an object of this form."""
     return Shape(types=frozenset(("object",)), objects=(form,))
 
 
 def array_shape(form: ArrayShape) -> Shape:
-    """An array of this one form."""
+    """Return a shape for an array of this form."""
     return Shape(types=frozenset(("array",)), arrays=(form,))
 
 
 def json_type_of(value: Any) -> JsonType:
-    """The JSON type of a value as Python holds it."""
+    """Return the JSON type of a Python value."""
     for kind, name in _PYTHON_TYPES.items():
         if isinstance(value, kind):
             return name
@@ -58,24 +60,26 @@ _PYTHON_TYPES: dict[type, JsonType] = {
 
 
 class Shapes:
-    """The open ends of one contract's shapes. No shape may be used before `finish`."""
+    """The unfinished shapes of one contract. No shape may be used before `finish`."""
 
     def __init__(self) -> None:
         self._waiting: dict[int, tuple[Shape, Fill, tuple[Shape, ...]]] = {}
         self.ambiguous = False
-        """Whether a union has branches that take the same JSON type; known after `finish`."""
+        """True if a union has branches that accept the same JSON type. Known after `finish`."""
 
     def either(self, choices: Iterable[Shape]) -> Shape:
-        """A shape that fits where any of `choices` does."""
+        """Return a shape that fits if any of `choices` does."""
         return self.fill_later(Shape(), fill_either, choices)
 
     def behind_validator(self, shape: Shape) -> Shape:
-        """A shape in front of which an author's validator runs: anything may be sent."""
+        """Return the shape for a value that an author's validator gets first. Anything may be
+        sent.
+        """
         return self.fill_later(Shape(), _fill_behind_validator, (shape,))
 
     def union(self, choices: Iterable[Shape], *, by_type: bool) -> Shape:
-        """`either` of branches that the author's validation chooses from; `by_type`: by the JSON
-        type of the value, if each branch has another type.
+        """Return `either` for branches from which the author's validation chooses. `by_type`: the
+        JSON type of the value decides, if each branch has a different type.
         """
         if not by_type:
             self.ambiguous = True
@@ -83,17 +87,17 @@ class Shapes:
         return self.fill_later(Shape(), self._fill_union, choices)
 
     def tie(self, knot: Shape, shape: Shape) -> None:
-        """Let `knot`, which others hold already, be `shape`."""
+        """Make `knot` equal to `shape`. Other shapes already refer to `knot`."""
         self.fill_later(knot, fill_either, (shape,))
 
     def finish(self, root: Shape) -> None:
-        """Fill every open shape, after the ones it is made of, and mark the shapes of secrets."""
+        """Fill every unfinished shape, its parts first, and mark the shapes of secrets."""
         while self._waiting:
             self._settle(next(iter(self._waiting.values()))[0])
         _mark_secrets(root)
 
     def fill_later(self, shape: Shape, fill: Fill, parts: Iterable[Shape]) -> Shape:
-        """Call `fill` with the shape and its parts once they are filled themselves."""
+        """Return a shape. `fill` is called with it and its parts after the parts are filled."""
         self._waiting[id(shape)] = (shape, fill, tuple(parts))
         return shape
 
@@ -105,7 +109,8 @@ class Shapes:
             fill_either(shape, choices)
 
     def _settle(self, shape: Shape) -> Shape:
-        # Taken out first: a shape that contains itself is found settled when its parts are filled.
+        # Removed before its parts are filled, so that a shape that contains itself is not filled
+        # twice.
         if found := self._waiting.pop(id(shape), None):
             _, fill, parts = found
             fill(shape, [self._settle(part) for part in parts])
@@ -113,11 +118,11 @@ class Shapes:
 
 
 def _mark_secrets(root: Shape) -> None:
-    """Mark the shapes that are a secret, or have one below them."""
+    """Mark the shapes that are a secret or contain one."""
     forms = [form for shape in walk(root) for form in shape.objects]
     for each in (field for form in forms for field in form.fields.values()):
         if is_secret_name(each.name):
-            # Other fields may share the shape, so it is not changed itself.
+            # Other fields may share the shape, so a copy is changed.
             each.shape = _as_secret(each.shape)
     with_secret = shapes_above(root, lambda shape: shape.secret)
     for shape in walk(root):
@@ -128,10 +133,9 @@ _OF_SECRETS = frozenset[JsonType](("string", "integer", "number"))
 
 
 def _as_secret(shape: Shape) -> Shape:
-    """Return the shape of a field with the name of a secret, marked where the secret is: a text, a
-    number, or a list of them. Of a map such as `cookies: dict[str, str]` only the values are
-    secret, so that a refusal can name the wrong one. Objects with declared fields are judged by the
-    names of these.
+    """Return the shape of a field with the name of a secret. A text, a number, or a list of them is
+    marked. In a map such as `cookies: dict[str, str]` only the values are secret, so that a refusal
+    can name the wrong one. For objects with declared fields, the names of these decide.
     """
     if _may_be_secret(shape) or any(map(_may_be_secret, _items(shape))):
         return replace(shape, secret=True)
@@ -155,12 +159,13 @@ def _with_secret_values(form: ObjectShape) -> ObjectShape:
 
 
 def fill_either(shape: Shape, choices: list[Shape]) -> None:
-    """Make `shape` fit where any of `choices` does."""
+    """Make `shape` fit if any of `choices` does."""
     texts = [choice for choice in choices if "string" in choice.types]
-    # `Literal["a"] | None` has choices only. `Literal["a"] | int` takes other values too.
+    # `Literal["a"] | None` has only choices. `Literal["a"] | int` accepts other values too.
     scalars = [choice for choice in choices if choice.types - {"object", "array", "null"}]
     shape.types = frozenset[JsonType]().union(*(choice.types for choice in choices))
-    # Each form once: a schema whose definitions double would double the forms, too.
+    # Each form is added once. Otherwise a schema that repeats its definitions would multiply the
+    # forms.
     shape.objects = tuple(dict.fromkeys(form for choice in choices for form in choice.objects))
     shape.arrays = tuple(dict.fromkeys(form for choice in choices for form in choice.arrays))
     shape.opaque = any(choice.opaque for choice in choices)
@@ -177,8 +182,8 @@ def fill_either(shape: Shape, choices: list[Shape]) -> None:
 
 
 def _temporal(texts: list[Shape]) -> Temporal:
-    """The kind of time that every text is of."""
-    # One text without a kind of time may be anything, so the union has no kind either.
+    """Return the kind of time of all texts, if they have the same."""
+    # If one text is not a time, it may be anything, so the union has no kind of time.
     kinds: set[Temporal] = {each.temporal for each in texts}
     if not kinds or "" in kinds:
         return ""
@@ -191,17 +196,17 @@ def _fill_ambiguous(shape: Shape, choices: list[Shape]) -> None:
 
 
 def _overlap(one: Shape, other: Shape) -> bool:
-    """Whether a value can belong to either of two branches by its JSON type. An integer belongs to
-    `int` rather than to `float`, however it is validated.
+    """Return True if the JSON type of a value does not decide between two branches. An integer
+    belongs to `int` rather than `float` in any validation.
     """
     types = one.types | other.types
-    # 5 may be meant for the int or for the Decimal, while beside a float it is always the int.
+    # 5 may be the int or the Decimal. With a float instead of the Decimal, it is always the int.
     is_decimal = one.decimal or other.decimal
     return bool(one.types & other.types) or (is_decimal and {"integer", "number"} <= types)
 
 
 def _fill_behind_validator(shape: Shape, parts: list[Shape]) -> None:
-    # The free shape makes the union free; the others add the keys and types that are known.
+    # The free shape makes the union free. The others add the known keys and types.
     fill_either(shape, [free_shape(), *parts])
     shape.integral = shape.integral or any(map(is_integer_only, parts))
     shape.behind = _declared_types(parts)

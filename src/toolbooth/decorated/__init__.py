@@ -1,1 +1,3 @@
-"""The flat signature that `unpack_pydantic_params` gives a function, and calls of it."""
+"""The flat signature that `unpack_pydantic_params` gives a function, and the calls of this
+function.
+"""

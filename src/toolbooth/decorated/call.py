@@ -1,4 +1,5 @@
-"""A call of a decorated function: its values are validated, and become the author's parameters.
+"""Handles a call of a decorated function: validates its values, and converts them to the author's
+parameters.
 
 In: the flat fields as keywords, or a model by its own name or position. Out: the arguments of the
 author's function. An instance of the model is passed on as it is, a dict is validated as the model,
@@ -39,8 +40,8 @@ def bind(flat: FlatFunction, args: tuple[Any, ...], kwargs: dict[str, Any]) -> B
     given = _Given(flat)
     given.take_positional(args)
     given.take_keywords(kwargs)
-    # Filled by name, so that `args` and `kwargs` fit the author's function, even if some of its
-    # parameters can only be given by position.
+    # Filled by name, so that `args` and `kwargs` fit the author's function, even if it has
+    # positional-only parameters.
     bound = flat.original.bind_partial()
     bound.arguments.update(given.by_host)
     if given.whole:
@@ -61,12 +62,12 @@ class _Given:
     fields: dict[str, Any] = field(default_factory=dict[str, Any])
     """Flat fields and plain parameters, by published key."""
     whole: dict[str, Any] = field(default_factory=dict[str, Any])
-    """Unpacked parameters that are given under their own name, or by position."""
+    """Unpacked parameters that are passed under their own name, or by position."""
     by_host: dict[str, Any] = field(default_factory=dict[str, Any])
     """Parameters that a framework fills."""
 
     def take_positional(self, args: tuple[Any, ...]) -> None:
-        """Positions are those of the author's function."""
+        """Take arguments by their position in the author's function."""
         if not args:
             return
         try:
@@ -77,7 +78,7 @@ class _Given:
             self._take_parameter(name, value)
 
     def take_keywords(self, kwargs: dict[str, Any]) -> None:
-        """A keyword is a flat field, or a parameter of the author's function."""
+        """Take keyword arguments: each is a flat field, or a parameter of the author's function."""
         contract = self.flat.contract
         keys = contract.shape.objects[0].fields
         for name, value in kwargs.items():
@@ -97,7 +98,9 @@ class _Given:
                 raise self._refused(f"got an unexpected keyword argument {name!r}")
 
     def _is_model(self, name: str, value: Any) -> bool:
-        """Whether a keyword is a model, though there is also a field of this name."""
+        """Return True if the value of a keyword is a model, although there is also a field with
+        this name.
+        """
         model = self.flat.models.get(name)
         return model is not None and value is not None and model.is_given_by(value)
 
@@ -119,7 +122,7 @@ class _Given:
 
 
 def _usage(flat: FlatFunction) -> str:
-    """How the function is called from Python."""
+    """Return a text that shows how to call the function from Python."""
     names = ", ".join(f"{name}=..." for name in flat.wire_names)
     models = ", ".join(f"{name}={model.name}(...)" for name, model in flat.models.items())
     whole = f", or give the model itself: {models}" if models else ""
@@ -127,10 +130,10 @@ def _usage(flat: FlatFunction) -> str:
 
 
 def _with_whole_models(flat: FlatFunction, given: _Given) -> dict[str, Any]:
-    """The arguments of a call that gives some models whole. All other fields are validated as
-    usual.
+    """Return the arguments of a call that passes some models as a whole. All other fields are
+    validated as usual.
     """
-    # If `name` was given flat and within a whole model, it would be unclear which of them counts.
+    # If `name` were passed both flat and inside a model, it would be unclear which value counts.
     mixed = [key for key in given.fields if flat.owner_of(key) in given.whole]
     if mixed:
         raise TypeError(
@@ -158,7 +161,7 @@ def _whole_model(flat: FlatFunction, name: str, value: Any) -> Mapping[str, Any]
 
 
 def _fields(flat: FlatFunction, given: _Given, without: frozenset[str]) -> dict[str, Any]:
-    """The values of all parameters but these."""
+    """Return the values of all parameters except these."""
     body = _json_of(given.fields)
     return _validated(flat.contract_without(without, python=body is None), given.fields, body)
 
@@ -171,8 +174,8 @@ def _validated(contract: Contract, given: dict[str, Any], body: bytes | None) ->
         ToolInputError: the values are not valid.
     """
     try:
-        # Plain JSON takes the whole way of a call, with repairs and refusals. Python objects, such
-        # as a `datetime` in a test, are only validated.
+        # Plain JSON goes through all stages of a call, with repairs and refusals. Python objects,
+        # such as a `datetime` in a test, are only validated.
         if body is None:
             values = values_of(contract, given)
         else:
@@ -185,10 +188,10 @@ def _validated(contract: Contract, given: dict[str, Any], body: bytes | None) ->
 
 
 def _json_of(given: dict[str, Any]) -> bytes | None:
-    """These values as JSON; None if one of them is not exactly JSON, as a framework reads it."""
+    """Return these values as JSON; None if one of them is not plain JSON."""
     try:
         body = orjson.dumps(given)
-        if b"null" in body:  # perhaps for NaN, which is to be refused
+        if b"null" in body:  # this may be NaN, which must be refused
             body = json_bytes(given)
     except TypeError:  # a Python object, or an integer beyond 64 bits
         try:
@@ -199,8 +202,8 @@ def _json_of(given: dict[str, Any]) -> bytes | None:
 
 
 def _is_json(given: dict[str, Any]) -> bool:
-    """Whether the values are plain JSON. The JSON writers alone do not show this: they also accept
-    other keys and types. They do not accept values that contain themselves.
+    """Return True if the values are plain JSON. The JSON writers cannot decide this, because they
+    also accept other keys and types. They refuse only values that contain themselves.
     """
     waiting: list[Iterable[Any]] = [given.values()]
     while waiting:

@@ -32,7 +32,7 @@ class FlatFunction:
     name: str
     original: inspect.Signature
     hints: Mapping[str, Any]
-    """By parameter, the annotation, resolved while its names can still be looked up."""
+    """The annotations by parameter. They are resolved early, while their names can be looked up."""
     params: list[ReadParam]
     """The parameters that callers send."""
 
@@ -65,7 +65,7 @@ class FlatFunction:
 
     @functools.cached_property
     def plain_keys(self) -> dict[str, str]:
-        """The other parameters, and the keys under which they are published."""
+        """Return the other parameters with their published keys."""
         return {
             each.name: keys_of(each.name, each.info)[0]
             for each in self.params
@@ -73,7 +73,7 @@ class FlatFunction:
         }
 
     def owner_of(self, key: str) -> str:
-        """The unpacked parameter that a flat field belongs to; empty for a plain parameter."""
+        """Return the unpacked parameter of a flat field; empty for a plain parameter."""
         if self.contract.bind is not None:  # there is only one parameter
             return self.params[0].name
         form = self.contract.shape.objects[0]
@@ -84,12 +84,14 @@ class FlatFunction:
 
     @functools.cached_property
     def own_contexts(self) -> list[str]:
-        """The parameters for Toolbooth's Context, which no plain framework knows."""
+        """Return the parameters for Toolbooth's Context, which other frameworks do not know."""
         return [name for name, hint in self.hints.items() if is_own_context(hint)]
 
     @functools.cached_property
     def contract(self) -> Contract:
-        """Compiled on first need: a model may name classes that are defined after the function."""
+        """Return the contract. It is compiled on first use, because a model may name classes that
+        are defined after the function.
+        """
         passing = passing_errors()
         contract = compile_params(self.function, self.params, name=self.name, passing=passing)
         hosts = self.original.parameters.keys() - {each.name for each in self.params}
@@ -103,12 +105,12 @@ class FlatFunction:
 
     @functools.cached_property
     def other_contracts(self) -> dict[Any, Contract]:
-        """The contracts that only calls from Python need, made on first use."""
+        """Return the cache of contracts that only calls from Python need."""
         return {}
 
     def contract_without(self, names: frozenset[str], *, python: bool) -> Contract:
-        """The contract of all flat fields but those of these unpacked parameters. `python`: not all
-        values are JSON.
+        """Return the contract of all flat fields except those of these unpacked parameters.
+        `python`: some values are not JSON.
         """
         if not names and not python:
             return self.contract
@@ -121,13 +123,12 @@ class FlatFunction:
         return self.other_contracts[key]
 
     def contract_of_whole(self, name: str, *, python: bool) -> Contract:
-        """The contract of one unpacked parameter that is given as a dict."""
+        """Return the contract of one unpacked parameter that is passed as a dict."""
         key = (name, python)
         if key not in self.other_contracts:
             [param] = [each for each in self.params if each.name == name]
             info = FieldInfo.from_annotation(self.hints[name])
-            # Given whole, the parameter has its Python name, not the one that it is published
-            # under.
+            # Here the parameter has its Python name and not its published one.
             info.alias = info.validation_alias = None
             params = [replace(param, info=info)]
             made = compile_direct(
@@ -138,7 +139,7 @@ class FlatFunction:
 
     @property
     def has_unpacked_fields(self) -> bool:
-        """Whether a plain parameter's model has unpacked fields of its own."""
+        """Return True if the model of a plain parameter has unpacked fields itself."""
         try:
             form = self.contract.shape.objects[0]
         except (ContractError, PydanticUserError) as error:
@@ -149,8 +150,8 @@ class FlatFunction:
 
     @functools.cached_property
     def is_finished(self) -> bool:
-        """Whether all classes that the models name exist. If not, only the names of the models'
-        fields are known yet.
+        """Return True if all classes that the models name exist. If not, only the names of the
+        models' fields are known.
         """
         try:
             _ = self.published
@@ -162,19 +163,21 @@ class FlatFunction:
 
     @functools.cached_property
     def published(self) -> Mapping[str, Any]:
-        """The schema that clients see."""
+        """Return the schema that clients see."""
         return portable(self.contract.schema)
 
     @functools.cached_property
     def required(self) -> dict[str, bool]:
-        """The published keys, and whether each must be sent."""
+        """Return the published keys. The value is True if the key is required."""
         if not self.is_finished:
             return self._required_by_class()
         must = self.published.get("required", ())
         return {name: name in must for name in self.contract.shape.objects[0].names}
 
     def _required_by_class(self) -> dict[str, bool]:
-        """`required`, from the fields of the classes alone: their types are not known yet."""
+        """Return `required` from the classes alone, because the types of their fields are not known
+        yet.
+        """
         found: dict[str, bool] = {}
         for param in self.params:
             required = param.info.is_required()
@@ -188,21 +191,21 @@ class FlatFunction:
 
     @functools.cached_property
     def wire_names(self) -> dict[str, str]:
-        """Parameter name -> published key. They differ if some host does not accept the key as a
-        parameter name.
+        """Return the published key by parameter name. They differ if some host does not accept the
+        key as a parameter name.
         """
         names = tuple(self.required)
         return {_parameter_name(name, names): name for name in names}
 
 
 def is_own_context(hint: Any) -> bool:
-    """Whether a parameter asks for Toolbooth's Context."""
+    """Return True if a parameter asks for Toolbooth's Context."""
     return not isinstance(hint, Unresolved) and is_context(hint)
 
 
 def _is_unfinished(error: Exception) -> bool:
-    """Whether a class that a model names does not exist yet. Then only the names of the model's
-    fields are known; their types are read on first use.
+    """Return True if a class that a model names does not exist yet. Then only the names of the
+    model's fields are known, and their types are read on first use.
     """
     cause = error.__cause__ or error
     unfinished = isinstance(cause, PydanticUserError) and cause.code == "class-not-fully-defined"
@@ -210,8 +213,8 @@ def _is_unfinished(error: Exception) -> bool:
 
 
 def _parameter_name(wire: str, taken: tuple[str, ...]) -> str:
-    """A parameter name that every framework accepts: some refuse keywords, `_x`, or a model's own
-    attributes.
+    """Return a parameter name that every framework accepts. Some refuse Python keywords, `_x`, or
+    names of attributes of a model.
     """
     reserved = keyword.iskeyword(wire) or wire in ("self", "cls", *dir(BaseModel))
     if not reserved and not wire.startswith(("_", "model_", "field_")):

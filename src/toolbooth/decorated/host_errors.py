@@ -1,4 +1,4 @@
-"""Refusals as exceptions whose text plain hosts show to the agent."""
+"""Raises refusals as exceptions whose text plain hosts show to the agent."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ def passing_errors() -> Passing:
 
 
 def _loaded(names: Mapping[str, str]) -> Passing:
-    """The exceptions of those hosts that are loaded."""
+    """Return the exceptions of the hosts that are loaded."""
     # Hosts are not imported here. If one is not loaded, its exceptions are not in use either.
     found = (getattr(sys.modules.get(home), name, None) for home, name in names.items())
     return tuple(each for each in found if isinstance(each, type))
 
 
 def visible(error: ToolInputError, contract: Contract) -> ToolInputError:
-    """The same refusal, as an exception whose text the loaded hosts show instead of masking it."""
+    """Return the same refusal as an exception whose text the loaded hosts show to the agent."""
     text = refusal_text(error, contract.limits.max_text)
     bases = _loaded(_HOST_ERRORS)
 

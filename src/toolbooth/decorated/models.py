@@ -1,4 +1,4 @@
-"""The class that is marked `Unpack`, and its fields as their author wrote them."""
+"""Finds the class that is marked `Unpack`, and its fields as their author wrote them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from toolbooth.markers import Unpack
 
 _UNIONS = (typing.Union, types.UnionType)
 _NAMED_TYPES = ("__value__", "__supertype__", "__bound__")
-"""Where a type alias, a NewType and a TypeVar have the type that they are a name for."""
+"""The attributes in which a type alias, a NewType and a TypeVar have their actual type."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -40,28 +40,28 @@ class UnpackedModel:
         return self.kind.__name__
 
     def is_given_by(self, value: Any) -> bool:
-        """Whether a value is an instance of the model, or None where the model may be None."""
+        """Return True if a value is an instance of the model, or None and the model may be None."""
         if value is None:
             return self.takes_none
         return not is_typeddict(self.kind) and isinstance(value, self.kind)
 
     @functools.cached_property
     def fields(self) -> Mapping[str, FieldInfo]:
-        """The fields by Python name, with annotation, default and aliases; none if they are not
-        known.
+        """Return the fields by Python name, with annotation, default and aliases; empty if they are
+        not known.
         """
         found: Mapping[str, FieldInfo] | None = getattr(self.kind, "__pydantic_fields__", None)
         return _fields_by_hints(self.kind) if found is None else found
 
 
 def unpacked_model(hint: Any, info: FieldInfo) -> UnpackedModel:
-    """The model that a hint marks. `info` has the default of the parameter or field."""
+    """Return the model that a hint marks. `info` has the default of the parameter or field."""
     kind, takes_none = _class_in(hint)
     default = None if info.default is PydanticUndefined else info.default
     return UnpackedModel(
         kind=kind,
         prefix=_marker_in(hint).prefix,
-        # `order: Order = None` is how some authors write an optional model, without `| None` in the
+        # Some authors write an optional model as `order: Order = None`, without `| None` in the
         # type.
         takes_none=takes_none or info.default is None,
         default=default,
@@ -69,12 +69,12 @@ def unpacked_model(hint: Any, info: FieldInfo) -> UnpackedModel:
 
 
 def is_marked(hint: Any) -> bool:
-    """Whether a hint has our marker, at any depth."""
+    """Return True if a hint contains our marker, at any depth."""
     return any(map(is_unpack, annotation_parts(hint)))
 
 
 def keys_of(name: str, info: FieldInfo) -> list[str]:
-    """The keys by which a field or parameter may be sent, the published one first."""
+    """Return the keys of a field or parameter, the published one first."""
     alias = info.validation_alias
     choices = alias.choices if isinstance(alias, AliasChoices) else [alias]
     return [*(each for each in choices if isinstance(each, str)), name]
@@ -86,8 +86,8 @@ def _marker_in(hint: Any) -> Unpack:
 
 
 def _class_in(hint: Any) -> tuple[Any, bool]:
-    """The class in a hint that is not Annotated, optional or only a name; and whether None is
-    allowed beside it.
+    """Return the class inside a hint, without `Annotated`, `| None` and type aliases; and True if
+    None is allowed.
     """
     takes_none = False
     while True:
@@ -105,7 +105,7 @@ def _class_in(hint: Any) -> tuple[Any, bool]:
 
 
 def _fields_by_hints(kind: Any) -> Mapping[str, FieldInfo]:
-    """The fields of a TypedDict or of a dataclass of the standard library."""
+    """Return the fields of a TypedDict or a standard dataclass."""
     if not dataclasses.is_dataclass(kind):
         hints = _hints_of(kind, getattr(kind, "__annotations__", {}))
         return {name: FieldInfo.from_annotation(hint) for name, hint in hints.items()}
@@ -115,8 +115,8 @@ def _fields_by_hints(kind: Any) -> Mapping[str, FieldInfo]:
 
 
 def _hints_of(kind: Any, written: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The annotations of a class; as they are written, if they name a class that does not exist
-    yet.
+    """Return the annotations of a class. If one names a class that does not exist yet, return them
+    unresolved.
     """
     try:
         return typing.get_type_hints(kind, include_extras=True)
@@ -125,6 +125,6 @@ def _hints_of(kind: Any, written: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _dataclass_field(hint: Any, field: dataclasses.Field[Any]) -> FieldInfo:
-    # Pydantic takes `Field(...)` as the default of a field in a dataclass of the standard library.
+    # Pydantic accepts `Field(...)` as the default of a field in a standard dataclass.
     written = field.default if isinstance(field.default, FieldInfo) else field
     return FieldInfo.from_annotated_attribute(hint, written)

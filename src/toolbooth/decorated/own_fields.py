@@ -1,4 +1,4 @@
-"""The type and the default of every flat parameter, as the author of the model wrote them."""
+"""Finds the type and the default of every flat parameter, as the author of the model wrote them."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ class OwnField:
 
 
 UNKNOWN = OwnField(annotation=Any, default=NOT_SENT)
-"""Of a key that is not a field, such as one of an overridden `__init__`."""
+"""For a key that is not a field, such as one of an overridden `__init__`."""
 
 
 def own_fields(flat: FlatFunction) -> dict[str, OwnField]:
-    """The fields by published key."""
+    """Return the fields by published key."""
     found: dict[str, OwnField] = {}
     for param in flat.params:
         model = flat.models.get(param.name)
@@ -50,12 +50,12 @@ def own_fields(flat: FlatFunction) -> dict[str, OwnField]:
 def _fields_of(
     model: UnpackedModel, prefix: str, instance: Any
 ) -> Iterator[tuple[list[str], OwnField]]:
-    """The fields of a model and of those that are unpacked in it, each with the keys by which it
-    may be sent. `instance` is the default of the whole model.
+    """Yield the fields of a model and of models unpacked in it, each with its keys. `instance` is
+    the default of the whole model.
     """
     for name, info in model.fields.items():
-        # Pydantic has taken the hint apart. It is put together again to find the marker, and `None`
-        # is there because `Annotated` needs at least one piece of metadata.
+        # Pydantic has split the hint. It is joined again to find the marker. `None` is added
+        # because `Annotated` needs at least one piece of metadata.
         hint: Any = typing.Annotated[(info.annotation, *info.metadata, None)]
         held = _held_by(instance, name)
         if is_marked(hint):
@@ -68,7 +68,7 @@ def _fields_of(
 
 
 def _held_by(instance: Any, name: str) -> Any:
-    """The value of a field in an instance, which may be a dict or None."""
+    """Return the value of a field in an instance, which may be a dict or None."""
     if is_object(instance):
         return instance.get(name, PydanticUndefined)
     return getattr(instance, name, PydanticUndefined)
@@ -84,8 +84,7 @@ def _own_field(info: FieldInfo, held: Any = PydanticUndefined) -> OwnField:
 def _made_by(factory: Any) -> Any:
     if factory is None:
         return NOT_SENT
-    # Any other factory may have a side effect, such as a new number, so it is not run only to show
-    # its value.
+    # Any other factory may have a side effect, so it is not called only to show its value.
     return factory() if factory in _PLAIN_FACTORIES else FACTORY
 
 
@@ -97,7 +96,9 @@ def _published_name(flat: FlatFunction, keys: list[str]) -> str:
 
 
 def _without_secret(flat: FlatFunction, published: str, field: OwnField) -> OwnField:
-    """The same field, with a secret default hidden. Pydantic's own secrets hide themselves."""
+    """Return the same field, with a secret default hidden. Pydantic's own secrets hide
+    themselves.
+    """
     is_hidden = field.default is None or isinstance(field.default, SecretStr | SecretBytes)
     if is_hidden or not flat.is_finished:
         return field

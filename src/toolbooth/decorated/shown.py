@@ -1,8 +1,8 @@
-"""Annotations and defaults that frameworks and people read differently.
+"""Annotations and defaults that look different to frameworks and people.
 
-A framework needs an annotation that passes every value on as it was sent, and a default that means
-"not sent". People should read `limit: int = 10`. So these objects print as, and are
-equal to, the type and the default of the field.
+A framework needs an annotation that passes on every value as it was sent, and a default that means
+"not sent". People should read `limit: int = 10`. So these objects are printed like the type and the
+default of the field, and are equal to them.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _ANNOTATED: Any = type(Annotated[int, ABSENT])
 
 # The class behind `Annotated` has no public name. Without `_root`, `typing` allows no subclass.
 class ShownType(_ANNOTATED, **{"_root": True}):
-    """`Annotated[origin, *metadata]` for frameworks, `shown` for people."""
+    """`Annotated[origin, *metadata]` for frameworks, and `shown` for people."""
 
     def __init__(self, shown: Any, origin: Any, metadata: tuple[Any, ...]) -> None:
         # Pyright does not know the base class.
@@ -37,14 +37,14 @@ class ShownType(_ANNOTATED, **{"_root": True}):
     def __eq__(self, other: object) -> bool:
         return other is self or other == self.__shown__
 
-    # Not the hash of the type: the caches of `typing` would take one for the other.
+    # Not the hash of the type, because the caches of `typing` would confuse the two.
     def __hash__(self) -> int:
         return id(self)
 
 
 # FastAPI subclasses it too, and Pydantic allows for that.
 class ShownDefault(FieldInfo):  # pyright: ignore[reportGeneralTypeIssues]
-    """A default that means "not sent" to frameworks, and that prints as the field's own default."""
+    """A default that means "not sent" to frameworks, and is printed as the field's own default."""
 
     def __init__(self, shown: Any) -> None:
         super().__init__(default_factory=lambda: ABSENT)

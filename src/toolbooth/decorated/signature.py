@@ -1,8 +1,8 @@
-"""The flat signature that frameworks and people read.
+"""Makes the flat signature that frameworks and people read.
 
-The types in the signature are `str` for frameworks, and those in `__annotations__` the fields' own:
-the official SDK reads the former, and parses text by itself wherever the type is not `str`
-(`pre_parse_json`, mcp 2.3). All of them pass every value on as it was sent.
+The signature has the type `str` everywhere, and `__annotations__` has the fields' own types. The
+official SDK reads the signature, and parses text itself if the type is not `str` (`pre_parse_json`,
+mcp 2.3). All annotations pass on every value as it was sent.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ def _annotations(signature: inspect.Signature) -> dict[str, Any]:
 
 
 def _with_own_type(hint: Any) -> Any:
-    """The annotation of a flat parameter with its own type for `get_type_hints`, if that type can
-    be evaluated.
+    """Return the annotation of a flat parameter, with its own type for `get_type_hints` if that
+    type can be evaluated.
     """
     if not isinstance(hint, ShownType) or _evaluated(hint.__shown__) is None:
         return hint
@@ -52,8 +52,8 @@ def _with_own_type(hint: Any) -> Any:
 
 
 def _kept_parameters(flat: FlatFunction) -> list[Parameter]:
-    """The parameters that a framework fills itself. Positions are those of the author's function,
-    so one that comes after a flat parameter must be named.
+    """Return the parameters that a framework fills itself. They keep their positions, so a
+    parameter after a flat one becomes keyword-only.
     """
     sent = {each.name for each in flat.params}
     kept: list[Parameter] = []
@@ -90,8 +90,8 @@ def _parameter(
 
 
 def _evaluated(annotation: Any) -> Any:
-    """A type without the `Annotated` in it; None if it names a class that does not exist yet."""
-    # Names are looked up in the module of the class. Those of this module do not count.
+    """Return a type without `Annotated`; None if it names a class that does not exist yet."""
+    # Names are looked up in the module of the class, and not in this module.
     space = {"__annotations__": {"hint": annotation}, "__module__": "builtins"}
     holder = type("_", (), space)
     try:
@@ -101,7 +101,7 @@ def _evaluated(annotation: Any) -> Any:
 
 
 def _other_keys(flat: FlatFunction, key: str) -> list[str]:
-    """Further keys by which the same field may be sent."""
+    """Return other keys of the same field."""
     if not flat.is_finished:
         return []
     fields = flat.contract.shape.objects[0].fields
@@ -110,8 +110,8 @@ def _other_keys(flat: FlatFunction, key: str) -> list[str]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _AsSent:
-    """The annotation of one flat parameter: published with its schema, passed on as it was sent,
-    and ABSENT if it was not sent.
+    """The annotation of one flat parameter. It publishes the schema of the field, and passes on the
+    value as it was sent, or ABSENT.
     """
 
     flat: FlatFunction = field(repr=False)
@@ -127,8 +127,8 @@ class _AsSent:
             return raw
         if _is_typed_dict_field():
             return any_value
-        # A union of one hides the default. So the parameter is published as required, but a missing
-        # one is reported here, with all other problems.
+        # A union with one branch hides the default. So the parameter is published as required, but
+        # a missing one is reported here, together with all other problems.
         return core_schema.union_schema([raw])
 
     def __get_pydantic_json_schema__(self, core: Any, handler: Any) -> dict[str, Any]:
@@ -136,9 +136,9 @@ class _AsSent:
 
 
 def _is_typed_dict_field() -> bool:
-    """Whether Pydantic is building a field of a typed dict, which pydantic-ai makes from a
-    signature. A required field may have no default there, and Pydantic's handler has no public name
-    for the kind of type that is built.
+    """Return True if Pydantic is building a field of a typed dict, which pydantic-ai makes from a
+    signature. There, a required field may not have a default. Pydantic's handler has no public
+    attribute that shows this.
     """
     frame = inspect.currentframe()
     while frame is not None:

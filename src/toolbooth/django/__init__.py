@@ -9,7 +9,7 @@ __all__ = ["warm"]
 
 
 def warm() -> None:
-    """Describe all tools now, instead of when each is first called or listed.
+    """Describe all tools now. Otherwise each is described when it is first called or listed.
 
     Call it in `wsgi.py`, after `get_wsgi_application()`: under `gunicorn --preload` the tools are
     then described once, before the workers are forked. It makes no query and starts no thread.

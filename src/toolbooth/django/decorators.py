@@ -85,8 +85,8 @@ def mcp_idempotent(view: V, /) -> V: ...
 @overload
 def mcp_idempotent() -> Callable[[V], V]: ...
 def mcp_idempotent(view: Any = None, /) -> Any:
-    """Say that a view, or one action of it, has the same effect if it is called twice. Clients that
-    repeat calls by themselves read it as `idempotentHint`.
+    """Declare that calling a view, or one action of it, twice has the same effect as calling it
+    once. Clients that repeat calls read this as `idempotentHint`.
     """
     if view is None:
         return mcp_idempotent
@@ -107,7 +107,7 @@ class Options(TypedDict, total=False):
     authentication_classes: Sequence[Any] | None
     throttle_classes: Sequence[Any] | None
     idempotent: bool
-    """Whether a second call with the same arguments changes nothing more."""
+    """Whether a second call with the same arguments has no further effect."""
     idempotency_key: bool
     """Whether callers may send a key, for which the function runs once, in a transaction."""
 
@@ -203,9 +203,9 @@ def mcp_dispatcher(**options: Unpack[Options]) -> Callable[[C], C]: ...
 def mcp_dispatcher(cls: Any = None, /, **options: Unpack[Options]) -> Any:
     """Publish a class as one tool, whose actions are the methods that are marked `@mcp_action`.
 
-    Each runs as a function with `@mcp_tool` does. What the class says of annotations, permissions,
-    authentication and throttles holds for every action that says nothing itself. Classes are found
-    in each app's `mcp_tools.py`; one instance answers every call.
+    Each runs as a function with `@mcp_tool` does. The annotations, permissions, authentication and
+    throttles of the class apply to every action that does not set its own. Classes are found in
+    each app's `mcp_tools.py`; one instance answers every call.
 
     Raises:
         ContractError: with every mistake in the class, each with its remedy.

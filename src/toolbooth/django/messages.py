@@ -211,7 +211,7 @@ NO_FIELD_SENT = "Nothing changed: no field was sent."
 NO_CONTENT = "Done. The API answered without content."
 NO_ROW_DELETED = "The API accepted the call, but no row was deleted or changed."
 ROW_KEPT = "The API keeps the row: it was changed, not deleted."
-OTHERS_TOO = "Other records, which you cannot list, were deleted or changed too."
+OTHERS_TOO = "Other records were deleted or changed too."
 
 
 def rows_of_kind(plural: str, names: Sequence[str], count: int) -> str:
@@ -229,7 +229,7 @@ def blocked_by(kinds: Iterable[str], *, has_others: bool, is_direct: bool, is_un
     rows = [*kinds]
     ending = "; delete or change them first" if rows else ""
     if has_others:
-        rows.append("other records, which you cannot list,")
+        rows.append("other records")
     what = "it" if is_direct else "it or to rows that would be deleted with it"
     undone = " Nothing was done." if is_undone else ""
     return f"It cannot be deleted: {'; '.join(rows)} refer to {what}{ending}.{undone}"

@@ -23,7 +23,7 @@ class Record:
         self.names: set[str] = set()
         """The fields that were read by name."""
         self.is_whole = False
-        """Whether the data was read as a whole: then the fields that are used are not known."""
+        """True if the data was read as a whole. Then it is not known which fields are used."""
 
 
 class _Walked(str):
@@ -39,7 +39,7 @@ class _Name(str):
 
     def __eq__(self, other: object) -> bool:
         is_same = str.__eq__(self, other)
-        # Names are also compared with each other, inside of dicts. That is not a read.
+        # Dicts also compare names with each other. That is not a read.
         if is_same is True and not isinstance(other, _Name | _Walked):
             self.record.names.add(str(self))
         return is_same
@@ -125,7 +125,7 @@ class _Reads(dict[Any, Any]):
 
 
 class _ReadForm(_Reads, QueryDict):
-    """Notes the same for form data."""
+    """Notes the fields that are read from form data."""
 
     def items(self) -> Any:
         # It walks over the keys of this object, so `__iter__` above has noted the read.

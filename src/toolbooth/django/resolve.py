@@ -1,9 +1,8 @@
-"""A path -> the match that Django's own `resolve()` gives it, found without trying every pattern.
+"""Finds the same match for a path as Django's own `resolve()`, without trying every pattern.
 
 Django tries the patterns of a URLconf in order. With thousands of them, that takes longer than the
-rest of a call. Here, a pattern is left out if the text that its regular expression begins with is
-not at the start of the path, so that it cannot match. All others are tried by Django's own code, in
-their own order.
+rest of a call. Here, a pattern is skipped if its regular expression begins with a text that is not
+at the start of the path. Django's own code tries all others in their order.
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ def resolve(resolver: URLResolver, path: str) -> ResolverMatch:
 
 
 class _Match(ResolverMatch):
-    """A match that finds out which patterns Django tries only when it is asked."""
+    """A match that collects the tried patterns only when they are read."""
 
     toolbooth_of: tuple[URLResolver, str, str | None]
 

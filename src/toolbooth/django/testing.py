@@ -1,4 +1,4 @@
-"""Tools called in tests as an agent of a user would call them:
+"""Calls tools in tests as an agent of a user:
 `acting_as(user).call("contacts__create", email=...)`.
 
 Every call is one HTTP request through the whole project: middleware, URLs, the boundary, the view,
@@ -35,7 +35,7 @@ _ids = count(1)
 
 
 def acting_as(user: Any) -> Agent:
-    """An agent of this user; None: of nobody in particular."""
+    """Return an agent of this user; with None, of an anonymous user."""
     return Agent(user)
 
 
@@ -58,7 +58,7 @@ def unread_fields(tool: str, arguments: Any = None, /, *, user: Any = None) -> U
 
 
 async def aunread_fields(tool: str, arguments: Any = None, /, *, user: Any = None) -> UnreadFields:
-    """`unread_fields`, for async tests."""
+    """Do the same as `unread_fields`, in an async test."""
     return await sync_to_async(unread_fields)(tool, arguments, user=user)
 
 

@@ -1,1 +1,3 @@
-"""Checks a `tools/list` for real clients: rules with dated evidence, over that data alone."""
+"""Checks the tools in a `tools/list` for real clients. Each rule has dated evidence, and needs only
+the list.
+"""

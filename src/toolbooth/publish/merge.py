@@ -1,7 +1,7 @@
 """Merges several nodes into one, for values that fit all of them or any of them.
 
-The children of a branch are not read yet. So `allOf` or `anyOf` is put around them, and each child
-is read later with everything that is known about it.
+The children of a branch are not read yet. So they are put into an `allOf` or `anyOf`, and each
+child is read later.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from toolbooth.publish.nodes import (
 from toolbooth.publish.words import combinations_phrase, describe, join_texts, phrase_of
 
 MAX_BRANCHES = 64
-"""Branches that an allOf of unions may have, if none of the unions has more."""
+"""An `allOf` of unions has at most this many branches, unless one of the unions has more."""
 
 _LARGER_WINS = frozenset(
     {"minimum", "exclusiveMinimum", "minLength", "minItems", "minProperties", "uniqueItems"}
@@ -39,7 +39,9 @@ _SMALLER_WINS = frozenset({"maximum", "exclusiveMaximum", "maxLength", "maxItems
 
 
 def intersect(left: Node, right: Node) -> Node:
-    """Return the node for values that fit both. Past the bound, return one of them: it is wider."""
+    """Return the node for values that fit both. Past the bound, return only one of them, which
+    allows more.
+    """
     annotations = describe(
         right.annotations | left.annotations, right.annotations.get("description")
     )
@@ -55,8 +57,8 @@ def _shared_branches(left: tuple[Branch, ...], right: tuple[Branch, ...]) -> tup
     fewest, most = min(left, right, key=len), max(left, right, key=len)
     if len(fewest) > MAX_BRANCHES:
         return fewest
-    # Each alternative with each: two unions of 8 make 64. Most pairs have different types and allow
-    # nothing.
+    # Every pair of alternatives is tried: two unions of 8 make 64. Most pairs have different types
+    # and allow nothing.
     pairs = [(one, other) for other in right for one in left]
     met = tuple(both for pair in pairs if (both := _intersect_branches(*pair)))
     return met if len(met) <= max(len(most), MAX_BRANCHES) else fewest
@@ -123,7 +125,7 @@ def all_of(schemas: list[Any]) -> Any:
 
 
 def restrict_to_values(branch: Branch, values: list[Any]) -> Branch | None:
-    """The branch with those of the values that are of its type, or None if there is none.
+    """Return the branch with only the values of its type; None if there are none.
 
     Vertex refuses an enum of objects or arrays (reportportal#25, 2025-07-30).
     """
@@ -137,7 +139,7 @@ def restrict_to_values(branch: Branch, values: list[Any]) -> Branch | None:
         keywords = describe(branch.keywords, phrase_of("only", {"enum": own}))
         return replace(branch, keywords=keywords, is_declared=True)
     is_undeclared_number = branch.kind == "number" and not branch.is_declared
-    # `{"enum": [1, 2]}` without a type lists integers only, so the type can be narrower than
+    # `{"enum": [1, 2]}` without a type lists only integers, so the type can be narrower than
     # `number`.
     is_whole = is_undeclared_number and all(has_kind(value, "integer") for value in own)
     kind = "integer" if is_whole else branch.kind
@@ -146,7 +148,7 @@ def restrict_to_values(branch: Branch, values: list[Any]) -> Branch | None:
 
 
 def enum_of(kind: str, values: list[Any]) -> Json:
-    """The `enum` for these values. Both booleans need none."""
+    """Return the `enum` for these values. If both booleans are allowed, no `enum` is needed."""
     distinct = without_repeats(values)
     return {} if kind == "boolean" and len(distinct) == 2 else {"enum": distinct}
 
@@ -183,8 +185,8 @@ def as_one_object(node: Node, others: Node) -> Node:
 
 
 def blend_objects(branches: list[Branch]) -> list[Branch]:
-    """Alternative objects as one: all properties, required if all require it, the combinations in
-    words.
+    """Merge alternative objects into one with all properties. A property is required if all objects
+    require it. The combinations are described in words.
     """
     if len(branches) < 2:
         return branches
@@ -192,12 +194,12 @@ def blend_objects(branches: list[Branch]) -> list[Branch]:
     blended = _keywords_of_all(every) | _merge_properties(every, any_of, closed=True)
     blended["required"] = _required_by_all(every)
     extras = [keywords.get("additionalProperties") for keywords in every]
-    # An object without `additionalProperties` is silent on other keys. The whole is silent too if
-    # one of them is, unless another allows any.
+    # An object without `additionalProperties` does not mention other keys. If one object does not,
+    # the merged one does not either, unless another object allows any keys.
     if True in extras or None not in extras:
         blended["additionalProperties"] = any_of(extras)
     keywords = describe(blended, combinations_phrase(every))
-    # Only a reference that every alternative was reached by is certainly above the children.
+    # Only references that lead to every alternative are certainly above the children.
     refs = frozenset[str].intersection(*(branch.refs for branch in branches))
     return [Branch(kind="object", keywords=keywords, refs=refs, is_declared=True)]
 
@@ -250,7 +252,7 @@ def any_of(schemas: list[Any]) -> Any:
     def narrows_another(schema: Json) -> bool:
         return any(identity(part) in distinct for part in array_of(schema.get("allOf")))
 
-    # "This, or this and more" is "this". Conditions are written so if they repeat properties.
+    # "A, or A and B" is the same as "A". Conditions that repeat properties have this form.
     kept = [schema for schema in distinct.values() if not narrows_another(schema)]
     if len(kept) > 1:
         return {"anyOf": kept}

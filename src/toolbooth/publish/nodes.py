@@ -1,6 +1,6 @@
 """The parts of a schema while it is being published: nodes, their branches, and their positions.
 
-Also here: the few questions about plain JSON that every other module of this package asks.
+Also a few functions about plain JSON that the other modules of this package share.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class Branch:
     refs: frozenset[str] = frozenset()
     """The references that were followed to get here."""
     is_declared: bool = False
-    """The author named this type; it is not just a part of "anything"."""
+    """True if the author named this type, and it is not just a part of "anything"."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,21 +76,23 @@ class Node:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Position:
-    """Where a schema is: the references followed above it and at the same node, and its depth."""
+    """The place of a schema: the references that were followed above it and at the same node, and
+    its depth.
+    """
 
     refs_above: frozenset[str] = frozenset({"#"})
     refs_here: frozenset[str] = frozenset()
     depth: int = 0
     combinators: int = 0
-    """How many combinators and references have been entered at this node."""
+    """The number of combinators and references that have been entered at this node."""
 
     def inside(self, *refs: str) -> Position:
-        """The same node, inside a combinator or behind a reference."""
+        """Return the position of the same node, inside a combinator or behind a reference."""
         here = self.refs_here.union(refs)
         return replace(self, refs_here=here, combinators=self.combinators + 1)
 
     def below(self, branch: Branch) -> Position:
-        """The children of a branch."""
+        """Return the position of the children of a branch."""
         return Position(refs_above=self.refs_above | branch.refs, depth=self.depth + 1)
 
 
@@ -99,17 +101,17 @@ ANY = Node(branches=tuple(Branch(kind=kind) for kind in KINDS))
 
 
 def object_of(value: Any) -> Json:
-    """The value if it is a JSON object, otherwise an empty one."""
+    """Return the value if it is a JSON object, otherwise an empty one."""
     return value if is_object(value) else {}
 
 
 def array_of(value: Any) -> list[Any]:
-    """The value if it is a JSON array, otherwise an empty one."""
+    """Return the value if it is a JSON array, otherwise an empty one."""
     return value if is_array(value) else []
 
 
 def has_kind(value: Any, kind: str) -> bool:
-    """Whether a value is of a JSON type. 1.0 is an integer, true is not."""
+    """Return True if a value has a JSON type. 1.0 is an integer; true is not."""
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         # `value // 1` is the value itself for `1.0`, which is an integer in JSON Schema.
         return kind == "number" or (kind == "integer" and value == value // 1)
@@ -117,22 +119,22 @@ def has_kind(value: Any, kind: str) -> bool:
 
 
 def values_of(schema: Any) -> list[Any]:
-    """The values that a schema lists in `const` or `enum`."""
+    """Return the values that a schema lists in `const` or `enum`."""
     written = object_of(schema)
     if "const" in written:
         return [written["const"]]
     if "enum" in written:
         return array_of(written["enum"])
     for part in array_of(written.get("allOf")):
-        # `allOf` with a list of values in one part restricts the whole to them.
+        # A list of values in one part of an `allOf` restricts the whole schema to them.
         if values := values_of(part):
             return values
     return []
 
 
 def identity(value: Any) -> str:
-    """The same text for the same JSON: 1.0 is 1, true is not."""
-    # Only the value itself: inside arrays and objects, 1.0 and 1 stay different.
+    """Return a text that is the same for equal JSON: 1.0 equals 1; true does not."""
+    # This applies only to the value itself: inside arrays and objects, 1.0 and 1 stay different.
     plain = int(value) if isinstance(value, float) and value.is_integer() else value
     return json.dumps(plain, sort_keys=True, ensure_ascii=False, default=str)
 
@@ -143,12 +145,12 @@ def is_same(left: Any, right: Any) -> bool:
 
 
 def without_repeats(values: list[Any]) -> list[Any]:
-    """The values in order, each once."""
+    """Return the values in the same order, each once."""
     return list({identity(value): value for value in values}.values())
 
 
 def copy_json(value: Any) -> Any:
-    """A copy in plain dicts and lists."""
+    """Return a copy in plain dicts and lists."""
     if _is_mapping(value):
         return {key: copy_json(item) for key, item in value.items()}
     if _is_sequence(value):

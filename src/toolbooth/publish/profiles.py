@@ -22,55 +22,56 @@ from toolbooth.publish.words import describe, describe_format
 from toolbooth.publish.write import Profile
 
 _ANY_ITEM_KINDS = ("string", "number", "boolean", "object")
-"""No arrays, so that the schema has an end."""
+"""Arrays are left out, so that the schema is finite."""
 
 ANY_ITEMS: Mapping[str, Any] = {"anyOf": [{"type": kind} for kind in _ANY_ITEM_KINDS]}
 """The items of an array inside a value that may be anything, as *portable* writes them."""
 
 
 class Portable(Profile):
-    """The words that every client reads (`docs/project/evidence/clients.md` and `wire.md`).
+    """Uses only keywords that every client reads (`docs/project/evidence/clients.md` and
+    `wire.md`).
 
     Each node has one `type`, or is an `anyOf` of such nodes.
     """
 
     def keeps_annotation(self, key: str, value: Any) -> bool:
-        """No `default: null`: beside required fields it made Claude Code send no arguments at all
-        (claude-code#3966, 2025-08-09).
+        """Return False for `default: null`. Beside required fields it made Claude Code send no
+        arguments at all (claude-code#3966, 2025-08-09).
         """
         return value is not None and super().keeps_annotation(key, value)
 
     def write_nullable(self, node: Json, *, required: bool) -> Json:
-        """In words, or not at all if the key can be left out. Null branches fail in Cursor
-        (cursor#3540, 2025-08-29) and Ollama (netclaw#51, 2026-02-27).
+        """Mention null in words, or not at all if the key can be left out. Null branches fail in
+        Cursor (cursor#3540, 2025-08-29) and Ollama (netclaw#51, 2026-02-27).
         """
         return describe(node, "or null") if required else node
 
     def write_null(self, *, required: bool) -> Json | None:
-        """In words, as a null branch."""
+        """Mention null in words, like for a null branch."""
         text: Json = {"type": "string", "description": "always null"}
         return self.write_typed(text) if required else None
 
     def write_open_object(self, node: Json) -> Json:
-        """In words: google-genai 3.1.0 raises on a boolean `additionalProperties`
-        (python-genai#2393, 2026-05-07).
+        """Mention other keys in words: google-genai 3.1.0 raises for a boolean
+        `additionalProperties` (python-genai#2393, 2026-05-07).
         """
         return describe(node, "more keys allowed" if "properties" in node else "any keys")
 
     def write_closed_object(self, node: Json) -> Json:
-        """Not at all: clients assume it."""
+        """Add nothing, because clients assume that other keys are forbidden."""
         return node
 
     def write_open_array(self, node: Json) -> Json:
-        """With `items` that have types. VS Code refuses an array without `items` (vscode#325618,
+        """Add `items` with types. VS Code refuses an array without `items` (vscode#325618,
         2026-07-13), and Claude Code sends text for an untyped node (claude-code#82652, 2026-08-15).
         """
         options = [self.write_typed({"type": kind}) for kind in _ANY_ITEM_KINDS]
         return {**node, "items": self.write_union(options)}
 
     def write_typed(self, node: Json) -> Json:
-        """With its `format` in words, unless that is `date-time`. Gemini refuses every request that
-        has a tool with another one (gemini-cli#2237, 2025-06-27; weave-os/router#387, 2026-06-12).
+        """Write `format` in words, unless it is `date-time`. Gemini refuses every request with a
+        tool that has another format (gemini-cli#2237, 2025-06-27; weave-os/router#387, 2026-06-12).
         """
         return describe_format(node)
 
@@ -79,11 +80,11 @@ class Exact(Profile):
     """A copy of the full JSON Schema, with references, null and closed objects."""
 
     def input_schema(self, contract: Contract) -> Json:
-        """The exact schema, also if the tool has a shorter one for listings."""
+        """Return the exact schema, even if the tool has a shorter one for listings."""
         return self.write(contract.schema)
 
     def write(self, schema: Schema) -> Json:
-        """A copy of the schema."""
+        """Return a copy of the schema."""
         return copy_json(schema)
 
 
@@ -92,11 +93,11 @@ PROFILES: Mapping[str, Profile] = {"portable": PORTABLE, "exact": Exact()}
 """The profiles that can be chosen by name."""
 
 ProfileChoice: TypeAlias = Literal["portable", "exact"] | Profile | type[Profile]
-"""A profile by name, or one of your own as a class or an instance."""
+"""A profile: its name, or your own class or instance."""
 
 
 def choose_profile(choice: Any) -> Profile:
-    """The profile for a `ProfileChoice`, or for anything else that an author passed as one.
+    """Return the profile for a `ProfileChoice`, or for any other value that an author passed.
 
     Raises:
         ValueError: for an unknown profile.
@@ -124,5 +125,5 @@ def input_schema(contract: Contract, profile: ProfileChoice = "portable") -> dic
 
 
 def portable(schema: Schema) -> dict[str, Any]:
-    """The schema of an arguments object, in the form that every client reads."""
+    """Return the schema of an arguments object in the form that every client reads."""
     return PORTABLE.write(schema)

@@ -1,7 +1,7 @@
-"""Reader: a JSON Schema goes in, a `Node` comes out: alternatives of one JSON type each.
+"""Reader: converts a JSON Schema to a `Node`, which has alternatives of one JSON type each.
 
-References are followed and combinators are merged, at this node only. The children of a node are
-still as written; `write.py` reads them when it writes the node.
+References are followed and combinators are merged, but only at this node. Its children are read
+when `write.py` writes the node.
 """
 
 from __future__ import annotations
@@ -38,10 +38,12 @@ from toolbooth.references import References
 from toolbooth.sample import json_in
 
 MAX_READS = 5_000
-"""Schemas read for one tool. A schema that needs more is cut nearer to its root."""
+"""At most this many schemas are read for one tool. A schema that needs more is cut at a lower
+depth.
+"""
 
 MAX_COMBINATORS = 32
-"""Combinators inside combinators, at one node."""
+"""At one node, combinators are nested at most this deep."""
 
 # An untyped schema that has one of these is read as the boundary reads it
 # (`compile/json_schema.py`).
@@ -71,14 +73,14 @@ class Reader:
         self._refs_hide_keywords = "draft-0" in str(root.get("$schema"))
 
     def read_to_depth(self, schema: Any, position: Position) -> Node:
-        """The node of a schema, without its children if it is too deep."""
+        """Return the node of a schema, without its children if it is too deep."""
         node = self.read(schema, position)
         if position.depth >= self.max_depth:
             return _cut(node, TOO_DEEP)
         return node
 
     def read(self, schema: Any, position: Position) -> Node:
-        """The node of a schema. It allows anything where the schema cannot be followed."""
+        """Return the node of a schema. It allows anything if the schema cannot be followed."""
         self.reads += 1
         written = object_of(schema)
         if schema is False or written.get("not") in (True, {}):
@@ -113,7 +115,7 @@ class Reader:
     # --- the schema's own keywords ---
 
     def _own_node(self, schema: Json, position: Position) -> Node:
-        """The node without references and combinators."""
+        """Return the node without references and combinators."""
         declared = _declared_kinds(schema)
         is_declared = bool(declared)
         branches: list[Branch] = []
@@ -130,7 +132,8 @@ class Reader:
 
     def _annotations(self, schema: Json) -> Json:
         kept = {key: value for key, value in schema.items() if self.keeps_annotation(key, value)}
-        # Otherwise an empty text would hide the description of the model that the schema refers to.
+        # An empty text is dropped, because it would hide the description of the model that the
+        # schema refers to.
         if not kept.get("description"):
             kept.pop("description", None)
         if "example" in schema and self.keeps_annotation("examples", []):  # OpenAPI's word for it
@@ -167,8 +170,8 @@ class Reader:
         return kept
 
     def _array_keywords(self, kept: Json, schema: Json, position: Position) -> Json:
-        """One schema for all items, and the order of a tuple in words: ChatGPT refuses tuple items
-        (enquire-mcp#354, 2026-07-18).
+        """Return one schema for all items, and describe the order of a tuple in words: ChatGPT
+        refuses tuple items (enquire-mcp#354, 2026-07-18).
         """
         if isinstance(schema.get("items"), list):  # a tuple, up to draft 2019-09
             tuple_key, rest_key = "items", "additionalItems"
@@ -179,10 +182,10 @@ class Reader:
         kept = describe(kept, phrase_of("contains", schema.get("contains")))
         if not prefix:
             return {**kept, "items": rest} if "items" in schema else kept
-        # `false` behind the tuple: there may be no further items.
+        # `false` after the tuple means that there may be no further items.
         if rest is False:
             kept["maxItems"] = min(len(prefix), schema.get("maxItems", len(prefix)))
-        # If there is no room for further items, their schema describes nothing that could be sent.
+        # If no further items may be sent, their schema is not needed.
         has_rest = kept.get("maxItems", len(prefix) + 1) > len(prefix)
         kept["items"] = any_of([*prefix, rest] if has_rest else prefix)
         labels = [self._label(item, position) for item in prefix]
@@ -204,7 +207,7 @@ class Reader:
         if not isinstance(schema.get("$ref"), str):
             return node
         ref = self._references.absolute(schema, schema["$ref"])
-        # The schema refers to itself at the very same place, such as in its own `allOf`, which adds
+        # The schema refers to itself at the same place, for example in its own `allOf`. That adds
         # nothing.
         if ref in position.refs_here:
             return node
@@ -222,8 +225,8 @@ class Reader:
         return intersect(node, Node(branches=tuple(branches), annotations=annotations))
 
     def _target(self, ref: str) -> Any:
-        """The schema that a reference of the root points to. True, which allows anything, if it is
-        not in this document.
+        """Return the schema that a reference points to. Return True, which allows anything, if it
+        is not in this document.
         """
         try:
             return self._references.target(self.root, ref)
@@ -235,7 +238,7 @@ class Reader:
 
 
 def _declared_kinds(schema: Json) -> list[str]:
-    """The JSON types that a schema names, or that its keywords imply."""
+    """Return the JSON types that a schema names, or that its keywords imply."""
     written = schema.get("type")
     names = array_of(written) or [written]
     declared = [kind for kind in names if kind in KINDS or kind == "integer"]
@@ -247,7 +250,7 @@ def _declared_kinds(schema: Json) -> list[str]:
 
 
 def _applies(key: str, kind: str, schema: Json) -> bool:
-    """Whether a schema has a constraint that means something for a JSON type."""
+    """Return True if a schema has a constraint that applies to a JSON type."""
     if key not in schema:
         return False
     if key == "format":
@@ -258,7 +261,9 @@ def _applies(key: str, kind: str, schema: Json) -> bool:
 
 
 def _parts(schema: Json) -> list[Any]:
-    """The schemas that all apply: those of `allOf`, and that a discriminator's tag is required."""
+    """Return the schemas that all apply: those of `allOf`, and the rule that a discriminator's tag
+    is required.
+    """
     parts = array_of(schema.get("allOf"))
     tag = object_of(schema.get("discriminator")).get("propertyName")
     if tag is not None and ("oneOf" in schema or "anyOf" in schema):
@@ -267,10 +272,10 @@ def _parts(schema: Json) -> list[Any]:
 
 
 def _conditions(schema: Json) -> Iterator[list[Any]]:
-    """Each condition as alternatives: with its consequence, or without."""
+    """Yield each condition as two alternatives: the condition with its consequence, or neither."""
     if "if" in schema:
-        # This allows more than JSON Schema does, because the second alternative does not exclude
-        # the condition. Calls are checked against the exact schema.
+        # The second alternative does not exclude the condition, so this allows more than JSON
+        # Schema does. Calls are checked against the exact schema.
         yield [{"allOf": [schema["if"], schema.get("then", True)]}, schema.get("else", True)]
     every = object_of(schema.get("dependentSchemas")) | object_of(schema.get("dependencies"))
     for name, needed in every.items():
@@ -306,7 +311,7 @@ def _content_phrase(schema: Json) -> str | None:
 
 
 def _cut(node: Node, reason: str) -> Node:
-    """The node without its children."""
+    """Return the node without its children."""
     branches = [_without_children(branch, reason) for branch in node.branches]
     return replace(node, branches=tuple(branches))
 

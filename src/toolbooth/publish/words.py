@@ -1,4 +1,4 @@
-"""Descriptions: a short phrase for each keyword that is not published."""
+"""Writes descriptions: a short phrase for each keyword that is not published."""
 
 from __future__ import annotations
 
@@ -10,32 +10,32 @@ from toolbooth.jsonvalue import Json, shorten
 from toolbooth.publish.nodes import array_of, identity, object_of, values_of
 
 MAX_PHRASE = 80
-"""Characters of a schema that is quoted."""
+"""A longer schema is not quoted."""
 
 MAX_LIST = 401
-"""Characters of a list of names or values, with the ellipsis."""
+"""A list of names or values has at most this many characters, with the ellipsis."""
 
 TAKEN_FORMAT = "date-time"
-"""The one format of text that every client takes."""
+"""The only text format that every client accepts."""
 
 _ENUM_KEYS = frozenset({"type", "const", "enum"})
 
 
 def describe(keywords: Json, more: str | None) -> Json:
-    """The keywords, with more in their description."""
+    """Return the keywords with a longer description."""
     text = join_texts(keywords.get("description"), more)
     return {**keywords, "description": text} if text else keywords
 
 
 def join_texts(text: str | None, more: str | None) -> str | None:
-    """A text with another one in brackets behind it, unless it contains that already."""
+    """Return a text followed by another one in brackets, unless it already contains that."""
     if text and more and more not in text:
         return f"{text} ({more})"
     return text or more
 
 
 def describe_format(keywords: Json) -> Json:
-    """A node of type string with its `format` in words. `date-time` stays as it is."""
+    """Return a node of type string with its `format` in words. `date-time` is kept."""
     words = format_phrase(keywords.get("format"))
     if keywords.get("type") != "string" or words is None:
         return keywords
@@ -44,19 +44,21 @@ def describe_format(keywords: Json) -> Json:
 
 
 def format_phrase(name: Any) -> str | None:
-    """A `format` of text in words. None if the format stays as it is."""
+    """Return a text `format` in words; None if the format is kept."""
     if not isinstance(name, str) or name == TAKEN_FORMAT:
         return None
     return WORDS_OF_FORMATS.get(name, name)
 
 
 def shorten_list(text: str) -> str:
-    """A list of names or values, cut where it gets too long to read."""
+    """Return a list of names or values as text, cut if it is too long to read."""
     return shorten(text, MAX_LIST)
 
 
 def phrase_of(word: str, schema: Any) -> str | None:
-    """A word and the schema that it is about. None if that would be long, or there is nothing."""
+    """Return a word followed by its schema; None if that would be too long, or if the schema is
+    empty.
+    """
     written = dict(object_of(schema))
     written.pop("title", None)
     written.pop("description", None)
@@ -76,7 +78,7 @@ def phrase_of(word: str, schema: Any) -> str | None:
 
 
 def value_text(value: Any) -> str:
-    """A value as people read it: text without quotes."""
+    """Return a value for people to read: text without quotes."""
     return value if isinstance(value, str) else identity(value)
 
 
@@ -93,7 +95,7 @@ def dependency_phrases(schema: Json) -> Iterator[str]:
 
 
 def dependencies(schema: Json) -> Iterator[tuple[str, list[Any]]]:
-    """Each key that needs others beside it, and those."""
+    """Yield each key that requires other keys, with these keys."""
     every = object_of(schema.get("dependentRequired")) | object_of(schema.get("dependencies"))
     for name, needed in every.items():
         if names := array_of(needed):
@@ -101,7 +103,9 @@ def dependencies(schema: Json) -> Iterator[tuple[str, list[Any]]]:
 
 
 def combinations_phrase(objects: list[Json]) -> str | None:
-    """Which keys go together where alternative objects are published as one."""
+    """Return the phrase that describes which keys belong together, if alternative objects are
+    published as one.
+    """
     labels_of_each = [list(_key_labels(keywords)) for keywords in _without_covered(objects)]
     shared = set(labels_of_each[0]).intersection(*labels_of_each)
     phrases = dict.fromkeys(_keys_phrase(labels, shared) for labels in labels_of_each)
@@ -111,7 +115,7 @@ def combinations_phrase(objects: list[Json]) -> str | None:
 
 
 def _without_covered(objects: list[Json]) -> list[Json]:
-    """The objects without those that only require more keys than another one."""
+    """Return the objects, without those that only require more keys than another one."""
     alike: dict[str, list[Json]] = {}
     for keywords in objects:
         alike.setdefault(identity({**keywords, "required": None}), []).append(keywords)
@@ -119,7 +123,7 @@ def _without_covered(objects: list[Json]) -> list[Json]:
 
 
 def _least_required(group: list[Json]) -> list[Json]:
-    """Of objects that only require different keys: those that no other one covers."""
+    """Of objects that differ only in their required keys, return those that no other one covers."""
     kept: list[Json] = []
     # Those that require the least come first, because only they can cover others.
     for keywords in sorted(group, key=lambda each: len(each.get("required", ()))):

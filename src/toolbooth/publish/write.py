@@ -33,7 +33,9 @@ MAX_DEPTH = 12
 MAX_BYTES = 40_000  # or twice the exact schema, if that is more
 
 ANNOTATIONS = frozenset({"description", "default", "examples", "deprecated"})
-"""The keywords that inform a reader and restrict nothing. `title` only costs tokens."""
+"""The keywords that are annotations and restrict nothing. `title` is left out because it costs
+tokens.
+"""
 
 NULL: Json = {"type": "null"}
 
@@ -47,16 +49,16 @@ class Profile:
     """
 
     max_depth: int = MAX_DEPTH
-    """Levels of nesting that are shown."""
+    """The number of nested levels that are published."""
     max_bytes: int = MAX_BYTES
-    """Size from which less nesting is shown."""
+    """A larger schema is published with fewer levels."""
 
     def input_schema(self, contract: Contract) -> Json:
-        """The `inputSchema` of a tool."""
+        """Return the `inputSchema` of a tool."""
         return self.write(contract.listing_schema or contract.schema)
 
     def write(self, schema: Schema) -> Json:
-        """The schema of an arguments object, in the words of this profile."""
+        """Return the schema of an arguments object as this profile writes it."""
         root: Json = copy_json(schema)
         max_bytes = max(self.max_bytes, 2 * len(identity(root)))
         depth = self.max_depth
@@ -72,44 +74,47 @@ class Profile:
     # --- the methods that a profile may replace ---
 
     def keeps_annotation(self, key: str, value: Any) -> bool:
-        """Whether a keyword that restricts nothing is published, such as `default`."""
+        """Return True if an annotation such as `default` is published."""
         return key in ANNOTATIONS or (key.startswith("x-") and key != VERBATIM_KEYWORD)
 
     def write_union(self, options: list[Json]) -> Json:
-        """A node with several alternatives."""
+        """Write a node with several alternatives."""
         return {"anyOf": options}
 
     def write_nullable(self, node: Json, *, required: bool) -> Json:
-        """A node that may also be null. `required`: the key cannot be left out instead."""
+        """Write a node that may also be null. `required`: the key cannot be left out instead."""
         if "anyOf" in node:
             return {**node, "anyOf": [*node["anyOf"], NULL]}
         return {"anyOf": [node, NULL]}
 
     def write_null(self, *, required: bool) -> Json | None:
-        """A node that can only be null. None leaves it out."""
+        """Write a node that can only be null. Return None to leave it out."""
         return NULL
 
     def write_open_object(self, node: Json) -> Json:
-        """An object that takes any other keys."""
+        """Write an object that accepts any other keys."""
         return {**node, "additionalProperties": True}
 
     def write_closed_object(self, node: Json) -> Json:
-        """An object that takes no other keys."""
+        """Write an object that accepts no other keys."""
         return {**node, "additionalProperties": False}
 
     def write_open_array(self, node: Json) -> Json:
-        """An array inside a value that may be anything."""
+        """Write an array inside a value that may be anything."""
         return node
 
     def write_typed(self, node: Json) -> Json:
-        """A node, or one alternative of it, that has a `type`. Its children are written already."""
+        """Write a node, or one of its alternatives, that has a `type`. Its children are already
+        written.
+        """
         return node
 
     # --- the walk ---
 
     def _write_root(self, reader: Reader) -> Json:
-        """MCP asks for `type: object`. Anthropic and OpenAI refuse combinators at the root
-        (claude-code#710 2025-04-04, argent#773 2026-08-11), so alternatives become one object.
+        """Write the root. MCP requires `type: object`. Anthropic and OpenAI refuse combinators at
+        the root (claude-code#710 2025-04-04, argent#773 2026-08-11), so alternatives become one
+        object.
         """
         position = Position()
         node = reader.read_to_depth(reader.root, position)
@@ -121,7 +126,7 @@ class Profile:
     def _write_node(
         self, reader: Reader, schema: Any, position: Position, *, required: bool
     ) -> Json | None:
-        """The node for a schema, or None if nothing can be sent there."""
+        """Write the node of a schema; None if nothing can be sent there."""
         node = reader.read_to_depth(schema, position)
         others = [branch for branch in node.branches if branch.kind != "null"]
         is_nullable = len(others) < len(node.branches)
@@ -132,7 +137,9 @@ class Profile:
         return self.write_nullable(written, required=required) if is_nullable else written
 
     def _write_options(self, options: list[Json], node: Node) -> Json:
-        """One option becomes the node itself. The node's own text comes first."""
+        """Write the options of a node. A single option becomes the node itself. The node's own text
+        comes first.
+        """
         written = options[0] if len(options) == 1 else self.write_union(options)
         text = join_texts(node.annotations.get("description"), written.get("description"))
         written = {**written, **node.annotations}
@@ -156,8 +163,8 @@ class Profile:
         required: list[str] = list(dict.fromkeys(keywords.get("required", [])))
         extra = keywords.get("additionalProperties")
         declared: Json = dict(keywords.get("properties", {}))
-        # `required` may name a key that `properties` does not have. It must be sent nevertheless,
-        # with a value that any other key may have.
+        # `required` may name a key that is not in `properties`. This key must still be sent, with
+        # any value that undeclared keys may have.
         for name in required:
             declared.setdefault(name, True if extra is None else extra)
         properties: Json = {}
@@ -186,14 +193,16 @@ class Profile:
             return self.write_open_array(written)
         items = self._write_node(reader, branch.keywords.get("items", True), below, required=True)
         if items is None:
-            # Nothing can be sent as an item, so only the empty array is left. `items` remains a
-            # schema with a type, which is what `write_typed` of a profile gets everywhere else.
+            # No item can be sent, so only the empty array is valid. `items` is still a schema with
+            # a type, because `write_typed` of a profile expects that.
             return {**written, "items": self.write_typed({"type": "string"}), "maxItems": 0}
         return {**written, "items": items}
 
 
 def _tidy(options: list[Json]) -> list[Json]:
-    """No option twice, plain enums of one type as one, no plain integer beside a plain number."""
+    """Return the options without repetitions. Plain enums of one type are merged, and a plain
+    integer is dropped beside a plain number.
+    """
     values: dict[str, list[Any]] = {}
     for option in options:
         if _is_plain_enum(option):

@@ -1,3 +1,3 @@
-"""An MCP tool server without I/O: a registry, the protocol, and two thin shells. Start at
+"""An MCP tool server: a registry, the protocol without I/O, and two thin transports. Start at
 `respond.py`.
 """

@@ -1,6 +1,7 @@
-"""The answers of the stdio shell: each is written whole, and each call gets one.
+"""Writes the answers of the stdio transport.
 
-They are written by the event loop, and at the very end by another thread, if the loop hangs.
+Each answer is written completely, and each call gets exactly one. The event loop writes them; if it
+hangs at the end of the process, another thread does.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from toolbooth.server.revisions import INTERNAL_ERROR
 
 
 def error_reply(request_id: Any, code: int, words: str) -> bytes:
-    """A JSON-RPC error."""
+    """Return a JSON-RPC error as bytes."""
     reply = {"jsonrpc": "2.0", "id": request_id, "error": {"code": code, "message": words}}
     try:
         return orjson.dumps(reply)
@@ -31,8 +32,8 @@ class Answers:
     """Writes messages to a client, and knows which calls have no answer yet."""
 
     def __init__(self, sink: IO[bytes], lost: Callable[[], None]) -> None:
-        # From here on, bytes are written past Python's buffer: `deadline.py` ends the process with
-        # `os._exit`, which would lose anything that is still in it.
+        # From here on, bytes bypass Python's buffer: `deadline.py` ends the process with
+        # `os._exit`, which would lose buffered bytes.
         sink.flush()
         self.sink = sink.fileno()
         self.lost = lost
@@ -42,22 +43,22 @@ class Answers:
         self.is_closed = False
 
     def write(self, message: bytes) -> None:
-        """Write a message that ends no call."""
+        """Write a message that is not the answer to a call."""
         with self.lock:
             self._write(message)
 
     def end(self, call: Any, message: bytes = b"") -> None:
-        """Write the answer to a call, if it has none yet and gets one."""
+        """Write the answer to a call, unless it has one already."""
         with self.lock:
             is_open = self.open.pop(call, None) is not None
             if is_open and message:
                 self._write(message)
 
     def close(self, words: str) -> None:
-        """Answer all calls that are open with an error, and nothing after it."""
+        """Answer all open calls with an error. Nothing is written after that."""
         with self.lock:
-            # The bytes of a call are kept until it ends, since its id need not be repeatable. A
-            # call without a usable id cannot be answered.
+            # The bytes of a call are kept until it ends, because its id is read from them. A call
+            # without a usable id cannot be answered.
             for line in list(self.open.values()):
                 request_id = id_in(line)
                 if request_id is not None:
@@ -67,11 +68,10 @@ class Answers:
     def _write(self, message: bytes) -> None:
         rest = memoryview(message + b"\n")
         try:
-            # The system takes as much as there is room for in the pipe, which may be less than the
-            # whole message.
+            # The system accepts as much as fits in the pipe, which may be less than the message.
             while rest and not self.is_closed:
                 rest = rest[self._write_some(rest) :]
-        except OSError:  # the client has gone
+        except OSError:  # the client has disconnected
             self.is_closed = True
             self.lost()
 
@@ -79,7 +79,8 @@ class Answers:
         try:
             return os.write(self.sink, rest)
         except BlockingIOError:
-            # Standard input is the same socket or terminal, and the event loop does not block.
+            # Standard input is the same socket or terminal, which the event loop has made
+            # non-blocking.
             with selectors.DefaultSelector() as selector:
                 selector.register(self.sink, selectors.EVENT_WRITE)
                 selector.select()

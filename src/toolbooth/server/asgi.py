@@ -1,4 +1,4 @@
-"""The HTTP shell: one ASGI application around `respond`. It checks the parts that only HTTP has:
+"""The HTTP transport: an ASGI application around `respond`. It checks the parts that only HTTP has:
 method, host, origin and size.
 """
 
@@ -36,10 +36,12 @@ Application = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 LOCAL_HOSTS = ("localhost", "127.0.0.1", "[::1]")
 STOPPED = "the server is stopping"
-"""The message of `task.cancel(STOPPED)`: the request is answered, and then the task ends."""
+"""The message for `task.cancel(STOPPED)`. A task that is cancelled with it still sends an answer
+before it ends.
+"""
 
 _WHILE = 0.05
-"""Seconds before anyone looks whether the client is still there."""
+"""Seconds after which the connection of a waiting call is checked for a disconnect."""
 _JSON = (b"content-type", b"application/json")
 _END: dict[str, Any] = {"type": "http.response.body", "body": b""}
 EVENT_STREAM = [
@@ -57,12 +59,12 @@ def app(
     max_body: int = DEFAULT_LIMITS.max_bytes,
     max_seconds: float = 30.0,
 ) -> Application:
-    """An ASGI application that serves `registry` at `path`.
+    """Return an ASGI application that serves `registry` at `path`.
 
-    `hosts` names the hosts that may be asked for, without port; `"*"` allows all (behind a proxy
-    that checks). An `Origin`, where a browser sends one, must be of an allowed host, or be listed
-    in `origins`. A request has at most `max_body` bytes, and once its body has begun, `max_seconds`
-    to send the rest.
+    `hosts` has the allowed values of the `Host` header, without port; `"*"` allows all (behind a
+    proxy that checks it). If a browser sends an `Origin`, it must have an allowed host, or be
+    listed in `origins`. A request has at most `max_body` bytes, and must send its body within
+    `max_seconds`.
 
     Raises:
         ValueError: one of `hosts` is not a host.
@@ -96,13 +98,16 @@ def checked(
     origins: frozenset[str],
     methods: Sequence[str] = ("POST",),
 ) -> tuple[dict[str, str], tuple[int, str] | None]:
-    """Return the headers by lower-case name, or the status and message of a refusal by HTTP."""
+    """Check the headers. Return them by lower-case name, and the status and message if the request
+    is refused.
+    """
     # httptools keeps the white space after a value, which is not part of it (RFC 9110, 5.5).
     headers = {
         str(name, "latin-1"): str(value.rstrip(b" \t"), "latin-1")
         for name, value in scope["headers"]
     }
-    # Names that came twice are looked for only if the dict has lost some. Most requests have none.
+    # Repeated headers are looked for only if the dict has fewer entries than the list. Most
+    # requests have none.
     if len(headers) != len(scope["headers"]) and (twice := _sent_twice(scope)):
         return headers, (400, messages.header_sent_twice(twice))
     # In ASGI, `path` includes `root_path`, the prefix at which the application is mounted.
@@ -111,7 +116,7 @@ def checked(
     if scope["method"] not in methods:
         return headers, (405, messages.SEND_BY_POST)
     if ANY_HOST not in hosts:
-        # A web page can let its own name point to 127.0.0.1 (DNS rebinding), and then reach a local
+        # With DNS rebinding, a web page makes its own name point to 127.0.0.1, and reaches a local
         # server from the user's browser. Its requests still have that name in `Host`.
         if host_in_host(headers.get("host", "")) not in hosts:
             return headers, (421, messages.WRONG_HOST)
@@ -120,7 +125,7 @@ def checked(
             return headers, (403, messages.WRONG_ORIGIN)
     if scope["method"] != "POST":
         return headers, None
-    # A browser sends `text/plain` to other sites without asking them first, but not
+    # A browser sends `text/plain` to other sites without a preflight request, but not
     # `application/json`.
     if headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
         return headers, (415, "send application/json")
@@ -128,8 +133,8 @@ def checked(
 
 
 def _sent_twice(scope: Scope) -> str | None:
-    """A header that was sent more than once, although the server decides by its value and could
-    only use one of them.
+    """Return the name of a header that the server uses and that was sent more than once; None if
+    there is none.
     """
     names = Counter(str(name, "latin-1") for name, _ in scope["headers"])
     for name, count in names.items():
@@ -139,8 +144,8 @@ def _sent_twice(scope: Scope) -> str | None:
 
 
 async def read_body(receive: Receive, max_body: int, max_seconds: float) -> bytes | None:
-    """The body, read no further than to know that it is too long; None if the client left before
-    its end.
+    """Return the body; None if the client disconnected before its end. Reading stops when the body
+    is too long.
     """
     # Most bodies come in one message, which needs neither a timer nor a list of parts.
     message = await receive()
@@ -188,8 +193,8 @@ async def _serve(
 
 
 def _last_words(error: asyncio.CancelledError, body: bytes) -> bytes:
-    """The answer to a request that has none when the server stops. Raises the error if it is
-    cancelled for another reason.
+    """Return the answer to a request that is still running when the server stops. Raise the error
+    again if the task was cancelled for another reason.
     """
     task = asyncio.current_task()
     if error.args != (STOPPED,) or task is None:
@@ -203,14 +208,13 @@ def _last_words(error: asyncio.CancelledError, body: bytes) -> bytes:
 def _watched(
     answering: Coroutine[Any, Any, Reply], receive: Receive
 ) -> Generator[Any, Any, Reply | None]:
-    """The reply; None if the client left before it was there: then the call was cancelled.
+    """Return the reply; None if the client disconnected first, and the call was cancelled.
 
-    A call that waits for nothing is answered before anyone could leave: only one that does is
-    watched.
+    Only a call that has to wait is watched for this.
     """
     steps = answering.__await__()
     try:
-        # The coroutine is run by hand to its first wait. Most calls never wait, and then cost
+        # The coroutine is run by hand up to its first wait. Most calls never wait, so they need
         # neither a task nor a timer.
         waits_for = next(steps)
     except StopIteration as done:
@@ -221,7 +225,7 @@ def _watched(
     except asyncio.CancelledError:
         if not leaving.left:
             raise
-        # The client's leaving was the reason, and it is dealt with here: the task itself continues.
+        # The client has disconnected. That is handled here, so the task itself continues.
         leaving.calling.uncancel()
         return None
     finally:
@@ -229,13 +233,13 @@ def _watched(
 
 
 def _going_on(steps: Generator[Any, Any, Reply], waits_for: Any) -> Generator[Any, Any, Reply]:
-    """The rest of a coroutine that has been begun."""
+    """Run the rest of a coroutine that was started by hand."""
     while True:
         try:
             sent = yield waits_for
         except BaseException as error:
-            # An exception while waiting, such as a cancellation, belongs to the coroutine, as
-            # `await` would pass it on.
+            # An exception during the wait, such as a cancellation, is thrown into the coroutine, as
+            # `await` does it.
             resume = partial(steps.throw, error)
         else:
             resume = partial(steps.send, sent)
@@ -246,7 +250,7 @@ def _going_on(steps: Generator[Any, Any, Reply], waits_for: Any) -> Generator[An
 
 
 class _Leaving:
-    """Cancels a call whose client leaves. Most calls end before anyone could, so it looks up only
+    """Cancels a call if its client disconnects. Most calls end quickly, so the check begins only
     after a while.
     """
 
@@ -264,7 +268,8 @@ class _Leaving:
         self.waiting.add_done_callback(self._gone)
 
     def _gone(self, done: asyncio.Task[None]) -> None:
-        # `stop` cancels it too. Only if it ended by itself, the client has left.
+        # `stop` cancels this task too. The client has disconnected only if the task ended by
+        # itself.
         if not done.cancelled():
             self.left = True
             self.calling.cancel()
@@ -276,19 +281,19 @@ class _Leaving:
 
 
 async def _stream(events: AsyncGenerator[bytes, None], receive: Receive, send: Send) -> None:
-    """Send events as they come. A client that closes the stream has cancelled the call."""
+    """Send events as they arrive. If the client closes the stream, the call is cancelled."""
     sending = asyncio.ensure_future(_send_all(events, send))
     leaving = asyncio.ensure_future(left(receive))
     leaving.add_done_callback(lambda _: sending.cancel())
     try:
-        # `wait` neither raises the error of the task nor cancels it, so both can be done in the
-        # right order below.
+        # `wait` neither raises the error of the task nor cancels it. Both are done in the right
+        # order below.
         await asyncio.wait((sending,))
     finally:
         leaving.cancel()
         sending.cancel()
-        # The call behind the events is cancelled when they are closed. Without this wait, it would
-        # still run after the request has ended.
+        # Closing the events cancels their call. Without this wait, the call would still run after
+        # the request has ended.
         await asyncio.wait((sending,))
     if not sending.cancelled():
         sending.result()

@@ -19,7 +19,8 @@ def check_token(token: str) -> None:
 
 
 def require_token(application: Application, token: str) -> Application:
-    """The same application, for requests with `Authorization: Bearer` and this token.
+    """Return an application that passes on only requests with `Authorization: Bearer` and this
+    token.
 
     Raises:
         ValueError: the token is empty, or has a character that the header cannot carry.
@@ -43,7 +44,7 @@ def _is_sent(scope: Scope, expected: bytes) -> bool:
     if len(sent) != 1:
         return False
     scheme, _, token = sent[0].strip().partition(b" ")
-    # In constant time: how much of a guess is right must not show.
+    # Compared in constant time, so that the time does not show how much of a guess is right.
     return scheme.lower() == b"bearer" and hmac.compare_digest(token.strip(), expected)
 
 

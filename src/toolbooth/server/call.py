@@ -1,5 +1,5 @@
-"""One call of one registered tool: the stages of the boundary, with a time limit, a mask for
-crashes, and a record.
+"""Handles one call of a registered tool: the stages of the boundary, with a time limit, a fixed
+message for crashes, and a record.
 """
 
 from __future__ import annotations
@@ -87,8 +87,8 @@ async def call(
             values = await off_the_loop(partial(watch.accept, reading, shows))
         else:
             values = watch.accept(reading, shows)
-        # `watch.tool` and not `tool`: the arguments may have chosen the sub-tool of a dispatcher,
-        # or a variant such as help.
+        # This uses `watch.tool` and not `tool`, because the arguments may have chosen the sub-tool
+        # of a dispatcher, or a variant such as help.
         value = await _run(watch.tool, values, context)
     except asyncio.CancelledError as error:
         return watch.cancelled(error)
@@ -101,9 +101,9 @@ async def call(
 
 
 def _is_ctrl_c(error: BaseException, tool: Tool) -> bool:
-    """Whether an exception may be the user's, who wants the server to end. Python raises it in the
-    main thread alone; an event loop that handles the signal itself, as `asyncio.run` does, lets
-    none through.
+    """Return True if an exception may be a Ctrl-C of the user. Python raises KeyboardInterrupt only
+    in the main thread, and not under an event loop that handles the signal itself, such as that of
+    `asyncio.run`.
     """
     return (
         isinstance(error, KeyboardInterrupt)
@@ -122,8 +122,8 @@ def call_sync(
     plain: bool = False,
     shows: Shows | None = None,
 ) -> Result:
-    """`call` without an event loop: a sync tool runs in this thread, an async one in a loop of its
-    own.
+    """Do the same as `call`, without a running event loop. A sync tool runs in this thread, an
+    async tool in its own loop.
     """
     if tool.needs_loop:
         return _in_a_loop(tool, call(registry, tool, reading, context, plain=plain, shows=shows))
@@ -136,7 +136,7 @@ def call_sync(
         # A sync function may still return a coroutine, such as a lambda around an async function.
         if must_be_awaited(value):
             value = asyncio.run(awaited(value))
-    except KeyboardInterrupt:  # here the tool runs in the thread of the user's Ctrl-C
+    except KeyboardInterrupt:  # the tool runs in the thread that gets Ctrl-C
         raise
     except BaseException as error:
         return watch.failed(error)
@@ -154,7 +154,7 @@ def _in_a_loop(tool: Tool, calling: Coroutine[Any, Any, Result]) -> Result:
 
 
 def refuse(registry: Registry, tool: Tool, context: Context, *problems: Problem) -> Result:
-    """Return the refusal of a call whose arguments are not even read. Raises ToolInputError like
+    """Return the refusal of a call whose arguments are not read at all. Raises ToolInputError like
     `call`.
     """
     return _Watch(registry, tool, context, plain=True, reading=None).failed(
@@ -163,12 +163,12 @@ def refuse(registry: Registry, tool: Tool, context: Context, *problems: Problem)
 
 
 async def _run(tool: Tool, values: Any, context: Context) -> Any:
-    """Run a tool. A sync one waits for its turn first, and has it until its thread ends."""
+    """Run a tool. A sync tool waits for its turn first, and keeps it until its thread ends."""
     if not tool.is_async:
         run = bound_call(tool.contract, tool.function, values, context, None)
         turns = tool.turns.here()
-        # The wait has the same limit as the run, but is not part of it: a call that got its turn
-        # late still has its whole time.
+        # Waiting and running have the same limit, but separately: a call that waited still has its
+        # full time to run.
         await turns.take(tool.timeout)
         ended = turns.begin(_logged_when_long(tool))
         return await _run_limited(tool, run, ended)
@@ -196,14 +196,14 @@ async def _run_limited(tool: Tool, run: Callable[[], Any], ended: Ended | None) 
         async with limit:
             return await run_async(run, is_async=tool.is_async, ended=ended)
     except TimeoutError:
-        if not limit.expired():  # the tool's own, of a socket for example
+        if not limit.expired():  # raised by the tool itself, for example by a socket
             raise
         message = messages.timed_out(seconds, stopped=tool.is_async)
         raise ToolError(tool.name, message) from None
 
 
 class _Watch:
-    """One call in progress: accepts its arguments, makes its result, and informs the observers."""
+    """A running call: accepts its arguments, makes its result, and informs the observers."""
 
     __slots__ = (
         "arguments",
@@ -230,22 +230,21 @@ class _Watch:
         self.start = 0.0
         self.is_preview = False
         self.arguments: dict[Arguments, str] = {}
-        # The time is taken and the arguments are written only for observers: without them, a call
-        # pays for neither.
+        # The time is measured and the arguments are written only if there are observers.
         if registry.observers:
             self.start = perf_counter()
             self._keep(reading)
 
     def accept(self, reading: Reading, shows: Shows | None) -> Any:
-        """Return the values to call with. Sets `tool` to the tool that they are for, which may be
-        the sub-tool of a dispatcher or a variant. Raises ToolInputError.
+        """Return the values for the function. Set `tool` to the tool to run, which may be the
+        sub-tool of a dispatcher or a variant. Raises ToolInputError.
         """
         if self.tool.table is not None:
             self.routed = route(self.tool, self.tool.table, reading, shows)
             self.tool, reading = self.routed.tool, self.routed.reading
             if self.registry.observers:
                 self._keep(reading)
-        # Only now, since a dispatcher's sub-tool has variants of its own.
+        # Done after routing, because a sub-tool has its own variants.
         if self.tool.variant is not None:
             self.tool = self.tool.variant(reading[0]) or self.tool
         if self.registry.observers:
@@ -256,16 +255,16 @@ class _Watch:
         if self.routed is None:
             self.remarks = remarks
             return values
-        # The meaning of the call was clear enough to check the arguments too, so that one refusal
-        # has all problems. It is refused nevertheless.
+        # The meaning of the call was clear enough to check its arguments too, so one refusal has
+        # all problems. The call is still refused.
         if self.routed.slips:
             raise self.routed.refusal()
         self.remarks = self.routed.all_remarks(remarks)
         return values
 
     def _keep(self, reading: Reading | None) -> None:
-        """Keep the arguments as text for the observers that asked for them, before the tool can
-        change them.
+        """Write the arguments as text for the observers that want them, before the tool can change
+        them.
         """
         wanted: set[Arguments] = {arguments for _, arguments in self.registry.observers}
         if reading is not None:
@@ -274,8 +273,8 @@ class _Watch:
             }
 
     def returned(self, value: Any) -> Result:
-        """Return the result of a tool that returned a value. If an error happens here, the tool has
-        run, and the result mentions that.
+        """Return the result for the value of a tool. After an error here, the result mentions that
+        the tool has run.
         """
         how_written = {} if self.plain else _FOR_THE_WIRE
         try:
@@ -300,8 +299,8 @@ class _Watch:
         return result
 
     def _violation(self, result: Result) -> str | None:
-        """How a result breaks the output schema of its tool. A client holds it to the schema, and
-        would show the agent nothing but that it failed.
+        """Return how a result violates the output schema of its tool; None if it does not. Clients
+        check this too, and would show the agent only that the call failed.
         """
         check = self.tool.output_check
         if check is None:
@@ -311,9 +310,11 @@ class _Watch:
         return check(result["content"][0]["text"])
 
     def cancelled(self, error: asyncio.CancelledError) -> Result:
-        """Return the result of a tool that was cancelled; raise if the call itself was."""
+        """Return the result if something in the tool was cancelled. Raise again if the call itself
+        was.
+        """
         task = asyncio.current_task()
-        # If this task is not being cancelled, something that the tool awaited was.
+        # If this task is not cancelled, something that the tool awaited was.
         if task is None or not task.cancelling():
             return self.failed(error)
         self._record("failed", ())
@@ -323,7 +324,7 @@ class _Watch:
         """Return the result of a call that was refused or failed. Raises ToolInputError like
         `call`.
         """
-        # A caller who may not call the tool must not learn its fields from a refusal.
+        # A caller without access to the tool must not learn its fields from a refusal.
         if isinstance(error, ToolInputError) and self.tool.access_check is not None:
             error = self.tool.access_check() or error
         if isinstance(error, ToolInputError):
@@ -334,7 +335,7 @@ class _Watch:
                 raise error
             return render.refusal_result(error, self.tool.contract.limits)
         self._record("failed", ())
-        # The client knows only the dispatcher: the name of the sub-tool may not be in its list.
+        # The client may only know the dispatcher, because the sub-tool may not be in its list.
         name = self.tool.name if self.routed is None else self.called.name
         target = () if self.routed is None else self.routed.named
         if isinstance(error, Busy):
@@ -347,8 +348,8 @@ class _Watch:
             if self.routed is not None:
                 error = self.routed.error_of_call(error, name)
             return render.tool_error_result(error)
-        # The text of an unexpected exception may hold a path, a query or a password. It is for the
-        # log only.
+        # The text of an unexpected exception may contain a path, a query or a password, so it is
+        # only logged.
         logger.error("tool %r failed", self.tool.name, exc_info=error)
         return render.text_result(messages.tool_failed(name, target), is_error=True)
 
@@ -375,7 +376,7 @@ class _Watch:
                 observer(replace(record, arguments=self.arguments.get(arguments)))
             except KeyboardInterrupt:
                 raise
-            # The tool may have run: nothing that an observer does may hide its result.
+            # The tool may have run, so an exception in an observer must not hide its result.
             except BaseException:
                 logger.exception("an observer failed")
 
@@ -383,7 +384,7 @@ class _Watch:
 def _kept(tool: Tool, value: Any, arguments: Arguments) -> str:
     if arguments == "whole":
         return as_text(value)
-    # The action of the dispatcher is not known yet, so its secrets are not known either.
+    # The action of the dispatcher is not known, so its secrets are not known either.
     if tool.table is not None and tool.has_secret:
         return as_text(HIDDEN)
     return as_text(without_secrets(tool.contract.shape, value))

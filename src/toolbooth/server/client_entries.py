@@ -1,6 +1,4 @@
-"""How MCP clients write a server into their configuration: by its URL, or by the command that
-starts it.
-"""
+"""Writes the configuration of MCP clients for a server: its URL, or the command that starts it."""
 
 from __future__ import annotations
 
@@ -11,12 +9,12 @@ from toolbooth.jsonvalue import Json
 from toolbooth.server import messages
 
 Entry = Callable[[str, Mapping[str, str]], Json]
-"""A URL and headers -> one server, as a client writes it."""
+"""A function of a URL and headers that returns the entry of a server."""
 
 
 @dataclass(frozen=True, slots=True)
 class Client:
-    """Where a client keeps its servers, and how it writes one at a URL."""
+    """A client: the file with its servers, and its form of an entry for a URL."""
 
     file: str
     key: str
@@ -32,10 +30,11 @@ def _typed(url: str, headers: Mapping[str, str]) -> Json:
 
 
 def _by_bridge(url: str, headers: Mapping[str, str]) -> Json:
-    """A client that only starts programs reaches a URL through `mcp-remote`.
+    """Return an entry that reaches a URL with `mcp-remote`, for a client that can only start
+    programs.
 
-    Its header has no space in it, since some systems split arguments there (geelen/mcp-remote,
-    README).
+    The header contains no space, because some systems would split the argument there
+    (geelen/mcp-remote, README).
     """
     arguments = ["-y", "mcp-remote", url]
     if url.startswith("http:"):
@@ -71,13 +70,17 @@ CLIENTS = {
 
 
 def configuration_for(client: str, name: str, url: str, authorization: str | None = None) -> Json:
-    """The JSON that a client wants for a URL; `authorization` is the whole header."""
+    """Return the JSON of a client's configuration for a URL. `authorization` is the whole
+    header.
+    """
     known = CLIENTS[client]
     headers = {"Authorization": authorization} if authorization else {}
     return {known.key: {name: known.entry(url, headers)}}
 
 
 def command_configuration_for(client: str, name: str, command: Sequence[str]) -> Json:
-    """The JSON that a client wants for a command that serves over stdio. All write it alike."""
+    """Return the JSON of the configuration for a command that serves over stdio. It is the same for
+    all clients.
+    """
     entry = {"command": command[0], "args": list(command[1:])}
     return {CLIENTS[client].key: {name: entry}}

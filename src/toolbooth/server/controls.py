@@ -1,8 +1,8 @@
-"""Control arguments: those that a caller may send to the server with any call, beside the tool's
-own arguments. They are one table, which does not depend on a host.
+"""Control arguments: arguments for the server that a caller may send with any call, beside the
+tool's own arguments.
 
-If a tool has an argument of such a name, it stays the tool's: the control argument is then not
-offered there, and can be renamed.
+All hosts share one table of them. If a tool has an argument with such a name, the tool's argument
+wins: its calls cannot send the control argument, unless you rename it.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from toolbooth.shape import Field, Shape
 Mode = Literal["summary", "page", "full"]
 
 HELP_KEY = "protocol"
-"""The key of help under which the control arguments are listed. Clients read it: the name stays."""
+"""The key in help with the control arguments. Do not change it, because clients read it."""
 
 BOOLEAN: Json = {"type": "boolean"}
 _BOOLEAN_SHAPE = Shape(types=frozenset(("boolean",)))
@@ -36,11 +36,13 @@ class ControlArgument:
     """One control argument."""
 
     schema: Json
-    """As it is published: short, because many tools list it."""
+    """Its published schema, which is short because many tools list it."""
     meaning: str
     """Its description in help."""
     exact: bool = False
-    """Takes no repair: see `Field.exact`. A slip must never turn a preview into a write."""
+    """True if it is never repaired: see `Field.exact`. A repair must not turn a preview into a
+    write.
+    """
     other_names: tuple[str, ...] = ()
     """Its names in other products: see `Field.other_names`."""
 
@@ -94,7 +96,7 @@ CONTROL_ARGUMENTS: Mapping[str, ControlArgument] = {
         other_names=("idempotency", "idempotency_token", "request_key", "client_request_id"),
     ),
 }
-"""By their own names, in the order in which they are published."""
+"""All control arguments by their default names, in the order in which they are published."""
 
 GUARDED = frozenset(
     recased(name)
@@ -102,20 +104,20 @@ GUARDED = frozenset(
     if argument.exact
     for name in (own, *argument.other_names)
 )
-"""The names of those that take no repair, with their names in other products, without case and
-separators.
+"""The names of those that are never repaired, including their names in other products, in lower
+case and without separators.
 """
 
 ROW_KEYS = ("objects", "data", "items", "_items", "body")
-"""Keys under which many rows may be sent at once; the first is the documented one."""
+"""Keys for many rows in one call. The first one is documented."""
 
 RESERVED = (*ROW_KEYS, "action", "resource", "params")
-"""Names that mean something else: rows, and the arguments of dispatchers."""
+"""Names with another meaning: rows, and the arguments of dispatchers."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Controls:
-    """The control arguments of one call; None or False: not sent."""
+    """The control arguments of one call. None or False means that one was not sent."""
 
     mode: Mode | None = None
     page: int | None = None
@@ -131,8 +133,8 @@ _READ = frozenset(each.name for each in fields(Controls))
 
 
 def split_controls(sent: Json, known: Mapping[str, str]) -> tuple[Json, Controls]:
-    """The arguments of the tool, and the control arguments. `known` maps the names of control
-    arguments in this tool to their names in `CONTROL_ARGUMENTS`.
+    """Split arguments into those of the tool and the control arguments. `known` maps the names of
+    control arguments in this tool to their names in `CONTROL_ARGUMENTS`.
     """
     # Most calls have no control argument: then nothing is copied.
     if known.keys().isdisjoint(sent):
@@ -142,25 +144,25 @@ def split_controls(sent: Json, known: Mapping[str, str]) -> tuple[Json, Controls
     for name, value in sent.items():
         if name not in known:
             others[name] = value
-        # Those without a place in `Controls`, such as `help`, are acted on elsewhere, and only
-        # taken out here.
+        # Those without a field in `Controls`, such as `help`, are handled elsewhere and only
+        # removed here.
         elif known[name] in _READ:
             own[known[name]] = tuple(value) if is_array(value) else value
     return others, Controls(**own)
 
 
 def check_plain(asked: Controls, *, has_key: bool) -> None:
-    """Raise RuntimeError if a write is about to be made as if it had not been asked for a preview,
-    or as if it had no key: a bug must not turn either into a write. `has_key`: the key is claimed.
+    """Raise RuntimeError before a plain write if the call asks for a preview, or has a key that is
+    not claimed: a bug must not turn either into a write. `has_key`: the key is claimed.
     """
     if asked.preview or (asked.idempotency_key is not None and not has_key):
         raise RuntimeError(messages.NOT_A_PLAIN_WRITE)
 
 
 def is_true(value: Any) -> bool:
-    """Whether the boundary reads a value as true. It may be text, or text in text.
+    """Return True if the boundary reads a value as true, also from text or text in text.
 
-    A request for help that only the boundary understood would run the tool.
+    If this function did not recognise a request for help, the tool would run.
     """
     if not isinstance(value, str):
         return value is True
@@ -169,10 +171,10 @@ def is_true(value: Any) -> bool:
 
 
 def asks_for_preview(contract: Contract, sent: Any) -> bool:
-    """Whether a call of a tool that can be previewed asks for that. It takes no repair, so nothing
-    but true does.
+    """Return True if a call asks for a preview and the tool has previews. The argument is never
+    repaired, so only true counts.
     """
-    # The tool may have a `preview` of its own, and the control argument may have been renamed.
+    # The tool may have its own `preview`, or the control argument may be renamed.
     name = next((each for each, own in contract.controls.items() if own == "preview"), None)
     if name is None:
         return False
@@ -181,14 +183,14 @@ def asks_for_preview(contract: Contract, sent: Any) -> bool:
 
 
 def is_free(contract: Contract, name: str) -> bool:
-    """Whether a name means nothing to a tool."""
+    """Return True if a tool does not use a name."""
     return all(
         name not in form.fields and form.additional is None for form in contract.shape.objects
     )
 
 
 def publishing(contract: Contract, schemas: Mapping[str, Schema]) -> Contract:
-    """The contract with these control arguments in its schema."""
+    """Return the contract with these control arguments in its schema."""
     return replace(contract, describe=partial(_described, contract, schemas))
 
 
@@ -200,8 +202,8 @@ def _described(contract: Contract, schemas: Mapping[str, Schema]) -> Json:
 def accepting(
     contract: Contract, schemas: Mapping[str, Schema], known: Mapping[str, str]
 ) -> Contract:
-    """The contract that takes these control arguments too, and validates the others alone. `known`
-    maps their names to those in `CONTROL_ARGUMENTS`.
+    """Return a contract that also accepts these control arguments. The author's validation gets
+    only the other arguments. `known` maps their names to those in `CONTROL_ARGUMENTS`.
     """
     fields = {
         name: Field(name=name, shape=shape_of_schema(schema), required=False)
@@ -211,30 +213,29 @@ def accepting(
     def validate(sent: Json) -> Any:
         named = ((name, schema) for name, schema in schemas.items() if name in sent)
         objections = [each for one in named for each in wrong_length(*one, sent[one[0]])]
-        # All at once, with their paths: the author's own validation runs only on a call whose
-        # control arguments are right.
+        # All problems are raised together. The author's own validation runs only if the control
+        # arguments are right.
         if objections:
             raise InvalidValues(lambda: objections)
         return contract.validate({key: each for key, each in sent.items() if key not in schemas})
 
     form = contract.shape.objects[0]
-    # A new form and a new shape: the compiled checks that the old ones keep do not know the new
-    # fields.
+    # The form and the shape are new objects, because the compiled checks in the old ones do not
+    # know the new fields.
     more = replace(form, fields={**form.fields, **fields}, names=(*form.names, *fields))
     shape = with_controls(replace(contract.shape, objects=(more,)), known)
     return replace(
         contract,
         shape=shape,
         validate=validate,
-        # The author's validation does not see the control arguments, so it proves nothing about
-        # them.
+        # The author's validation does not get the control arguments, so it does not check them.
         validation_proves_shape=False,
         controls={**contract.controls, **known},
     )
 
 
 def wrong_length(name: str, schema: Schema, value: Any) -> Iterator[Objection]:
-    """The objection to a text that is too short or too long. The shape does not know lengths."""
+    """Yield an error for a text that is too short or too long. The shape does not check lengths."""
     length = len(value) if isinstance(value, str) and "maxLength" in schema else None
     if length is not None and not schema["minLength"] <= length <= schema["maxLength"]:
         message = messages.text_of_length(schema["minLength"], schema["maxLength"], length)
@@ -242,9 +243,9 @@ def wrong_length(name: str, schema: Schema, value: Any) -> Iterator[Objection]:
 
 
 def with_controls(shape: Shape, known: Mapping[str, str]) -> Shape:
-    """The shape with some of its fields marked as control arguments: a refusal does not list them
-    among the fields of the tool, and some of them take no repair. `known` maps their names to those
-    in `CONTROL_ARGUMENTS`.
+    """Return the shape with some fields marked as control arguments. A refusal does not list these
+    among the fields of the tool, and some of them are never repaired. `known` maps their names to
+    those in `CONTROL_ARGUMENTS`.
     """
     form = shape.objects[0]
     exact = {
@@ -256,8 +257,8 @@ def with_controls(shape: Shape, known: Mapping[str, str]) -> Shape:
         form,
         fields={**form.fields, **exact},
         controls=form.controls.union(known),
-        # Also guarded in tools that do not offer it: a client key of such a name is never removed
-        # as noise, because `dry_run` that is ignored means a write.
+        # These names are also guarded in tools without the argument: they are never removed as a
+        # client's key, because a `dry_run` that is ignored becomes a write.
         guarded=GUARDED.union(map(recased, exact)),
     )
     return replace(shape, objects=(marked,))
@@ -284,7 +285,7 @@ def instructions(renamed: Mapping[str, str | None]) -> str:
 
 def naming_mistakes(renamed: Any) -> Iterator[str]:
     """Yield the mistakes in the setting that renames control arguments."""
-    # The setting is Python of the user's, and may hold anything.
+    # The setting is Python code of the user, and may contain anything.
     given: Mapping[Any, Any] = renamed
     if not isinstance(renamed, Mapping):
         yield messages.controls_not_a_map(renamed)
@@ -295,8 +296,7 @@ def naming_mistakes(renamed: Any) -> Iterator[str]:
     for name, new in given.items():
         if new is not None and not (isinstance(new, str) and new.isascii() and new.isidentifier()):
             yield messages.control_needs_a_name(name, new)
-        # A client key is removed from a call before its arguments are read, and `data` is a list of
-        # rows.
+        # A client's key is removed before the arguments are read, and `data` may be a list of rows.
         elif new in RESERVED or new in CLIENT_KEYS:
             yield messages.control_name_is_reserved(name, new)
     names = Counter(str(name) for name in control_names(given).values())

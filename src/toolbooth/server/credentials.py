@@ -1,9 +1,8 @@
-"""Text that is no JSON -> the same text without credentials: the values of names that are a
-secret's, the user and password of URLs, private keys.
+"""Removes credentials from text that is not JSON: the values of secret names, users and passwords
+in URLs, and private keys.
 
-A record must not cost more than the call. So every expression here takes a time that grows with the
-text only, and is written so that a search for it is quick. The names that are read as words are
-counted: past a limit, the rest of the text is left out.
+A record must not cost more than its call. So every regular expression here takes linear time. The
+names that are read as words are counted, and after a limit the rest of the text is left out.
 """
 
 from __future__ import annotations
@@ -16,17 +15,17 @@ HIDDEN = "[redacted]"
 
 
 class Effort:
-    """How much work is left for one record. In hostile arguments everything may be a secret: past
-    these limits, whatever may be one counts as one.
+    """The work that is left for one record. In hostile arguments everything may be a secret, so
+    after these limits everything that may be a secret counts as one.
     """
 
     def __init__(self) -> None:
         self.values = 100_000
-        """Values of JSON inside text: as many as a call has at most."""
+        """Values of JSON inside text. The limit is that of a whole call."""
         self.names_in_text = 50_000
         """Names with a value inside text."""
         self.letters = 200_000
-        """Letters of different names that are read as words. A name counts as ten more."""
+        """Letters of the names that are read as words, plus ten for each name."""
         self._known: dict[str, bool] = {}
 
     def is_secret_name(self, name: str) -> bool:
@@ -36,7 +35,7 @@ class Effort:
         return known
 
     def is_secret_name_in_text(self, name: str) -> bool:
-        """The same for a name that may be a secret's."""
+        """Return True if `name` is the name of a secret. Reading it as words counts as work."""
         known = self._known.get(name)
         if known is None:
             known = self._known[name] = self._read(name)
@@ -55,8 +54,8 @@ _BEFORE_HOST = re.compile(r"""://[^\s/?#"'<>]+@""")
 """The user and password in a URL."""
 
 _BEARER = re.compile(r" (?<=\b[Bb][Ee][Aa][Rr][Ee][Rr] )[\w.~+/=-]{8,}")
-"""The token after the word "bearer", with the space before it. An expression is quickest if it
-begins with a character and not with a look behind it.
+"""The token after the word "bearer", with the space before it. An expression that begins with a
+character is faster than one that begins with a look-behind.
 """
 
 _QUOTE = r"""(?P<quote>\\{0,8}["'])?"""
@@ -65,25 +64,25 @@ _NAMED = re.compile(
     rf"(?:{SECRET_PART})[\w.-]*+(?P<end>)"
     rf"""(?:\\{{0,8}}["']?\s{{0,8}}(?P<sign>[:=])\s{{0,8}}{_QUOTE})?"""
 )
-"""The end of a name that may be a secret's, in lower case, and the beginning of its value: of a
-header, a member of JSON, a variable, a parameter of a URL, an option of a command. Names without a
-value are found too, because they would be searched again from each of their letters otherwise.
+"""The end of a name that may be a secret's, in lower case, and the beginning of its value: in a
+header, in JSON, in a variable, in the query of a URL, or in an option of a command. Names without a
+value match too, because they would otherwise be searched again from each of their letters.
 """
 
 _OPTION = re.compile(
     rf"--(?<![\w.-]--)(?=[a-z_])(?:(?!{SECRET_PART})[\w.-])*+(?:{SECRET_PART})[\w.-]*+(?P<end>)"
     rf"[ ]{{0,7}}(?P<sign>[ ])(?![-:=]){_QUOTE}"
 )
-"""The same for an option of a command that has only a space before its value."""
+"""The same for an option of a command with only a space before its value."""
 
 _WORD = re.compile(r"[\w.-]*+")
 _NAME = re.compile(r"(?:--)?(?P<name>[A-Za-z_][\w.-]{0,79})")
 
 _TOO_LONG = 83
-"""Letters of a word that is no name, also with the dashes of an option."""
+"""A word with this many letters is not a name, even with the dashes of an option."""
 
 _VALUES = {
-    # In quotes, in quotes inside of quotes, and in none.
+    # In quotes, in escaped quotes, and without quotes.
     '"': re.compile(r'[^"\\\n]*+(?:\\.[^"\\\n]*+)*+'),
     "'": re.compile(r"[^'\\\n]*+(?:\\.[^'\\\n]*+)*+"),
     '\\"': re.compile(r'[^"\n]*+'),
@@ -96,17 +95,17 @@ _VALUES = {
 _NO_SECRETS = frozenset(("", "null", "none", "true", "false", "{", "[", "|"))
 
 _SHORTEST = 5
-"""Characters of the shortest text with a credential: `pwd=a`."""
+"""The length of the shortest text with a credential: `pwd=a`."""
 
 
 def without_credentials(text: str, effort: Effort | None = None) -> str:
-    """Text that is no JSON, without the values of names that are a secret's, without the user and
-    password of URLs, and without private keys. `effort` counts the work.
+    """Remove the values of secret names, users and passwords in URLs, and private keys from text
+    that is not JSON. `effort` counts the work.
     """
     if len(text) < _SHORTEST:
         return text
     effort = effort or Effort()
-    # To look for a part costs far less than a search with the expression.
+    # Searching for a plain substring costs far less than the regular expression.
     if "-----BEGIN" in text:
         text = _PRIVATE_KEY.sub(HIDDEN, text)
     if "@" in text:
@@ -121,14 +120,14 @@ def without_credentials(text: str, effort: Effort | None = None) -> str:
 
 
 def _without_values(pattern: re.Pattern[str], text: str, effort: Effort) -> str:
-    """The text without the values of the names that are a secret's."""
-    # The positions in both texts must be the same.
-    # In lower case, this letter becomes two characters. No other one does.
+    """Return the text without the values of secret names."""
+    # The positions in both texts must be the same. This is the only letter that becomes two
+    # characters in lower case.
     lowered = text.replace("İ", "i").lower()
     pieces: list[str] = []
     done = 0
     for found in pattern.finditer(lowered):
-        # A name without a value, or one inside a value that is left out already.
+        # This name has no value, or it is inside a value that is already left out.
         if found.lastgroup == "end" or found.start() < done:
             continue
         effort.names_in_text -= 1
@@ -136,8 +135,7 @@ def _without_values(pattern: re.Pattern[str], text: str, effort: Effort) -> str:
             return "".join([*pieces, text[done : found.end()], HIDDEN])
         if _is_secret(text, found, effort):
             end = _end_of_value(text, found)
-            # `password: null` and the beginning of an object, `token: {`, show nothing that has to
-            # be hidden.
+            # `password: null` and the beginning of an object, `token: {`, contain nothing to hide.
             if text[found.end() : end].strip().lower() not in _NO_SECRETS:
                 pieces += [text[done : found.end()], HIDDEN]
                 done = end
@@ -145,10 +143,10 @@ def _without_values(pattern: re.Pattern[str], text: str, effort: Effort) -> str:
 
 
 def _is_secret(text: str, found: re.Match[str], effort: Effort) -> bool:
-    """Whether the name whose end was found is a secret's."""
+    """Return True if the name that ends here is the name of a secret."""
     start = found.start()
-    # The expression finds where a name ends. Its beginning is found by reading backwards, no
-    # further than a name can be long.
+    # The expression finds the end of a name. Its beginning is searched backwards, for at most the
+    # length of a name.
     backwards = text[max(0, start - _TOO_LONG) : start][::-1]
     word = _WORD.match(backwards)
     letters = word.end() if word else 0
@@ -158,7 +156,7 @@ def _is_secret(text: str, found: re.Match[str], effort: Effort) -> bool:
 
 def _end_of_value(text: str, found: re.Match[str]) -> int:
     quote = found["quote"]
-    # However often the quote is escaped, as in `\\\"`, its last two characters choose the
+    # The quote may be escaped several times, as in `\\\"`. Its last two characters choose the
     # expression.
     value = _VALUES[quote[-2:] if quote else found["sign"]].match(text, found.end())
     return value.end() if value else found.end()

@@ -1,4 +1,4 @@
-"""A time at which the process of a server ends, whatever its tools do."""
+"""Ends the process of a server at a certain time, even if its tools hang."""
 
 from __future__ import annotations
 
@@ -11,40 +11,40 @@ from queue import Empty, SimpleQueue
 from time import monotonic
 
 _PATIENCE = 1.0
-"""Seconds that the end of the process waits for a client that does not read."""
+"""At the end, the process waits this many seconds for a client that does not read."""
 
 
 class Deadline:
-    """Ends the process at a certain time, in a thread of its own: a tool that hangs may hold the
-    event loop, or the interpreter, which waits for threads before it exits. `last_words` is called
-    in that thread first.
+    """Ends the process at a certain time, from a separate thread. A tool that hangs may block the
+    event loop, or the exit of the interpreter, which waits for threads. The thread calls
+    `last_words` first.
     """
 
     def __init__(self, last_words: Callable[[], None] = lambda: None) -> None:
         self.last_words = last_words
         self.is_set = False
-        # A queue of this kind can be used in a signal handler.
+        # A SimpleQueue can be used in a signal handler.
         self.times: SimpleQueue[tuple[float, int] | None] = SimpleQueue()
         threading.Thread(target=self._watch, daemon=True).start()
 
     def set(self, seconds: float, *, exit_code: int = 0) -> None:
-        """Exit after so many seconds. The earliest of several times counts."""
+        """Exit after this many seconds. The earliest of several times counts."""
         self.is_set = True
         self.times.put((monotonic() + seconds, exit_code))
 
     def set_first(self, seconds: float) -> None:
-        """The same, unless a time has been set already."""
+        """Exit after this many seconds, unless a time is already set."""
         if not self.is_set:
             self.set(seconds)
 
     def clear(self) -> None:
-        """Exit at no time."""
+        """Remove the time."""
         self.times.put(None)
 
     def _watch(self) -> None:
         earliest: tuple[float, int] | None = None
         while True:
-            # Python allows no timeout beyond TIMEOUT_MAX, which infinity is.
+            # Python allows no timeout above TIMEOUT_MAX, so infinity is replaced.
             rest = inf if earliest is None else max(0.0, earliest[0] - monotonic())
             try:
                 found = self.times.get(timeout=min(rest, threading.TIMEOUT_MAX))
@@ -53,11 +53,11 @@ class Deadline:
             if found is None:
                 return
             earliest = min(found, earliest or found)
-        # A client that does not read, or a log that is stuck, must not hold up the end.
+        # A client that does not read, or a blocked log, must not delay the end.
         words = threading.Thread(target=self._last_words, daemon=True)
         words.start()
         words.join(_PATIENCE)
-        # `sys.exit` waits for the threads of tools, and one that hangs is why this thread is here.
+        # `sys.exit` would wait for the threads of tools, and one of them may hang.
         os._exit(earliest[1] if earliest else 0)
 
     def _last_words(self) -> None:

@@ -1,4 +1,4 @@
-"""`tools/list` as JSON, in pages. Each tool is written once, until the next registration."""
+"""Writes `tools/list` as JSON, in pages. Each tool is encoded once, until the next registration."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ import orjson
 from toolbooth.server.tool import Tool
 
 MOST_BYTES = 1024 * 1024
-"""In one page, unless its only tool is larger."""
+"""The largest page in bytes. A page with a single tool may be larger."""
 
 Page = tuple[bytes, int | None]
 """The tools of a page as JSON, and where the next page begins."""
 
 
 Narrowed = Callable[[Tool], Tool | None]
-"""A tool as one caller is shown it; None if it is not shown."""
+"""A function that returns a tool as one caller sees it; None if they may not see it."""
 
 
 class EncodedTools:
-    """The encoded tools of one registry, kept for its lists."""
+    """The encoded tools of one registry."""
 
     def __init__(self, most: int) -> None:
         self.most = most
@@ -32,18 +32,19 @@ class EncodedTools:
     def page(
         self, start: int, listed: Mapping[str, Tool], narrowed: Narrowed | None, changes: int
     ) -> Page | None:
-        """The page that begins at this tool of the list; None if none begins there. Without
-        `narrowed`, every caller is shown the same. `changes` counts registrations.
+        """Return the page that begins at this tool of the list; None if no page begins there.
+        Without `narrowed`, every caller sees the same tools. `changes` counts registrations.
         """
         if self._made_at != changes:
             self._tools.clear()
             self._pages.clear()
             self._made_at = changes
         if narrowed is not None:
-            # Each caller may be shown other tools, so pages begin elsewhere and cannot be kept.
+            # Each caller may see different tools, so pages begin at different places and cannot be
+            # cached.
             return self._page(start, listed, narrowed) if 0 <= start <= len(listed) else None
-        # All pages at once: where a page begins depends on those before it, and only the beginnings
-        # are known as cursors.
+        # All pages are made together, because the start of a page depends on the pages before it.
+        # Only these starts are valid cursors.
         following: int | None = None if self._pages else 0
         while following is not None:
             found = self._pages[following] = self._page(following, listed, _unchanged)
@@ -60,7 +61,7 @@ class EncodedTools:
         return page_of(start, len(tools), written, self.most)
 
     def _encoded(self, tool: Tool, listed: Mapping[str, Tool]) -> bytes:
-        # A dispatcher as one caller sees it is not the registered tool, and is not kept.
+        # A dispatcher with only some of its tools is not the registered tool, and is not cached.
         if tool is not listed.get(tool.name):
             return orjson.dumps(tool.listing())
         if tool.name not in self._tools:
@@ -69,8 +70,9 @@ class EncodedTools:
 
 
 def page_of(start: int, end: int, written: Callable[[int], bytes | None], most: int) -> Page:
-    """The tools from one on, as many as fit. A caller is asked for no more tools than that: to ask
-    takes longer than to write them. `written` gives a tool as JSON; None: it is not shown.
+    """Return as many tools as fit, beginning with one. Permissions are checked only for these,
+    because that takes longer than writing them. `written` returns a tool as JSON, or None if it is
+    not shown.
     """
     page: list[bytes] = []
     room = MOST_BYTES
@@ -79,10 +81,10 @@ def page_of(start: int, end: int, written: Callable[[int], bytes | None], most: 
         if encoded is None:
             continue
         room -= len(encoded) + 1
-        # At least one tool per page: a tool that is larger than a page would never be listed
-        # otherwise.
+        # Each page has at least one tool. Otherwise a tool that is larger than a page would never
+        # be listed.
         if page and (room < 0 or len(page) == most):
-            # The next page begins at a tool that is certainly shown, so no page is empty.
+            # The next page begins at a tool that this caller may see, so no page is empty.
             return _joined(page), index
         page.append(encoded)
     return _joined(page), None

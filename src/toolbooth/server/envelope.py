@@ -1,7 +1,7 @@
-"""The envelope of one JSON-RPC message: bytes -> a Request that has been checked.
+"""Checks the envelope of one JSON-RPC message.
 
 In: the bytes of a message and its headers. Out: a Request with its id, method, params, revision of
-MCP and arguments, or a ProtocolError. Nothing here knows which tools there are.
+MCP and arguments, or a ProtocolError. This module does not know the tools.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from toolbooth.server.revisions import (
 Headers = Mapping[str, str]
 
 _INTEGERS = range(-(2**63), 2**64)
-"""The integers that a reply can carry as an id."""
+"""The integers that can be written as the id of a reply."""
 
 _KEYS_OF_A_CALL = frozenset(
     ("name", "arguments", "_meta", "task", "inputResponses", "requestState")
@@ -42,16 +42,14 @@ _KEYS_OF_A_CALL = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """One message, parsed once: its bytes, and its JSON or the reason why it cannot be read."""
+    """One message, parsed once: its bytes, and its JSON or the reason why it is invalid."""
 
     body: bytes
     reading: Reading | Unreadable
 
     @property
     def method(self) -> str | None:
-        """The JSON-RPC method. Of a message that must not be acted on, the one that a forgiving
-        parser sees.
-        """
+        """Return the JSON-RPC method. For an invalid message, a lenient parser reads it."""
         if isinstance(self.reading, Unreadable):
             found = _leniently(self.body).get("method")
         else:
@@ -61,7 +59,7 @@ class Message:
 
     @property
     def own_meta(self) -> Any:
-        """The part of `_meta` for this server; None if there is none."""
+        """Return the part of `_meta` for this server; None if there is none."""
         message: Any = None if isinstance(self.reading, Unreadable) else self.reading[0]
         for key in ("params", "_meta", META_KEY):
             message = message.get(key) if message.__class__ is dict else None
@@ -86,7 +84,7 @@ class Request:
     revision: Revision
     arguments: Reading
     problems: list[Problem]
-    """Of a tool call: one for each key sent outside of `arguments`."""
+    """For a tool call: one problem for each key outside `arguments`."""
 
 
 def read_request(reading: Reading, headers: Headers | None) -> Request | None:
@@ -101,9 +99,9 @@ def read_request(reading: Reading, headers: Headers | None) -> Request | None:
         raise ProtocolError(INVALID_REQUEST, messages.not_one_object(message))
     method, request_id = message.get("method"), message.get("id")
     if method is None and ("result" in message or "error" in message):
-        return None  # a response: this server never asks
-    # The version is checked before a message without an id is taken for a notification: an invalid
-    # message is reported, not ignored.
+        return None  # a response, although this server sends no requests
+    # The version is checked before the missing id, so that an invalid message is reported and not
+    # ignored as a notification.
     if message.get("jsonrpc") != "2.0" or not isinstance(method, str):
         raise ProtocolError(INVALID_REQUEST, messages.NOT_A_REQUEST)
     if "id" not in message:
@@ -112,7 +110,7 @@ def read_request(reading: Reading, headers: Headers | None) -> Request | None:
         raise ProtocolError(INVALID_REQUEST, messages.WRONG_ID)
 
     params: Json | None = message.get("params")
-    # JSON-RPC allows `params` to be missing, and `null` is taken for that.
+    # JSON-RPC allows `params` to be missing. `null` is treated in the same way.
     if params is None:
         params = {}
     if type(params) is not dict:
@@ -121,20 +119,20 @@ def read_request(reading: Reading, headers: Headers | None) -> Request | None:
     if meta is not None and type(meta) is not dict:
         raise ProtocolError(INVALID_PARAMS, messages.META_NOT_AN_OBJECT)
 
-    # Not raised here: the refusal is a tool result like any other, and for that the tool has to be
-    # found first (`respond.py`).
+    # This is not raised here: the refusal is a tool result, for which the tool must be found first
+    # (`respond.py`).
     problems = beside(message, params) if method == "tools/call" else []
     revision = revision_of(method, params, headers)
     if method == "tools/call" and not isinstance(params.get("name"), str):
         raise ProtocolError(INVALID_PARAMS, messages.NO_TOOL_NAME)
     sent = params.get("arguments")
-    # `null` is what clients send for "no arguments".
+    # Clients send `null` for "no arguments".
     arguments: Reading = ({} if sent is None else sent, reading[1], reading[2])
     return Request(request_id, method, params, revision, arguments, problems)
 
 
 def beside(message: Json, params: Json) -> list[Problem]:
-    """Return one problem for each key that is sent outside of `arguments`: no tool would see it."""
+    """Return one problem for each key outside `arguments`, because no tool would get it."""
     strangers = [key for key in params if key not in _KEYS_OF_A_CALL]
     strangers += _misplaced_in_meta(params.get("_meta"))
     # `{"method": ..., "params": ..., "arguments": {...}}`: the arguments are one level too high.
@@ -147,11 +145,11 @@ def beside(message: Json, params: Json) -> list[Problem]:
 
 
 def _misplaced_in_meta(meta: Json | None) -> list[str]:
-    """Control arguments that are sent in `_meta.toolbooth`, and are not read there: a preview must
-    not become a write.
+    """Return the control arguments in `_meta.toolbooth`, which are not read there. They are
+    refused, because a preview must not become a write.
     """
     own: Json | None = meta.get(META_KEY) if isinstance(meta, dict) else None
-    # In this place only the idempotency key is read.
+    # Only the idempotency key is read from here.
     if not isinstance(own, dict):
         return []
     return [key for key in own if recased(key) in GUARDED and key != "idempotency_key"]
@@ -172,39 +170,41 @@ def unreadable_call(body: bytes, error: Unreadable) -> Request:
     if not isinstance(name, str):
         raise ProtocolError(INVALID_PARAMS, messages.NO_TOOL_NAME)
     revision = revision_shown(params.get("_meta"))
-    # One problem is enough: the message is not acted on, so nothing else in it was looked at.
+    # There is only one problem, because nothing else in the message was examined.
     return Request(id_in(body), "tools/call", {"name": name}, revision, NOTHING, [error.problem])
 
 
 def id_in(body: bytes) -> Any:
-    """The id of a message that was refused; None if there is none, or more than one."""
+    """Return the id of a message that was refused; None if there is not exactly one."""
     return only_id(top_level_ids(body))
 
 
 def only_id(found: list[bytes]) -> Any:
-    """The id of a message with these ids; None if it is not one, or cannot be repeated."""
+    """Return the only one of these ids; None if there is not exactly one, or if a reply cannot
+    repeat it.
+    """
     return _repeatable(found[0]) if len(found) == 1 else None
 
 
 def _repeatable(token: bytes) -> Any:
-    """Text or a number that a reply can repeat exactly; None for anything else."""
+    """Return a text or number that a reply can repeat exactly; None for anything else."""
     try:
         found = json.loads(token)
     except ValueError:
         return None
     if isinstance(found, str):
-        # Half a surrogate pair, written as an escape, cannot be sent back.
+        # Half a surrogate pair, written as an escape, cannot be written as UTF-8.
         return found if found.encode(errors="ignore").decode() == found else None
     if isinstance(found, float):
-        # `1e400` becomes infinity and 20 digits lose some, so the client could not match the reply
-        # to its request.
+        # `1e400` would become infinity, and 20 digits would be rounded. The client could not match
+        # the reply to its request.
         is_exact = isfinite(found) and Decimal(repr(found)) == Decimal(token.decode())
         return found if is_exact else None
     return found
 
 
 def is_id(value: Any) -> bool:
-    """Whether a value can be the id of a request."""
+    """Return True if a value can be the id of a request."""
     return type(value) is str or (type(value) is int and value in _INTEGERS)
 
 

@@ -1,4 +1,6 @@
-"""An ASGI application of others, for requests to known hosts only: `app` checks that by itself."""
+"""Protects an ASGI application of another library: only requests to known hosts reach it. Our own
+`app` checks this itself.
+"""
 
 from __future__ import annotations
 
@@ -10,9 +12,8 @@ from toolbooth.server.web_hosts import ANY_HOST, allowed_hosts, host_in_host, ho
 
 
 def only_for_hosts(application: Application, hosts: Iterable[str]) -> Application:
-    """The same application, for requests whose `Host`, and whose `Origin` if there is one, names
-    one of `hosts`. Others are answered with 421 or 403, so a page that rebinds its DNS name reaches
-    nothing.
+    """Return an application that passes on only requests whose `Host`, and `Origin` if there is
+    one, is in `hosts`. Other requests get 421 or 403, which stops DNS rebinding.
 
     Raises:
         ValueError: one of `hosts` is not a host.
@@ -37,11 +38,11 @@ def only_for_hosts(application: Application, hosts: Iterable[str]) -> Applicatio
 
 
 def _fault(scope: Scope, allowed: frozenset[str]) -> tuple[int, str] | None:
-    """The status and the words of a request for another host."""
+    """Return the status and message for a request to another host; None for an allowed one."""
     if ANY_HOST in allowed:
         return None
     hosts = _sent(scope, b"host")
-    # Several `Host` headers are refused: a server behind this one may read another of them.
+    # Several `Host` headers are refused, because a server behind this one may use a different one.
     if len(hosts) != 1 or host_in_host(hosts[0]) not in allowed:
         return 421, messages.WRONG_HOST
     origins = _sent(scope, b"origin")
@@ -51,6 +52,6 @@ def _fault(scope: Scope, allowed: frozenset[str]) -> tuple[int, str] | None:
 
 
 def _sent(scope: Scope, name: bytes) -> list[str]:
-    """Every value of a header."""
+    """Return every value of a header."""
     values = [value for key, value in scope["headers"] if key.lower() == name]
     return [str(value.strip(), "latin-1") for value in values]

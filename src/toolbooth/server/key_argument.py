@@ -1,4 +1,4 @@
-"""The idempotency key of one call: an argument, or `_meta.toolbooth.idempotency_key`."""
+"""Reads the idempotency key of a call: an argument, or `_meta.toolbooth.idempotency_key`."""
 
 from __future__ import annotations
 
@@ -35,8 +35,7 @@ def key_of_call(tool: str, name: str | None, argument: str | None, own: Any) -> 
     if not isinstance(found, str) or not least <= len(found) <= most:
         problem = Problem(code="invalid", path=IN_META, message=messages.not_a_key(least, most))
         raise ToolInputError([problem], tool=tool)
-    # The same key twice is harmless. Two different ones leave open which call is meant to be made
-    # once.
+    # The same key twice is harmless. With two different keys, it is not clear which one counts.
     if argument is not None and argument != found:
         path = IN_META if name is None else (name,)
         problem = Problem(code="invalid", path=path, message=messages.TWO_KEYS)
@@ -45,8 +44,8 @@ def key_of_call(tool: str, name: str | None, argument: str | None, own: Any) -> 
 
 
 def refuse_key(tool: str, own: Any) -> None:
-    """Raise ToolInputError if `_meta` has a key for a tool that takes none: it would not be made
-    once.
+    """Raise ToolInputError if `_meta` has a key and the tool takes none, because a repeated call
+    would run twice.
     """
     if key_of_call(tool, None, None, own) is not None:
         problem = Problem(code="invalid", path=IN_META, message=messages.KEY_NOT_TAKEN)

@@ -1,4 +1,4 @@
-"""A tool of a registry that takes an idempotency key, and runs once for each."""
+"""Makes a tool of a registry take an idempotency key and run once for each key."""
 
 from __future__ import annotations
 
@@ -32,15 +32,17 @@ from toolbooth.server.tool import Tool
 
 _SENT = "toolbooth_sent"
 _CONTEXT = "toolbooth_context"
-"""The keywords with which a tool's wrapper gets the arguments as sent, and the context."""
+"""The keyword arguments by which the wrapper of a tool gets the arguments as sent, and the
+context.
+"""
 
 CallerOf = Callable[[Context], str]
-"""Returns the name of the caller."""
+"""A function that returns the name of the caller."""
 
 
 def with_key(tool: Tool, store: KeyStore, caller: CallerOf | None) -> Tool:
-    """The tool with `idempotency_key` beside its own arguments. Raises ContractError if it has an
-    argument of that name.
+    """Return the tool with `idempotency_key` beside its own arguments. Raises ContractError if it
+    has an argument of that name.
     """
     contract = tool.contract
     if not is_free(contract, KEY):
@@ -58,15 +60,15 @@ def _contract(contract: Contract) -> Contract:
     accepted = accepting(contract, schemas, {KEY: KEY})
 
     def validate(sent: Json) -> tuple[Json, Any]:
-        # The arguments before validation are needed too: they decide whether a second call is the
-        # same, and the author's values may not be comparable.
+        # The arguments before validation are kept, because they show if a second call is the same.
+        # The author's values may not be comparable.
         return sent, accepted.validate(sent)
 
     def bind(both: tuple[Json, Any]) -> Json:
         sent, values = both
         keywords = values if contract.bind is None else contract.bind(values)
-        # The names are unlikely as parameters, and the wrapper removes them before the function is
-        # called.
+        # These names are unlikely as parameters. The wrapper removes them before it calls the
+        # function.
         return {**keywords, _SENT: sent}
 
     params = (*contract.params, Param(name=_CONTEXT, injected=True))
@@ -83,7 +85,9 @@ class _Once:
     caller: CallerOf
 
     def wrapped(self) -> Callable[..., Any]:
-        """The function, with the arguments and the context of the call as further keywords."""
+        """Return the function, which gets the arguments and the context of the call as further
+        keywords.
+        """
         function = self.tool.function
 
         @functools.wraps(function)
@@ -119,8 +123,8 @@ class _Once:
                 if claim.first is not None:
                     return self._repeated(claim.first)
                 made = run()
-                # A generator function does its work while it is read, so it is read before the key
-                # is released.
+                # A generator function works while it is iterated, so it is read before the key is
+                # released.
                 value = list[Any](made) if inspect.isgenerator(made) else made
                 return self._kept(claim, value)
         except KeyReused as error:
@@ -128,14 +132,14 @@ class _Once:
 
     async def _run_async(self, use: KeyUse, run: Callable[[], Any]) -> Any:
         claiming = self.store.claim(use)
-        # Waits for another call, if there is one.
+        # This waits for another call with the same key.
         entering = asyncio.ensure_future(asyncio.to_thread(claiming.__enter__))
         try:
             claim = await asyncio.shield(entering)
         except KeyReused as error:
             raise self._refusal(use) from error
         except asyncio.CancelledError:
-            # The thread cannot be stopped. If it still gets the key, it has to free it again.
+            # The thread cannot be stopped. If it still gets the key, it must free it.
             entering.add_done_callback(functools.partial(_release, claiming))
             raise
         try:
@@ -144,15 +148,16 @@ class _Once:
             else:
                 result = self._kept(claim, await awaited(run()))
         except BaseException:
-            # Closing the claim with the exception frees the key. With `None`, the receipt is kept.
+            # Closing the claim with the exception frees the key. Closing it with None keeps the
+            # receipt.
             claiming.__exit__(*sys.exc_info())
             raise
         claiming.__exit__(None, None, None)
         return result
 
     def _kept(self, claim: Claim, value: Any) -> Any:
-        """Return the value of the first call, and keep it for later ones."""
-        # Pictures and files would fill the store. A repeated call gets a note instead.
+        """Return the value of the first call, and store it for later ones."""
+        # Images and files would fill the store. A repeated call gets a note instead.
         if pieces_of(value) is not None:
             claim.keep(json_of({"note": messages.CONTENT_NOT_KEPT}))
             return value
@@ -164,7 +169,9 @@ class _Once:
         return value_of_receipt(self._marked(receipt, {"repeated": True}))
 
     def _marked(self, receipt: bytes, marks: Json) -> bytes:
-        """A receipt with marks, unless the tool declares that its results have no other fields."""
+        """Return a receipt with marks, unless the tool declares that its results have no other
+        fields.
+        """
         schema = self.tool.output_schema or {}
         is_closed = schema.get("additionalProperties", True) is not True
         return receipt if is_closed else with_fields(receipt, marks)
@@ -175,6 +182,6 @@ class _Once:
 
 
 def _release(claiming: AbstractContextManager[Claim], entered: asyncio.Future[Claim]) -> None:
-    """Free a key that was claimed for a call which has been cancelled in the meantime."""
+    """Free a key that was claimed for a call that has been cancelled since."""
     if not entered.cancelled() and entered.exception() is None:
         claiming.__exit__(None, None, None)

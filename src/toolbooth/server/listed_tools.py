@@ -1,5 +1,5 @@
-"""The tools of a server: found by name, and listed in pages. Some are made when they are first
-needed.
+"""Finds the tools of a server by name, and lists them in pages. Some tools are made when they are
+first needed.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from toolbooth.server.tool import Shows, Tool
 
 
 class UnknownTool(LookupError):
-    """There is no tool of this name. The message has the one that may be meant."""
+    """There is no tool with this name. The message suggests a similar one."""
 
 
 class ListedTools:
@@ -25,26 +25,25 @@ class ListedTools:
     def __init__(self, page_size: int) -> None:
         self.tools: dict[str, Tool] = {}
         self.hidden: dict[str, Tool] = {}
-        """Behind dispatchers: not in the list, but called by name as ever."""
+        """The tools behind dispatchers. They are not listed, but can still be called by name."""
         self.promised = PromisedTools()
-        """Tools that `find` and `complete` make, each when it is first needed."""
-        self.changes = 0  # counts registrations, so that lists made before are made again
+        """Tools that `find` and `complete` make when they are first needed."""
+        self.changes = 0  # counts registrations, so that older lists are made again
         self.page_size = page_size
         self.earlier: EarlierList | None = None
-        """A list that was written earlier. It is used until all tools are made."""
+        """A stored list from an earlier process. It is used until all tools are made."""
         self._encoded = EncodedTools(page_size)
 
     def find(self, name: str, shows: Shows | None = None) -> Tool:
-        """The tool of this name. Raises UnknownTool, which names only tools that the caller is
-        shown.
+        """Return the tool with this name. Raises UnknownTool, which suggests only tools that the
+        caller may see.
         """
         found = self.tools.get(name) or self.hidden.get(name)
         if found is None:
             is_new = name in self.promised
             self.promised.make(name)
             found = self.tools.get(name) or self.hidden.get(name)
-            # The list of an earlier process may be outdated. Each tool that is made shows whether
-            # it still is as it was listed.
+            # The stored list may be outdated. Each tool that is made is compared with its entry.
             if is_new and self.earlier is not None:
                 self.earlier.compare(name, found)
         if found is None:
@@ -54,8 +53,8 @@ class ListedTools:
         return found
 
     def _make_near(self, name: str) -> None:
-        """Make the tool that this name is near to, if it is still promised. It may not be there
-        after all: then the next one.
+        """Make the tool with the most similar name, if it is not made yet. If it turns out not to
+        exist, make the next one.
         """
         left = [*self.tools, *self.hidden, *self.promised]
         near = near_to(name, left)
@@ -65,8 +64,8 @@ class ListedTools:
             near = near if near in self.tools or near in self.hidden else near_to(name, left)
 
     def complete(self) -> None:
-        """Make the tools that are still promised. The list does not depend on which were made
-        first.
+        """Make all remaining tools. The order of the list does not depend on the order of
+        making.
         """
         if self.promised.is_complete:
             return
@@ -77,8 +76,8 @@ class ListedTools:
         self.promised.is_complete = True
 
     def page(self, start: int, shows: Shows | None) -> Page | None:
-        """The page of `tools/list` that begins at this tool, as JSON, and where the next one
-        begins; None if no page begins there.
+        """Return the page of `tools/list` that begins at this tool, as JSON, with the start of the
+        next page; None if no page begins there.
         """
         stored = None if self.earlier is None or self.promised.is_complete else self.earlier.found()
         if stored is not None:

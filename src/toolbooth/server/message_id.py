@@ -1,8 +1,8 @@
-"""The ids at the top level of a message that may be no JSON at all.
+"""Finds the ids at the top level of a message that may not be JSON.
 
-Whoever sent a message that is refused must learn which one it was. So this reads messages that no
-parser does: nested too deep, broken off, with a key twice, with anything after them. It does so
-without a loop over their bytes: the most hostile message of 4 MB takes half a second.
+The sender of a refused message must learn which message it was. So this also reads messages that
+parsers refuse: too deep, cut off, with a repeated key, or with other bytes after them. It does not
+loop over the bytes in Python: the most hostile message of 4 MB takes half a second.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ import re
 from collections.abc import Iterator
 from itertools import accumulate, islice
 
-# Nothing is repeated with backtracking, and a string without an end goes to the end of the message:
-# the time for a message grows with its length only.
+# There is no backtracking, and a string without an end reaches the end of the message. So the time
+# is linear in the length of the message.
 _STRING = rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
 _UNENDED = rb'"[^"\\]*+(?:\\.[^"\\]*+)*+\\?\Z'
 _NUMBER = rb"-?[0-9]++(?:\.[0-9]++)?+(?:[eE][+-]?[0-9]++)?+(?![\w.+-])"
@@ -21,11 +21,11 @@ _ID = _KEY + rb"\s*+(?:" + _STRING + rb"|" + _NUMBER + rb"|)"
 _OTHERS = rb"(?:(?!" + _KEY + rb")" + _STRING + rb'[^"\[\]{}]*+)++'
 
 _STRINGS = re.compile(rb"(?s)(" + _ID + rb")|" + _OTHERS + rb"|" + _UNENDED)
-"""The key `id` with its value, or other strings with the text between them."""
+"""Matches the key `id` with its value, or other strings with the text between them."""
 
 _MARK = b"\0"
 _MARKS = (_MARK, b"")
-"""For an id, and for other strings."""
+"""The marks for an id and for other strings."""
 
 _NOT_COUNTED = bytes(each for each in range(256) if each not in b"\0[]{}")
 _STEPS = [0] * 256
@@ -40,21 +40,21 @@ _LAST_MEMBERS = re.compile(
 
 
 def ids_at_ends(head: bytes, tail: bytes) -> list[bytes]:
-    """The same for a message of which only the beginning and the end are kept."""
+    """Return `top_level_ids` for a message of which only the beginning and the end are kept."""
     last = _LAST_MEMBERS.search(tail)
     return [*top_level_ids(head), *([last[1]] if last else [])]
 
 
 def top_level_ids(body: bytes) -> list[bytes]:
-    """Return the value of each key `id` at the top level of a message, as it is written there, but
-    at most two, because a message with two has no usable id. A value is empty if it is neither text
-    nor a number.
+    """Return the values of the key `id` at the top level of a message, as they are written there.
+    Return at most two, because a message with two has no usable id. A value is empty if it is
+    neither text nor a number.
     """
     first = re.search(rb'[\[{}\]"]', body)
     if first is None or first[0] != b"{":
         return []
-    # The text between strings, and at every second place an `id`, or None for other strings.
-    # NUL becomes the mark for an `id` below, so those in the message are taken out first.
+    # The list has the text between strings, and at every second place an `id`, or None for other
+    # strings. Below, NUL is the mark for an `id`, so NULs in the message are removed first.
     pieces = _STRINGS.split(body.replace(_MARK, b""))
     strings = pieces[1::2]
     ids = list(filter(None, strings))
@@ -66,8 +66,10 @@ def top_level_ids(body: bytes) -> list[bytes]:
 
 
 def _at_top(marked: bytes) -> Iterator[int]:
-    """Which of the marks, counted from 0, are at the top level of the first object."""
-    # Only the brackets, and the marks, in their order.
+    """Yield the numbers of the marks, counted from 0, that are at the top level of the first
+    object.
+    """
+    # Only the brackets and the marks remain, in their order.
     places = marked.translate(None, _NOT_COUNTED)
     # Brackets behind the last mark cannot change the level of any mark.
     places = places[: places.rindex(_MARK) + 1]

@@ -1,7 +1,7 @@
-"""Every sentence of the server: to clients that send a wrong message, to agents that ask for help
-or call a dispatcher, and to authors who register a tool.
+"""The messages of the server: to clients that send a wrong message, to agents that ask for help or
+call a dispatcher, and to authors who register a tool.
 
-The sentences of a refusal of arguments are in `boundary/messages.py`.
+`boundary/messages.py` has the messages of refused arguments.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ LINE_TOO_LONG = "Parse error: the line is too long"
 
 
 def not_a_host(name: str) -> str:
-    """A host to be served that is not one."""
+    """Report an invalid host in `hosts`."""
     examples = "'tools.example.com', '192.0.2.1' or '[2001:db8::1]'"
     return f"{name!r} is not a host; valid hosts are, for example, {examples}"
 
@@ -42,7 +42,7 @@ def wrong_path(path: str) -> str:
 
 
 def body_too_slow(seconds: float) -> str:
-    """A body that does not arrive in time."""
+    """Report a body that does not arrive in time."""
     return f"the rest of the request did not arrive within {seconds:g} s"
 
 
@@ -84,7 +84,7 @@ def unknown_method(method: str) -> str:
 
 
 def beside_arguments(key: str) -> str:
-    """A key of a tool call that no tool would ever see."""
+    """Report a key outside `arguments`, which no tool would get."""
     sent = json.dumps(key[:80])
     return f'the call has {sent} outside "arguments"; put the fields of the tool inside "arguments"'
 
@@ -111,8 +111,8 @@ RESULT_NOT_AN_OBJECT = "it is not an object"
 
 
 def loop_is_running(tool: str) -> str:
-    """A tool that needs an event loop of its own, called where one is running."""
-    return f"tool {tool!r} cannot run here, because an event loop is running: await dispatch_async"
+    """Report an async tool that is called without `await` while an event loop is running."""
+    return f"tool {tool!r} cannot run here, because an event loop is running: await call_async"
 
 
 def timed_out(seconds: float, *, stopped: bool) -> str:
@@ -125,7 +125,7 @@ RUNS_LONG = "a call of tool %r has been running for more than a minute"
 
 
 def busy(tool: str, target: Iterable[str], seconds: int) -> str:
-    """A tool that runs too often already."""
+    """Report a tool with too many running calls."""
     return (
         f"Busy: {called(tool, target)} is called too often at the moment. "
         f"Nothing was done; try again in {seconds} s."
@@ -133,7 +133,7 @@ def busy(tool: str, target: Iterable[str], seconds: int) -> str:
 
 
 def in_flight(tool: str, target: Iterable[str], seconds: int) -> str:
-    """A call whose key is in use by one that still runs."""
+    """Report a key that a running call uses."""
     return (
         f"In flight: a call of {called(tool, target)} with this key has not ended yet. "
         f"Nothing was done; send the same call with the same key again in {seconds} s."
@@ -189,7 +189,7 @@ def no_actions_of(resource: str) -> str:
 
 
 def not_a_word_for_help(word: str) -> str:
-    """A word that cannot ask a dispatcher for help."""
+    """Report a name for the argument `help` that cannot be used."""
     return f"help={word!r} cannot be the name of the help argument; choose another"
 
 
@@ -199,7 +199,7 @@ def nested_dispatcher(tool: str) -> str:
 
 
 def dispatcher_usage(params: str, word: str) -> str:
-    """How a dispatcher is called: part of its description."""
+    """Return how to call a dispatcher, as part of its description."""
     return f"Fields go beside action, or in {params}; {word}=true lists them."
 
 
@@ -215,7 +215,7 @@ def only_of(action: str, resources: Sequence[str]) -> str:
 
 
 def as_sentence(parts: Sequence[str]) -> str:
-    """Parts of a description."""
+    """Join the parts of a description."""
     return f"{'; '.join(parts)}."
 
 
@@ -259,12 +259,12 @@ TWO_KEYS = "is not the same as the key in _meta; send one of them"
 
 
 def key_is_taken(name: str) -> str:
-    """A tool that is to take keys, and has an argument of its own by that name."""
+    """Report a tool that should take keys but already has an argument of that name."""
     return f"{quoted(name)} is one of the tool's own arguments; rename it, or take no keys"
 
 
 def not_a_key(least: int, most: int) -> str:
-    """A key in `_meta` that is not one."""
+    """Report an invalid idempotency key in `_meta`."""
     return f"must be text of {least} to {most} characters"
 
 
@@ -274,7 +274,7 @@ def text_of_length(least: int, most: int, length: int) -> str:
 
 
 def controls_not_a_map(given: Any) -> str:
-    """A setting that renames control arguments, but is not a dict."""
+    """Report a setting for the names of control arguments that is not a dict."""
     what = "must be a dict that renames protocol arguments, or switches them off with None"
     return f"{what}, not {given!r}"
 
@@ -285,12 +285,12 @@ def unknown_control(name: Any, known: Iterable[str]) -> str:
 
 
 def control_needs_a_name(name: Any, new: Any) -> str:
-    """A new name that is not an identifier."""
+    """Report a new name that is not an identifier."""
     return f"{name!r} must be given a name of letters, digits and _, or None, not {new!r}"
 
 
 def control_name_is_reserved(name: Any, new: str) -> str:
-    """A new name that has another meaning."""
+    """Report a new name that already has another meaning."""
     return f"{name!r} cannot be called {new!r}, which means something else"
 
 
@@ -319,7 +319,7 @@ def no_such_argument(key: str, near: str) -> str:
 
 
 def only_one_resource(given: Any, only: str) -> str:
-    """Another resource than the only one."""
+    """Report a resource other than the only one."""
     return f"there is no resource {echo(given)} here; send {quoted(only)} or leave it out"
 
 
@@ -344,7 +344,7 @@ def did_you_mean_action(action: str, meant: str) -> str:
 def choose_one(
     key: str, given: Any, of: str, near: str | None, names: Sequence[str], word: str
 ) -> str:
-    """An `action` or `resource` that is missing or does not exist, with those that do."""
+    """Report a missing or unknown `action` or `resource`, and list the existing ones."""
     where = f" of {quoted(of)}" if of else ""
     said = "is required" if given is None else f"there is no {key} {echo(given)}{where}"
     if near:
@@ -375,7 +375,7 @@ def wrappers_ignored(keys: tuple[str, ...]) -> str:
 
 
 def send_inside_params(names: Sequence[str], params: str) -> str:
-    """Which fields of a sub-tool cannot be sent flat."""
+    """List the fields of a sub-tool that cannot be sent flat."""
     fields = "fields" if len(names) > 1 else "field"
     return f"Send the {fields} {listed(tuple(names))} inside {quoted(params)}."
 

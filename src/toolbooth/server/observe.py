@@ -1,5 +1,5 @@
-"""One record per call, for logs and figures. It holds arguments only for the observers that ask for
-them.
+"""One record for each call, for logs and statistics. It contains arguments only for observers that
+ask for them.
 """
 
 from __future__ import annotations
@@ -23,20 +23,20 @@ class CallRecord:
     seconds: float
     client: str | None
     dispatcher: str | None = None
-    """The dispatcher that was called, if it passed the call to `tool`."""
+    """The name of the dispatcher, if one passed the call on to `tool`."""
     arguments: str | None = None
-    """The arguments for `tool` as JSON text. None if the observer did not ask for them, or if they
-    could not be read.
+    """The arguments of `tool` as JSON text. None if the observer did not ask for them, or if they
+    could not be parsed.
     """
     preview: bool = False
-    """The call asked for a preview: whatever its outcome, it wrote nothing."""
+    """True if the call asked for a preview. Then it wrote nothing, with any outcome."""
     undeclared: tuple[str, ...] = ()
-    """Of a call through the proxy: its undeclared keys, whether they were forwarded or not."""
+    """Of a call through the proxy: its undeclared keys, forwarded or not."""
 
 
 Observer = Callable[[CallRecord], Any]
 Arguments = Literal["none", "redacted", "whole"]
-"""How much of the arguments an observer is shown: nothing, all but secrets, or all."""
+"""How much of the arguments an observer gets: nothing, everything except secrets, or everything."""
 
 logger = logging.getLogger("toolbooth.calls")
 

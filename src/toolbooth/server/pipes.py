@@ -12,11 +12,11 @@ from typing import IO
 LONGEST_LINE = 16 * 1024 * 1024
 """Bytes of a message. Of a longer one, only the two ends are kept."""
 _KEPT = 64 * 1024
-"""Bytes at both ends of a line that is too long, where its id is looked for."""
+"""If a line is too long, its id is searched in this many bytes at both ends."""
 
 
 class Lines(asyncio.Protocol):
-    """Passes each line on as soon as it has arrived. There is no task that waits for lines."""
+    """Passes on each line when it arrives, without a task that waits for lines."""
 
     def __init__(
         self,
@@ -33,7 +33,7 @@ class Lines(asyncio.Protocol):
         """The beginning of a line that is too long; `parts` then has its end."""
 
     def data_received(self, data: bytes) -> None:
-        """Lines, and the beginning of one."""
+        """Pass on complete lines, and keep the beginning of the next one."""
         first, *others = data.split(b"\n")
         self._add(first)
         for each in others:
@@ -45,8 +45,8 @@ class Lines(asyncio.Protocol):
         self.parts.append(part)
         if self.size > LONGEST_LINE:
             start = b"".join(self.parts)
-            # The beginning is kept once, and of the rest only as much as the end of the line may
-            # need: the line itself may go on for gigabytes.
+            # Of a line that is too long, only the beginning and the last bytes are kept, because it
+            # may have gigabytes.
             self.head = self.head or start[:_KEPT]
             self.parts = [start[-_KEPT:]]
 
@@ -61,12 +61,12 @@ class Lines(asyncio.Protocol):
         self.head = b""
 
     def eof_received(self) -> None:
-        """The last line may lack its end."""
+        """Pass on the last line, which may have no line end."""
         self._end()
         self.ended()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """A pipe that breaks has ended."""
+        """Treat a broken pipe as the end of the input."""
         self.ended()
 
 
@@ -86,8 +86,9 @@ async def read_lines(source: IO[bytes], lines: Lines) -> asyncio.BaseTransport |
 
 @contextmanager
 def as_blocking_as_before(descriptor: int) -> Generator[None]:
-    """The event loop makes standard input non-blocking, and with it everything that shares it: the
-    terminal of the shell, or the other direction of a socket.
+    """Restore the blocking mode at the end. The event loop makes standard input non-blocking, which
+    also changes everything that shares it: the terminal of the shell, or the other direction of a
+    socket.
     """
     before = os.get_blocking(descriptor)
     try:

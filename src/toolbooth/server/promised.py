@@ -1,4 +1,4 @@
-"""Tools that are made when they are first needed: to make a thousand of them takes seconds."""
+"""Makes tools when they are first needed, because making a thousand of them takes seconds."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 
 class PromisedTools:
-    """The names of tools that are not made yet, and how to make each of them."""
+    """The names of tools that are not made yet, with a function for each that makes it."""
 
     def __init__(self) -> None:
         self._makers: dict[str, Callable[[], object]] = {}
@@ -16,11 +16,11 @@ class PromisedTools:
         self._listed_by: dict[str, str] = {}
         self._lock = threading.RLock()
         self.is_complete = True
-        """Whether all of them are made, and in their places in the list."""
+        """True if all of them are made and sorted into the list."""
 
     def add(self, name: str, make: Callable[[], object], behind: Iterable[str] = ()) -> None:
-        """`make` registers the tool of this name, or finds that there is none after all. Of a
-        dispatcher it makes those `behind` it, too.
+        """Add a name. `make` registers the tool, or finds that it does not exist. For a dispatcher
+        it also makes the tools `behind` it.
         """
         self.is_complete = False
         self._makers[name] = make
@@ -37,12 +37,13 @@ class PromisedTools:
         return iter(list(self._makers))
 
     def make(self, name: str) -> None:
-        """Make the tool of this name, if that is still to be done. Other threads wait for it."""
+        """Make the tool with this name, unless it is made. Other threads wait for it."""
         if name not in self._makers:
             return
-        # Reentrant, since making a dispatcher makes the tools behind it in the same thread.
+        # The lock is reentrant, because making a dispatcher makes the tools behind it in the same
+        # thread.
         with self._lock:
-            # It may have been made while this thread waited, or be asked for while it is made.
+            # Another thread may have made it during the wait, or this thread is already making it.
             if name not in self._makers or name in self._making:
                 return
             self._making.add(name)
@@ -50,15 +51,16 @@ class PromisedTools:
                 self._makers[name]()
             finally:
                 self._making.discard(name)
-                # Also after an error: a tool that cannot be made is not tried again for every call.
+                # Removed even after an error, so that a tool that cannot be made is not tried again
+                # for every call.
                 del self._makers[name]
 
     def make_listed(self, name: str) -> None:
-        """Make the tool of this name, and the dispatcher that it is called through."""
+        """Make the tool with this name, and its dispatcher."""
         self.make(self._listed_by.get(name, name))
 
     def rank(self, name: str) -> int:
-        """The place of a tool in the list, whenever it was made. Tools that were registered at once
-        come first.
+        """Return the place of a tool in the list, which does not depend on when it was made. Tools
+        that were registered directly come first.
         """
         return self._ranks.get(name, -1)

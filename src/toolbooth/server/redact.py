@@ -1,5 +1,5 @@
-"""Arguments as a record keeps them: JSON text with every digit that was sent, secrets left out
-where asked.
+"""Writes arguments for a record: as JSON text with every digit that was sent, and without secrets
+on request.
 
 Secrets are values that the contract declares as secret, values under the name of a secret
 (`secret_names.py`), and credentials inside text (`credentials.py`): in URLs, headers, commands,
@@ -21,7 +21,7 @@ from toolbooth.shape import Shape, item_shape
 _UNKNOWN = Shape(types=frozenset(("string",)))
 
 _NAME_KEYS = ("name", "key", "header", "field", "variable")
-"""The keys under which lists of headers and variables have a name, beside its `value`."""
+"""The keys for the name in lists of headers and variables, beside `value`."""
 
 _OPENING, _CLOSING = frozenset('{["'), frozenset('}]"')
 
@@ -29,10 +29,10 @@ _ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 
 
 def as_text(value: Any) -> str:
-    """A JSON value as it was read, numbers as they were written."""
+    """Return a JSON value as text, with numbers as they were sent."""
     try:
         return _ENCODER.encode(value)
-    except TypeError:  # there is a number as it was written, which the encoder does not know
+    except TypeError:  # the encoder does not know numbers that are kept as written
         return _with_numbers_as_written(value)
 
 
@@ -49,10 +49,11 @@ def _with_numbers_as_written(value: Any) -> str:
 
 
 def without_secrets(shape: Shape, value: Any) -> Any:
-    """Return the value without the secrets that the contract, or the name of a key, marks.
+    """Return the value without secrets.
 
-    An undeclared key among fields of which one is a secret is left out too: it may be that one,
-    misspelt. So is text that would take too much work to look at.
+    The contract or the name of a key marks a secret. If an object declares a secret field, the
+    values of undeclared keys are left out too, because one may be that field misspelt. Text that
+    would take too long to examine is also left out.
     """
     return _kept(shape, value, Effort())
 
@@ -63,8 +64,8 @@ def _kept(shape: Shape, value: Any, effort: Effort) -> Any:
     if shape.secret:
         return HIDDEN
     if isinstance(value, str):
-        # Where the contract declares text, JSON inside it is content. Elsewhere it is the value
-        # that the boundary would read out of it.
+        # If the contract declares text, JSON inside it is content. Otherwise the boundary would
+        # parse it, so it is treated as a value.
         may_be_text = "string" in shape.types and not shape.json_text
         return _text(value, effort) if may_be_text else _text_of_json(shape, value, effort)
     if is_object(value):
@@ -80,7 +81,7 @@ def _kept(shape: Shape, value: Any, effort: Effort) -> Any:
 
 def _object(shape: Shape, value: Json, effort: Effort) -> Json:
     kept = {key: _member(shape, key, each, effort) for key, each in value.items()}
-    # `{"name": "Authorization", "value": "..."}`: the name of the secret is a value here.
+    # In `{"name": "Authorization", "value": "..."}`, the name of the secret is a value.
     if isinstance(value.get("value"), str) and any(
         _names_a_secret(value.get(key), effort) for key in _NAME_KEYS
     ):
@@ -89,14 +90,14 @@ def _object(shape: Shape, value: Json, effort: Effort) -> Json:
 
 
 def _member(shape: Shape, key: str, value: Any, effort: Effort) -> Any:
-    # `has_password: true` would hide nothing: yes and no are too few values to be a secret.
+    # A boolean such as `has_password: true` is not hidden, because it cannot be a secret.
     holds_something = value is not None and not isinstance(value, bool)
     if holds_something and effort.is_secret_name(key):
         return HIDDEN
     if not shape.objects:
         return _undeclared(shape, value, effort)
-    # The forms of a union may declare the same key in different ways. If one calls it a secret, it
-    # is hidden.
+    # The forms of a union may declare a key in different ways. If one form declares it as a secret,
+    # it is hidden.
     declared = [form.fields[key].shape for form in shape.objects if key in form.fields]
     return _merged(declared or [form.additional for form in shape.objects], shape, value, effort)
 
@@ -106,7 +107,7 @@ def _array(shape: Shape, value: list[Any], effort: Effort) -> list[Any]:
     if not shape.arrays:
         return [_undeclared(shape, each, effort) for each in items]
     by_position = max(len(form.prefix) for form in shape.arrays)
-    # Further items all have the same shapes, so those are looked up once.
+    # All further items have the same shapes, so these are looked up only once.
     further = _item_shapes(shape, by_position)
     kept: list[Any] = []
     for index, each in enumerate(items):
@@ -116,7 +117,7 @@ def _array(shape: Shape, value: list[Any], effort: Effort) -> list[Any]:
 
 
 def _without_header(item: Any, effort: Effort) -> Any:
-    """A list of pairs is how some libraries take headers."""
+    """Return a pair without its secret value. Some libraries take headers as a list of pairs."""
     is_pair = is_array(item) and len(item) == 2
     return [item[0], HIDDEN] if is_pair and _names_a_secret(item[0], effort) else item
 
@@ -130,12 +131,11 @@ def _item_shapes(shape: Shape, index: int) -> list[Shape | None]:
 
 
 def _merged(parts: Iterable[Shape | None], outer: Shape, value: Any, effort: Effort) -> Any:
-    """Return the value without the secrets of any shape that it may have. Without a shape, `outer`
-    applies.
+    """Return the value without the secrets of any of its possible shapes. If there is no shape, use
+    `outer`.
     """
     known = [part for part in parts if part is not None]
-    # None of the forms describes this place, so only the surrounding object shows whether secrets
-    # are near.
+    # No form describes this place, so only the surrounding object shows if it may contain a secret.
     if not known:
         return _undeclared(outer, value, effort)
     for part in known:
@@ -151,8 +151,8 @@ def _undeclared(outer: Shape, value: Any, effort: Effort) -> Any:
 
 
 def _text(text: str, effort: Effort) -> str:
-    """Return the text without the secrets in it. JSON text is read and treated like its value."""
-    # Text is parsed only if it can be JSON: a long text would be read for nothing.
+    """Return the text without secrets. JSON text is parsed and treated like its value."""
+    # Text is parsed only if it looks like JSON, because parsing a long text is slow.
     if not _is_in_brackets(text):
         return without_credentials(text, effort)
     try:
@@ -162,7 +162,7 @@ def _text(text: str, effort: Effort) -> str:
 
 
 def _text_of_json(shape: Shape, text: str, effort: Effort) -> str:
-    """Text where something else is declared: JSON text of it."""
+    """Return text without secrets, if another type than text is declared. The text is then JSON."""
     try:
         if shape.has_secret or _is_in_brackets(text):
             return _json_without_secrets(shape, text, effort)
@@ -172,21 +172,23 @@ def _text_of_json(shape: Shape, text: str, effort: Effort) -> str:
 
 
 def _is_in_brackets(text: str) -> bool:
-    """Whether text begins and ends as JSON that is no number."""
+    """Return True if text begins and ends like JSON other than a number."""
     bare = text.strip()
     return bare[:1] in _OPENING and bare[-1:] in _CLOSING
 
 
 def _json_without_secrets(shape: Shape, text: str, effort: Effort) -> str:
-    """Raises ValueError and RecursionError for text that is not JSON, or has a key twice."""
-    # Each value but the first comes after one of these signs.
-    # A text of brackets could hold a million values, and each would be looked at.
+    """Return JSON text without secrets. Raises ValueError or RecursionError if the text is not
+    JSON, or has a repeated key.
+    """
+    # Each value except the first comes after one of these signs. A text of brackets could contain a
+    # million values.
     effort.values -= 1 + sum(map(text.count, ",[{"))
     if effort.values < 0:
         return HIDDEN
     found = _DECODER.decode(text)
     kept = _kept(shape, found, effort)
-    # If nothing was hidden, the text stays as it was sent, with its own spaces and digits.
+    # If nothing was hidden, the text is returned as it was sent, with the same spaces and digits.
     return text if kept == found else as_text(kept)
 
 
@@ -197,7 +199,7 @@ def _every_digit(digits: str) -> LosslessFloat:
 def _each_key_once(pairs: list[tuple[str, Any]]) -> Json:
     made = dict(pairs)
     if len(made) != len(pairs):
-        # One of the two values would be looked at, and both be shown.
+        # Only one of the two values would be examined, but both would be shown.
         raise ValueError("duplicate key")
     return made
 

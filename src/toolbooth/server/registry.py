@@ -1,4 +1,4 @@
-"""ToolRegistry: the tools of one server, and how to call them."""
+"""ToolRegistry: registers the tools of one server and calls them."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ Errors = Literal["result", "protocol"]
 
 _ARGUMENTS = get_args(Arguments)
 TOOL_NAME = re.compile(r"[A-Za-z0-9_.-]{1,128}")
-"""The names that the specification allows. `toolbooth lint` knows the clients that allow fewer."""
+"""The names that the MCP specification allows. `toolbooth lint` knows clients that allow fewer."""
 
 
 class ToolRegistry(ListedTools):
@@ -144,7 +144,7 @@ class ToolRegistry(ListedTools):
 
         def register(found: F) -> F:
             contract = compile_function(found, name=name, description=description)
-            # A read has no side effect, so making it twice does no harm: it does not refuse a key.
+            # A read has no side effects, so repeating it is harmless, and a key is not refused.
             reads = bool((annotations or {}).get("readOnlyHint"))
             self.add(
                 contract,
@@ -281,23 +281,22 @@ class ToolRegistry(ListedTools):
         if not TOOL_NAME.fullmatch(contract.name):
             mistakes.append(messages.not_a_tool_name(contract.name))
         is_taken = contract.name in self.tools or contract.name in self.hidden
-        # A dispatcher may have the name of one of the tools that it hides, because that one leaves
-        # the list.
+        # A dispatcher may have the name of a tool that it hides, because this tool leaves the list.
         if is_taken and contract.name not in hidden:
             mistakes.append(messages.name_is_taken(contract.name))
         if mistakes:
             raise ContractError(contract.name, mistakes)
-        # Only dispatchers hide tools. Looking through all tools for each one would be quadratic.
+        # Only dispatchers hide tools. Searching all tools for each one would be quadratic.
         if hidden:
             self._hide(hidden)
-        # The name is in use again, for the dispatcher itself.
+        # The name now belongs to the dispatcher itself.
         self.hidden.pop(contract.name, None)
         self.tools[contract.name] = made
         self.changes += 1
         return made
 
     def _hide(self, names: frozenset[str]) -> None:
-        """Move these tools behind their dispatcher, in the order of their registration."""
+        """Hide these tools behind their dispatcher, in the order of registration."""
         for name in [name for name in self.tools if name in names]:
             self.hidden[name] = self.tools.pop(name)
 
@@ -310,14 +309,13 @@ class ToolRegistry(ListedTools):
             UnknownTool: there is no such tool.
             ToolInputError: the arguments were refused, and `errors` is "protocol".
         """
-        # The JSON is written from Python values here, so the digits that a client sent are not
-        # known.
+        # The JSON is written from Python values here, so the original digits are not known.
         return self._call(name, json_bytes(arguments), context, from_floats=True)
 
     def call_bytes(
         self, name: str, body: bytes, *, context: Context | None = None
     ) -> dict[str, Any]:
-        """`call` for arguments that are still JSON text."""
+        """Do the same as `call`, for arguments that are JSON text."""
         return self._call(name, body, context, from_floats=False)
 
     def _call(
@@ -333,7 +331,7 @@ class ToolRegistry(ListedTools):
     async def call_async(
         self, name: str, arguments: Any = None, *, context: Context | None = None
     ) -> dict[str, Any]:
-        """`call` for async tools; sync ones run off the event loop."""
+        """Do the same as `call`, for async tools. Sync tools run in a thread."""
         tool = self.find(name)
         try:
             body = json_bytes(arguments)
@@ -342,7 +340,7 @@ class ToolRegistry(ListedTools):
             return refuse(self, tool, context or Context(), error.problem)
         return await call(self, tool, reading, context or Context(), plain=True)
 
-    # The former names of these methods. They stay: users call them.
+    # The former names of these methods, which users still call.
     dispatch = call
     dispatch_bytes = call_bytes
     dispatch_async = call_async
@@ -371,7 +369,7 @@ class ToolRegistry(ListedTools):
 
 
 def _found(actions: Mapping[str, Any], find: Callable[[str], Tool]) -> dict[str, Any]:
-    """The same map with the tool of every name, at either level."""
+    """Return the same table with tools in place of names."""
     found: dict[str, Any] = {}
     for key, below in actions.items():
         found[key] = _found(below, find) if _is_mapping(below) else find(below)

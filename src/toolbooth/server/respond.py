@@ -1,5 +1,4 @@
-"""One message in, one reply out: the MCP methods of a tool server, as a pure function without I/O.
-Start here.
+"""Answers one message: the MCP methods of a tool server, without I/O. Start here.
 
 In: the bytes of one JSON-RPC message and its headers. Out: a Reply with the bytes to send back, or
 with an iterator of messages if the tool reports progress. `envelope.py` reads and checks the
@@ -55,7 +54,7 @@ class Reply:
     body: bytes
     status: int = 200
     events: AsyncGenerator[bytes, None] | None = None
-    """Messages one by one, the response last, if the tool reports progress."""
+    """An iterator of messages with the response as the last, if the tool reports progress."""
 
 
 ACCEPTED = Reply(b"", 202)
@@ -76,7 +75,7 @@ async def respond(
     themselves do that.
     """
     try:
-        # Reading a large body would hold up every other call in this event loop.
+        # Parsing a large body would block every other call in this event loop.
         if len(body) > LARGE:
             prepared = await off_the_loop(
                 lambda: _prepare(registry, read_message(body), headers, context, shows)
@@ -98,7 +97,7 @@ def respond_sync(
     context: Context | None = None,
     shows: Shows | None = None,
 ) -> Reply:
-    """`respond` for WSGI: no event loop, no stream."""
+    """Do the same as `respond` for WSGI, without an event loop and streams."""
     read = message if isinstance(message, Message) else read_message(message)
     try:
         prepared = _prepare(registry, read, headers, context, shows)
@@ -119,8 +118,8 @@ def _prepare(
     context: Context | None,
     shows: Shows | None,
 ) -> Reply | tuple[Request, Tool]:
-    """The reply to a message that runs no tool, or the request and the tool to run. Raises
-    ProtocolError and UnknownTool.
+    """Return the reply to a message that runs no tool, or else the request and the tool to run.
+    Raises ProtocolError and UnknownTool.
     """
     if isinstance(message.reading, Unreadable):
         request = unreadable_call(message.body, message.reading)
@@ -139,10 +138,11 @@ def _prepare(
         revisions.check_param_headers(tool.header_params, sent, headers)
     if request.problems:
         return _refused(registry, request, tool, context, request.problems)
-    # `is`: nearly all tools share the default limits, and the message was parsed under these.
+    # Nearly all tools share the default limits, with which the message was parsed. So `is` is
+    # enough.
     if tool.contract.limits is DEFAULT_LIMITS:
         return request, tool
-    # A tool with limits of its own: its arguments alone are held to them.
+    # The tool has its own limits, which apply only to its arguments.
     try:
         arguments = read_json(as_text(request.arguments[0]).encode(), tool.contract.limits)
     except Unreadable as error:
@@ -206,11 +206,11 @@ def _listing(registry: ToolRegistry, request: Request, shows: Shows | None) -> J
 
 
 def _start(cursor: Any) -> int:
-    """Where the page of a cursor begins; -1 if it is none of ours."""
+    """Return the start of the page for a cursor; -1 if the cursor is invalid."""
     if cursor is None:
         return 0
     try:
-        # The first page has no cursor, so `0` is none of ours either.
+        # The first page has no cursor, so `0` is invalid too.
         return int(base64.urlsafe_b64decode(str(cursor))) or -1
     except ValueError:
         return -1
@@ -218,7 +218,7 @@ def _start(cursor: Any) -> int:
 
 def _context(context: Context | None, request: Request) -> Context:
     meta = request.params.get("_meta")
-    # Most calls of the handshake revisions have nothing to put in a context, so they share one.
+    # Most calls of the handshake revisions have an empty context, so they share one.
     if context is None and request.revision.client is None and meta is None:
         return _NO_CONTEXT
     given = context or _NO_CONTEXT
@@ -241,8 +241,7 @@ async def _called(
         made = _NO_CONTEXT
     else:
         made = _context(context, request)
-    # Without a context as a parameter, a tool cannot report progress. A stream would then only cost
-    # more.
+    # A tool without a Context parameter cannot report progress, so it needs no stream.
     if token is not None and not tool.contract.plain_keywords:
         return Reply(b"", 200, _events(registry, request, tool, made, token, shows))
     result = await call(registry, tool, request.arguments, made, shows=shows)
@@ -257,7 +256,9 @@ async def _events(
     token: Any,
     shows: Shows | None,
 ) -> AsyncGenerator[bytes, None]:
-    """Progress as it is reported, then the response. Closing the iterator cancels the call."""
+    """Yield progress as it is reported, then the response. Closing the iterator cancels the
+    call.
+    """
     queue: asyncio.Queue[bytes | None] = asyncio.Queue()
     loop = asyncio.get_running_loop()
 
@@ -265,13 +266,13 @@ async def _events(
         params = {"progressToken": token, "progress": done, "total": total, "message": message}
         params = {key: value for key, value in params.items() if value is not None}
         sent = _encoded({"jsonrpc": "2.0", "method": "notifications/progress", "params": params})
-        # A sync tool reports from another thread, and a queue belongs to its event loop.
+        # A sync tool reports from another thread, but the queue belongs to the event loop.
         loop.call_soon_threadsafe(queue.put_nowait, sent)
 
     reporting = replace(context, report=report)
     calling = call(registry, tool, request.arguments, reporting, shows=shows)
     task = asyncio.ensure_future(calling)
-    # `None` ends the stream, also if the call fails: otherwise the loop would wait for ever.
+    # `None` ends the stream, even if the call fails. Otherwise the loop below would wait for ever.
     task.add_done_callback(lambda _: queue.put_nowait(None))
     try:
         while (event := await queue.get()) is not None:

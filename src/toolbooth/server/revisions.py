@@ -1,8 +1,8 @@
-"""The differences between the revisions of the protocol, and how a request names its revision.
+"""Knows the revisions of the protocol, and reads the revision of a request. 2026-07-28 is
+stateless: every request has its version and client in `_meta`, and over HTTP also in headers.
 
-2026-07-28 is stateless: every request carries its version and client in `_meta`, mirrored in
-headers over HTTP. The handshake revisions negotiate once, with `initialize`; nothing of that is
-remembered here either.
+The handshake revisions negotiate once, with `initialize`. This server does not store the result of
+that either.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ Headers = Mapping[str, str]
 
 
 class ProtocolError(Exception):
-    """The request itself is wrong: answered as a JSON-RPC error."""
+    """The request itself is wrong. The answer is a JSON-RPC error."""
 
     def __init__(self, code: int, message: str, data: Any = None) -> None:
         self.code = code
@@ -70,12 +70,12 @@ class ProtocolError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Revision:
-    """The revision one request speaks, and who sent it."""
+    """The revision of one request, and its sender."""
 
     version: str
     client: str | None
     stateless: bool
-    """Whether the version is one of STATELESS."""
+    """True if the version is one of STATELESS."""
 
 
 def http_status(code: int, headers: Headers | None) -> int:
@@ -83,33 +83,32 @@ def http_status(code: int, headers: Headers | None) -> int:
     was understood.
     """
     stateless = headers is not None and headers.get("mcp-protocol-version") in STATELESS
-    # Some errors occur before it is known which revision the client speaks, and 400 is right for
-    # all of them.
+    # Some errors occur before the revision of the client is known. For all of them, 400 is right.
     return HTTP_STATUS.get(code, 200) if stateless or code in _BEFORE_ANY_ERA else 200
 
 
 def negotiated(requested: Any) -> str:
-    """The revision that `initialize` settles on: the one asked for, or the newest of its kind."""
-    # The specification lets the server answer with another version that it supports, and the client
-    # then decides.
+    """Return the revision for the answer to `initialize`: the requested one if it is supported,
+    otherwise the newest one with a handshake.
+    """
+    # The specification allows the server to answer with another version. Then the client decides.
     return requested if requested in HANDSHAKE else HANDSHAKE[0]
 
 
 def revision_of(method: str, params: Json, headers: Headers | None) -> Revision:
-    """The revision of one request; `headers` is None on a transport without headers. Raises
+    """Return the revision of one request. `headers` is None on a transport without headers. Raises
     ProtocolError.
     """
     meta: Json | None = params.get("_meta")
     version = None if meta is None else meta.get(VERSION_KEY)
     header = None if headers is None else headers.get("mcp-protocol-version")
-    # Either of both makes the request a stateless one. If the other is missing or differs, it is
-    # refused below, not taken for an older revision.
+    # One of the two is enough for a stateless request. If the other one is missing or differs, the
+    # request is refused below, and not treated as an older revision.
     if version is not None or header in STATELESS:
         return _stateless(method, params, meta, headers)
     if header is not None and header not in HANDSHAKE:
         raise _unsupported(header)
-    # Without the header, the specification assumes 2025-03-26, the last revision that did not have
-    # it.
+    # If there is no header, the specification assumes 2025-03-26, the last revision without it.
     assumed = HANDSHAKE[0] if headers is None else HANDSHAKE[-1]
     return Revision(header or assumed, None, stateless=False)
 
@@ -132,8 +131,9 @@ def _stateless(method: str, params: Json, meta: Json | None, headers: Headers | 
 
 
 def revision_shown(meta: Any) -> Revision:
-    """The revision of a message that cannot be read, as far as its `_meta` shows it."""
-    # The version may not be supported at all, but the caller must get an answer of its own kind.
+    """Return the revision of an unreadable message, from its `_meta` if possible."""
+    # Even if the version is not supported, the caller must get an answer in the form of its
+    # revision.
     if is_object(meta) and VERSION_KEY in meta:
         return Revision(STATELESS[0], client_name(meta), stateless=True)
     client = client_name(meta) if is_object(meta) else None
@@ -141,7 +141,7 @@ def revision_shown(meta: Any) -> Revision:
 
 
 def request_meta(client: str) -> Json:
-    """The `_meta` with which a client of ours sends a request of the newest revision."""
+    """Return the `_meta` that our own client sends with a request of the newest revision."""
     return {
         VERSION_KEY: STATELESS[0],
         CAPABILITIES_KEY: {},
@@ -157,7 +157,9 @@ def client_name(meta: Mapping[str, Any]) -> str | None:
 
 
 def _check_headers(method: str, params: Json, version: Any, headers: Headers) -> None:
-    """Check that the routing headers agree with the body, which they repeat for proxies."""
+    """Check that the routing headers equal the values in the body, which they repeat for
+    proxies.
+    """
     if headers.get("mcp-protocol-version") != version:
         raise ProtocolError(HEADER_MISMATCH, messages.OTHER_VERSION_IN_HEADER)
     if headers.get("mcp-method") != method:
@@ -173,16 +175,16 @@ def _unsupported(version: Any) -> ProtocolError:
 
 
 def decoded_header(value: str | None) -> str | None:
-    """A header's value; text that a header cannot carry comes as `=?base64?...?=`. None if that is
-    malformed.
+    """Return the value of a header. Text that a header cannot contain is encoded as
+    `=?base64?...?=`. Return None if that is malformed.
     """
     if value is None or not (value.startswith("=?base64?") and value.endswith("?=")):
         return value
     payload = value[9:-2]
     try:
         raw = base64.b64decode(payload, validate=True)
-        # Base64 can be written in several ways, also with bits that are ignored. Only the one that
-        # encodes to itself is taken.
+        # Base64 can be written in several ways, some with ignored bits. Only the canonical form is
+        # accepted.
         return raw.decode() if base64.b64encode(raw).decode() == payload else None
     except (binascii.Error, UnicodeDecodeError):
         return None
@@ -191,8 +193,8 @@ def decoded_header(value: str | None) -> str | None:
 def check_param_headers(
     wanted: Mapping[tuple[str, ...], tuple[str, str]], arguments: Any, headers: Headers
 ) -> None:
-    """Check the `Mcp-Param-*` headers (x-mcp-header): each must equal its argument, and must be
-    sent if and only if the argument is.
+    """Check the `Mcp-Param-*` headers (x-mcp-header). Each must equal its argument, and be sent if
+    and only if the argument is sent.
     """
     for path, (token, kind) in wanted.items():
         value = arguments
@@ -213,7 +215,7 @@ def _same(kind: str, value: Any, header: str | None) -> bool:
         return False
     if isinstance(value, bool):
         return header == ("true" if value else "false")
-    # `5.0` and `5` are the same integer in JSON, so the header may have either.
+    # `5.0` and `5` are the same integer in JSON, so both are accepted in the header.
     if kind == "integer" and isinstance(value, int | float) and (whole := _WHOLE.fullmatch(header)):
         return int(whole[1]) == value
     return header == str(value)

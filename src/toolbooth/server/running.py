@@ -1,7 +1,7 @@
-"""How many calls of one sync tool run at a time, and who waits.
+"""Limits the calls of one sync tool that run at the same time.
 
-Sync tools run in threads, and there are only so many. A tool that hangs may hold a part of them, so
-that others still run.
+Sync tools run in threads, whose number is limited. A tool that hangs can block only a part of them,
+so other tools still run.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from time import monotonic
 from weakref import WeakKeyDictionary
 
 MOST_RUNNING = 16
-"""Calls of one sync tool that run at a time by default: a quarter of the threads."""
+"""By default, this many calls of one sync tool run at a time: a quarter of the threads."""
 
 MOST_WAITING = 256
-"""How many calls of one tool may wait. The next is answered that the tool is busy."""
+"""At most this many calls of one tool wait. For more, the answer is that the tool is busy."""
 
 _LONGEST_PAUSE = 60
 
 
 class Busy(Exception):
-    """The call cannot run now. Nothing was done; it may be made again after `seconds`."""
+    """The call cannot run now. Nothing was done. It may be sent again after `seconds`."""
 
     def __init__(self, seconds: int) -> None:
         self.seconds = seconds
@@ -59,8 +59,8 @@ class Turns:
             self._waiting -= 1
 
     def begin(self, timer: asyncio.TimerHandle) -> Callable[[], None]:
-        """Count a call that begins in a thread. Returns a function to call there when it ends, also
-        if its caller has gone. `timer` is cancelled then.
+        """Count a call that begins in a thread. Return a function that the thread must call at its
+        end, even if the caller has gone. It also cancels `timer`.
         """
         return partial(self._end_from_thread, asyncio.get_running_loop(), monotonic(), timer)
 
@@ -72,14 +72,14 @@ class Turns:
 
     def _end(self, seconds: float, timer: asyncio.TimerHandle) -> None:
         timer.cancel()
-        # A moving average: it follows a tool that becomes slower, but one slow call alone changes
+        # A moving average follows a tool that becomes slower, but a single slow call changes
         # little.
         self._usual = seconds if not self._usual else 0.8 * self._usual + 0.2 * seconds
         self._free.release()
 
     def _pause(self) -> int:
-        """Seconds after which a turn should be free."""
-        # All that wait before it, and itself, at the usual pace of all turns together.
+        """Return the seconds after which a turn will probably be free."""
+        # The calls that wait before it, and itself, divided by the usual rate of all turns.
         expected = ceil(self._usual * (self._waiting + 1) / self._most)
         return min(_LONGEST_PAUSE, max(1, expected))
 
@@ -92,7 +92,7 @@ class TurnsByLoop:
         self._turns: WeakKeyDictionary[asyncio.AbstractEventLoop, Turns] = WeakKeyDictionary()
 
     def here(self) -> Turns:
-        """Those of the running event loop."""
+        """Return the turns of the running event loop."""
         loop = asyncio.get_running_loop()
         # An asyncio semaphore belongs to one event loop, and `call_sync` may use a new loop for
         # each call.

@@ -1,5 +1,5 @@
-"""The stdio shell: one JSON-RPC message a line, in and out. Every line is answered: nothing ever
-hangs in silence.
+"""The stdio transport: one JSON-RPC message per line, in and out. Every request gets an answer,
+even while the server stops.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import orjson
 
 from toolbooth.boundary.run import end_threads
 from toolbooth.jsonvalue import is_object
-from toolbooth.server import messages
+from toolbooth.server import kept_loop, messages
 from toolbooth.server.answers import Answers, error_reply
 from toolbooth.server.deadline import Deadline
 from toolbooth.server.envelope import id_in, only_id
@@ -35,7 +35,7 @@ STOP_SECONDS = 5.0
 DRAIN_SECONDS = 60.0
 
 _PROGRESS = b'{"jsonrpc":"2.0","method":'
-"""How a message begins that is no response."""
+"""The beginning of a message that is not a response."""
 
 
 def serve(
@@ -44,18 +44,19 @@ def serve(
     stop_seconds: float = STOP_SECONDS,
     drain_seconds: float = DRAIN_SECONDS,
 ) -> None:
-    """Serve until standard input ends, or until SIGTERM. Output of tools, and of programs that they
-    start, cannot break the framing.
+    """Serve until standard input ends, or until SIGTERM.
 
-    Calls in progress then have `drain_seconds` to end, or `stop_seconds` after SIGTERM. After that
-    they are answered with an error, and the process exits: a thread cannot be stopped otherwise.
+    The output of tools, and of programs that they start, does not reach the client. At the end,
+    running calls have `drain_seconds` to end, or `stop_seconds` after SIGTERM. After that they are
+    answered with an error, and the process exits, because a thread cannot be stopped in another
+    way.
     """
-    # The wire gets descriptors of its own. After that, 0 is empty and 1 is the log, so that neither
-    # `print` in a tool nor a program that it starts reaches the client.
+    # The protocol gets its own file descriptors. After that, 0 is empty and 1 is the log. So
+    # neither `print` in a tool nor a program that it starts can write to the client.
     with os.fdopen(os.dup(0), "rb", buffering=0) as source, os.fdopen(os.dup(1), "wb") as sink:
         nothing = os.open(os.devnull, os.O_RDONLY)
         os.dup2(nothing, 0)
-        if _is_same_socket(1, 2):  # as inetd has it: a log would break the framing
+        if _is_same_socket(1, 2):  # as with inetd: a log would break the protocol
             os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
         os.dup2(2, 1)
         os.close(nothing)
@@ -67,7 +68,7 @@ def serve(
             _on_sigterm(serving, lambda: deadline.set(stop_seconds)),
         ):
             try:
-                asyncio.run(serving.run(source, lambda: deadline.set_first(drain_seconds)))
+                kept_loop.run(serving.run(source, lambda: deadline.set_first(drain_seconds)))
             except KeyboardInterrupt:
                 deadline.set(stop_seconds, exit_code=128 + signal.SIGINT)
                 raise
@@ -77,12 +78,14 @@ def serve(
 
 
 async def serve_streams(registry: ToolRegistry, source: IO[bytes], sink: IO[bytes]) -> None:
-    """Serve lines from `source`, answers to `sink`, until the source ends and all calls have."""
+    """Read lines from `source` and write answers to `sink`, until the source and all calls have
+    ended.
+    """
     await _Serving(registry, sink).run(source)
 
 
 class _Serving:
-    """The calls in progress, from their line to their answer."""
+    """The running calls, from their line to their answer."""
 
     def __init__(self, registry: ToolRegistry, sink: IO[bytes]) -> None:
         self.registry = registry
@@ -93,8 +96,8 @@ class _Serving:
         self.is_stopping = False
 
     async def run(self, source: IO[bytes], at_end: Callable[[], None] = lambda: None) -> None:
-        """Take lines until the source ends or `stop` is called; then `at_end` is called, and the
-        calls in progress are answered.
+        """Read lines until the source ends or `stop` is called. Then call `at_end`, and answer the
+        running calls.
         """
         self.loop = asyncio.get_running_loop()
         lines = Lines(self.take, self.too_long, self.ended.set)
@@ -103,20 +106,20 @@ class _Serving:
             await self.ended.wait()
         finally:
             at_end()
-        # The exception of one call must not end the wait for the others.
+        # An exception in one call must not end the wait for the others.
         await asyncio.gather(*self.calls, return_exceptions=True)
 
     def stop(self) -> None:
-        """Take no more requests."""
+        """Accept no more requests."""
         self.is_stopping = True
         self.ended.set()
 
     def take(self, line: bytes) -> None:
-        """Answer in the background: a slow tool does not hold up the next line, and can be
+        """Answer a line in the background. So a slow tool does not block the next line, and can be
         cancelled by its id.
         """
-        # Before anything else: a cancellation has no id and gets no answer, and it still counts
-        # while the server stops.
+        # This comes first: a cancellation has no id and gets no answer, and is still accepted while
+        # the server stops.
         cancelled = _cancelled(line)
         if cancelled is not None:
             self._cancel(cancelled)
@@ -128,20 +131,20 @@ class _Serving:
             task.add_done_callback(self.calls.pop)
 
     def too_long(self, head: bytes, tail: bytes) -> None:
-        """Refuse a line of which only the two ends are there."""
+        """Refuse a line that is too long. Only its two ends are kept."""
         request_id = only_id(ids_at_ends(head, tail))
         self.answers.write(error_reply(request_id, PARSE_ERROR, messages.LINE_TOO_LONG))
 
     def _cancel(self, cancelled: Any) -> None:
         for task, asked in self.calls.items():
             request_id = _id(asked)
-            # `1` and `true` are equal in Python, and another call would be cancelled.
+            # `1` and `true` are equal in Python, so the wrong call could be cancelled.
             if type(request_id) is type(cancelled) and request_id == cancelled:
                 task.cancel()
 
     def _refuse(self, line: bytes) -> None:
         request_id = id_in(line)
-        if request_id is not None:  # else a notification
+        if request_id is not None:  # otherwise a notification
             words = messages.SERVER_STOPPING
             self.answers.write(error_reply(request_id, INTERNAL_ERROR, words))
 
@@ -159,21 +162,21 @@ class _Serving:
                     self.answers.end(call, event)
         except asyncio.CancelledError:
             raise
-        # A tool's exception does not get here. Whatever does must not end the server: the user's
-        # Ctrl-C is not raised in a call, `asyncio.run` sees to that.
+        # Exceptions of tools do not reach this line. Others must not end the server. With
+        # `asyncio.Runner`, the user's Ctrl-C is not raised in a call.
         except BaseException:
             logger.exception("the server failed")
             reply = error_reply(id_in(line), INTERNAL_ERROR, messages.SERVER_FAILED)
             self.answers.end(call, reply)
         finally:
-            # A call that was cancelled gets no answer, but it must not stay open: `close` would
-            # answer it at the end.
+            # A cancelled call gets no answer, but must not stay open, because `close` would answer
+            # it at the end.
             self.answers.end(call)
 
 
 def _cancelled(line: bytes) -> Any:
-    """The id of the request that a line cancels."""
-    # Nearly every line is a call. This look at the bytes spares them a second parsing.
+    """Return the id of the request that a line cancels; None for any other line."""
+    # Nearly every line is a call. With this check of the bytes, it is not parsed twice.
     if b"notifications/cancelled" not in line:
         return None
     try:
@@ -198,7 +201,7 @@ def _id(line: bytes) -> Any:
 
 @contextmanager
 def _on_sigterm(serving: _Serving, set_deadline: Callable[[], None]) -> Generator[None]:
-    """Have SIGTERM stop the server, unless the author's program handles it."""
+    """Stop the server on SIGTERM, unless the author's program has its own handler."""
 
     def stop(number: int, frame: Any) -> None:
         signal.signal(signal.SIGTERM, signal.SIG_DFL)  # a second one ends the process at once
@@ -208,8 +211,8 @@ def _on_sigterm(serving: _Serving, set_deadline: Callable[[], None]) -> Generato
                 serving.loop.call_soon_threadsafe(serving.stop)
 
     in_main_thread = threading.current_thread() is threading.main_thread()
-    # Python allows signal handlers only in the main thread, and a handler of the author's own is
-    # not replaced.
+    # Python allows signal handlers only in the main thread. An author's own handler is not
+    # replaced.
     if not in_main_thread or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL:
         yield
         return

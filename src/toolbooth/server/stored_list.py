@@ -1,4 +1,4 @@
-"""A list of tools that was written earlier: `tools/list` without making the tools."""
+"""Answers `tools/list` from a stored list, without making the tools."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ class StoredTool:
     name: str
     encoded: bytes
     behind: tuple[str, ...] = ()
-    """Of a dispatcher: the names of the tools behind it."""
+    """For a dispatcher: the names of the tools behind it."""
 
 
 def stored_tools(tools: Mapping[str, Tool]) -> list[StoredTool]:
-    """What is to be stored of these tools."""
+    """Return the entries to store for these tools."""
     return [_stored(tool) for tool in tools.values()]
 
 
@@ -37,7 +37,7 @@ def _stored(tool: Tool) -> StoredTool:
 
 
 class StoredList:
-    """The whole list of one registry."""
+    """The stored list of one registry."""
 
     def __init__(self, tools: Sequence[StoredTool], most: int) -> None:
         self.tools = {tool.name: tool for tool in tools}
@@ -47,8 +47,8 @@ class StoredList:
         """Tools in one page."""
 
     def page(self, start: int, shows: Shows | None, find: Find) -> Page | None:
-        """The page that begins at this tool of the list; None if none begins there. `find` makes a
-        dispatcher of which the caller is shown a part.
+        """Return the page that begins at this tool of the list; None if no page begins there.
+        `find` makes a dispatcher if the caller may see only a part of it.
         """
         if not 0 <= start <= len(self._in_order):
             return None
@@ -59,21 +59,23 @@ class StoredList:
         return page_of(start, len(self._in_order), written, self._most)
 
     def agrees_with(self, name: str, tool: Tool | None) -> bool:
-        """Whether a tool is listed as it has been made; None: there is no tool of this name."""
+        """Return True if the entry of a tool equals the tool that was made. `tool` is None if it
+        does not exist.
+        """
         stored = self.tools.get(name)
         if tool is None or stored is None:
-            # Both must know the name, or neither. A tool behind a dispatcher is known without an
-            # entry of its own.
+            # Either both know the name, or neither does. A tool behind a dispatcher has no separate
+            # entry.
             return (tool is None) == (stored is None and name not in self._behind)
         return stored == _stored(tool)
 
 
 def _written(tool: StoredTool, shows: Shows | None, find: Find) -> bytes | None:
-    """A tool as a caller is shown it; None if it is not shown."""
+    """Return a tool as a caller sees it; None if they may not see it."""
     if shows is None:
         return tool.encoded
-    # A dispatcher that is shown whole or not at all need not be made: only for a part of its tools
-    # the entry has to be written again.
+    # A dispatcher is only made if the caller may see a part of its tools, because only then its
+    # entry changes.
     shown = [shows(name) for name in tool.behind or (tool.name,)]
     if all(shown):
         return tool.encoded
@@ -84,14 +86,14 @@ def _written(tool: StoredTool, shows: Shows | None, find: Find) -> bytes | None:
 
 
 class EarlierList(Protocol):
-    """Where a registry may have a list that was written earlier."""
+    """Finds the stored list of a registry."""
 
     def found(self) -> StoredList | None:
-        """The list, looked for once; None if there is none that can be used."""
+        """Return the list; None if there is no usable one. It is looked for only once."""
         ...
 
     def compare(self, name: str, tool: Tool | None) -> None:
-        """A tool has been made; None: there is none of this name after all. A list that says
-        otherwise is not used any more.
+        """Compare a tool that was made with the list. `tool` is None if it does not exist. A list
+        that differs is not used any more.
         """
         ...

@@ -1,4 +1,4 @@
-"""Tool: one registered tool, and how `tools/list` shows it."""
+"""Tool: one registered tool, and its entry in `tools/list`."""
 
 from __future__ import annotations
 
@@ -28,24 +28,24 @@ from toolbooth.server.running import MOST_RUNNING, TurnsByLoop
 from toolbooth.shape_check import json_schema
 
 Shows = Callable[[str], bool]
-"""Which tools the caller is shown, by name."""
+"""A function that returns True if the caller may see the tool with this name."""
 
 Variant = Callable[[Any], "Tool | None"]
-"""Finds the tool to run for these arguments; None: the tool itself."""
+"""A function that returns the tool to run for these arguments; None for the tool itself."""
 
 AccessCheck = Callable[[], Exception | None]
-"""The error for a caller who may not call a tool; None: may call."""
+"""A function that returns the error for a caller who may not call a tool; None if they may."""
 
 PARAMS = "params"
-"""The argument of a dispatcher that may hold the fields of an action."""
+"""The argument of a dispatcher that may contain the fields of an action."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ActionTable:
-    """The tools behind a dispatcher: resource -> action -> tool. One that takes no `resource` has a
-    single one, "".
+    """The tools behind a dispatcher, by resource and action.
 
-    A target is the `action` of a sub-tool, with its `resource` if there are several.
+    A dispatcher without `resource` has the single resource "". A target is the `action` of a
+    sub-tool, with its `resource` if there are several.
     """
 
     resources: Mapping[str, Mapping[str, Tool]]
@@ -54,13 +54,13 @@ class ActionTable:
     help: str = "help"
     """The argument that asks for help: `"help": true`."""
     help_action: str = ""
-    """The action that asks for help too. Another name is chosen if the author has an action of that
-    name.
+    """The action that also asks for help. If the author has an action of that name, another name is
+    used.
     """
     keys: tuple[str, ...] = field(init=False)
-    """The arguments that name the sub-tool of a call."""
+    """Return the arguments that name the sub-tool of a call."""
     own: frozenset[str] = field(init=False)
-    """The dispatcher's own arguments. Fields with these names go into `params`."""
+    """Return the dispatcher's own arguments. Fields with these names must be sent in `params`."""
 
     def __post_init__(self) -> None:
         keys = ("action",) if "" in self.resources else ("resource", "action")
@@ -72,27 +72,27 @@ class ActionTable:
             object.__setattr__(self, "help_action", free)
 
     def call(self, target: Mapping[str, Any], fields: Mapping[str, Any]) -> dict[str, Any]:
-        """The dispatcher's call with these fields: flat, unless one of them has a name of the
-        call's own.
+        """Return the dispatcher's call with these fields. They are flat, unless one has the name of
+        a dispatcher's argument.
         """
-        # Flat is the shorter form, but a field called `action` would replace the action itself.
+        # The flat form is shorter, but a field called `action` would replace the action itself.
         if self.own.isdisjoint(fields):
             return {**target, **fields}
         return {**target, PARAMS: dict(fields)}
 
     def subs(self) -> Iterator[tuple[dict[str, str], Tool]]:
-        """Every sub-tool, with its target."""
+        """Yield every sub-tool with its target."""
         for resource, actions in self.resources.items():
             for action, tool in actions.items():
                 yield target_of(resource, action), tool
 
     @property
     def size(self) -> int:
-        """How many sub-tools there are."""
+        """Return the number of sub-tools."""
         return sum(map(len, self.resources.values()))
 
     def mapped(self, change: Callable[[Tool], Tool | None]) -> ActionTable:
-        """The same with other sub-tools; None leaves one out."""
+        """Return the same table with other sub-tools. None leaves one out."""
         resources: dict[str, dict[str, Tool]] = {}
         for resource, actions in self.resources.items():
             changed = {action: change(tool) for action, tool in actions.items()}
@@ -102,12 +102,12 @@ class ActionTable:
         return replace(self, resources=resources)
 
     def only_shown(self, shows: Shows) -> ActionTable:
-        """The same without the sub-tools that the caller is not shown."""
+        """Return the same table without the sub-tools that the caller may not see."""
         return self.mapped(lambda tool: tool if shows(tool.name) else None)
 
 
 def target_of(resource: str, action: str) -> dict[str, str]:
-    """The arguments that name one action; `resource` is "" if there is only one."""
+    """Return the arguments that name one action. `resource` is "" if there is only one."""
     return {"resource": resource, "action": action} if resource else {"action": action}
 
 
@@ -121,33 +121,39 @@ class Tool:
     annotations: Mapping[str, Any] | None = None
     timeout: float | None = None
     max_running: int = MOST_RUNNING
-    """Calls that run at a time, if the tool is sync and there is an event loop."""
+    """The number of calls that run at a time, if the tool is sync and there is an event loop."""
     profile: Profile = PORTABLE
     """How `tools/list` writes the input schema."""
     table: ActionTable | None = None
-    """Of a dispatcher: its sub-tools."""
+    """For a dispatcher: its sub-tools."""
     extra_help: Callable[[], Mapping[str, Any]] | None = None
     """The entries that help adds to the tool's fields."""
     help_schema: Callable[[], Mapping[str, Any] | None] | None = None
-    """The input schema for the caller who asks for help, if not all callers may send the same;
-    None: that of the contract.
+    """A function that returns the input schema for the current caller, if callers may send
+    different fields. None: the schema of the contract.
     """
     placeholders: Callable[[Json], Json] | None = None
-    """Writes placeholders into an example of its arguments, instead of keys that rows may have."""
+    """A function that replaces possible keys of rows by placeholders in an example of the
+    arguments.
+    """
     list_words: Callable[[], str] | None = None
-    """For a dispatcher: the words that only `tools/list` adds to the description."""
+    """For a dispatcher: text that only `tools/list` adds to the description."""
     variant: Variant | None = None
-    """Another tool to run instead, if the arguments ask for it: many rows at once, for example."""
+    """Finds another tool to run, if the arguments ask for it: for example, for many rows at
+    once.
+    """
     refuses_key: bool = False
-    """It may write, and takes no idempotency key: one in `_meta` is refused."""
+    """True if the tool may write but takes no idempotency key. Then a key in `_meta` is refused."""
     access_check: AccessCheck | None = None
-    """The error for a caller who may not call the tool. It replaces a refusal, which would name
-    the tool's fields.
+    """Returns the error for a caller who may not call the tool. This error replaces a refusal,
+    which would name the fields.
     """
 
     @property
     def is_dispatcher(self) -> bool:
-        """Whether calls are routed to sub-tools, each of which passes the boundary itself."""
+        """Return True if calls are routed to sub-tools. The boundary then checks the call of the
+        sub-tool.
+        """
         return self.table is not None
 
     @property
@@ -156,42 +162,42 @@ class Tool:
 
     @property
     def schema_for_caller(self) -> Mapping[str, Any]:
-        """The exact input schema, with the fields that this caller may send."""
+        """Return the exact input schema, with the fields that this caller may send."""
         own = None if self.help_schema is None else self.help_schema()
         return self.contract.schema if own is None else own
 
     @property
     def controls(self) -> Mapping[str, Any]:
-        """The control arguments that the tool takes, with their meanings."""
+        """Return the control arguments of the tool, with their meanings."""
         return {} if self.extra_help is None else self.extra_help().get(HELP_KEY, {})
 
     def owns(self, key: str) -> bool:
-        """Whether a key is a field of the tool's own."""
+        """Return True if a key is a field of the tool itself."""
         is_field = any(key in form.fields for form in self.contract.shape.objects)
         return is_field and key not in self.controls
 
     @cached_property
     def is_async(self) -> bool:
-        """Whether calling gives something to await."""
+        """Return True if a call returns an awaitable."""
         return is_async(self.function) or inspect.isasyncgenfunction(self.function)
 
     @cached_property
     def turns(self) -> TurnsByLoop:
-        """Whose turn it is, if the tool is sync."""
+        """Return the turns of the tool, which a sync tool needs."""
         return TurnsByLoop(self.max_running)
 
     @cached_property
     def needs_loop(self) -> bool:
-        """Whether a call needs an event loop: to await the tool, or to limit its time."""
-        # One sub-tool is enough, since it is not known yet which of them is called.
+        """Return True if a call needs an event loop, to await the tool or to limit its time."""
+        # One async sub-tool is enough, because it is not known yet which one is called.
         return (
             self.is_async or self.timeout is not None or any(sub.needs_loop for sub in self._below)
         )
 
     @cached_property
     def has_secret(self) -> bool:
-        """Whether a secret may be among the arguments; of a dispatcher, those of any of its
-        sub-tools.
+        """Return True if the arguments may contain a secret. For a dispatcher, the arguments of all
+        sub-tools count.
         """
         return self.contract.shape.has_secret or any(sub.has_secret for sub in self._below)
 
@@ -202,14 +208,14 @@ class Tool:
 
     @cached_property
     def header_params(self) -> dict[tuple[str, ...], tuple[str, str]]:
-        """The parameters that are mirrored in `Mcp-Param-*` headers: path -> header token and JSON
-        type.
+        """Return the parameters that are repeated in `Mcp-Param-*` headers: their paths, each with
+        the name in the header and the JSON type.
         """
         return dict(header_params(self.profile.input_schema(self.contract), ()))
 
     @cached_property
     def output_schema(self) -> dict[str, Any] | None:
-        """The JSON Schema of the structured result, where the return annotation describes an
+        """Return the JSON Schema of the structured result, if the return annotation describes an
         object.
         """
         try:
@@ -217,7 +223,7 @@ class Tool:
         except ValueError:  # written in C, without a signature
             return None
         hint = Hints(self.function).returns(raw)
-        # These describe no fields of their own, so a schema of the result would not help a client.
+        # These types declare no fields, so a schema of the result would not help a client.
         if hint in (inspect.Signature.empty, None, Any, str, dict, *get_args(Content)):
             return None
         try:
@@ -227,10 +233,12 @@ class Tool:
 
     @cached_property
     def output_check(self) -> Callable[[str], str | None] | None:
-        """A function that returns how a JSON result breaks the output schema; None without one."""
+        """Return a function that returns how a JSON result violates the output schema; None if
+        there is no schema.
+        """
         schema = self.output_schema
         if schema is None or schema == _ANY_OBJECT:
-            # Any object fits this schema.
+            # Any object fits this schema, so no check is needed.
             return None
         validator = json_schema().validator_for(schema)
 
@@ -241,7 +249,7 @@ class Tool:
         return check
 
     def listing(self) -> dict[str, Any]:
-        """The tool as `tools/list` shows it."""
+        """Return the tool as `tools/list` shows it."""
         made: dict[str, Any] = {"name": self.name}
         if self.title:
             made["title"] = self.title
@@ -258,10 +266,10 @@ class Tool:
 
 
 def _read(text: str) -> Any:
-    """A result as a client reads it, with every digit of an integer."""
+    """Parse a result like a client, with every digit of an integer."""
     try:
         return jiter.from_json(text.encode())
-    except ValueError:  # deeper than this reader goes
+    except ValueError:  # too deep for this parser
         return json.loads(text)
 
 
@@ -275,7 +283,7 @@ def _result_schema(hint: Any) -> dict[str, Any] | None:
         schema = TypeAdapter[Any](hint).json_schema(mode="serialization")
     except (PydanticUserError, PydanticSchemaGenerationError, PydanticInvalidForJsonSchema):
         return None
-    if "$ref" in schema:  # a recursive type: the root itself must be an object
+    if "$ref" in schema:  # a recursive type, but the root itself must be an object
         schema = {**schema["$defs"][schema["$ref"].rpartition("/")[2]], "$defs": schema["$defs"]}
     return _untitled(schema) if schema.get("type") == "object" else None
 

@@ -1,7 +1,7 @@
-"""Which host a request names in its `Host` or `Origin` header.
+"""Reads the host in the `Host` or `Origin` header of a request.
 
-The headers are parsed by `urllib.parse`, and refused if they have any part that the browser's own
-headers never have: a user, a path, a port that is none.
+`urllib.parse` parses them. They are refused if they have a part that a browser never sends: a user,
+a path, or an invalid port.
 """
 
 from __future__ import annotations
@@ -16,22 +16,22 @@ from toolbooth.server import messages
 ANY_HOST = "*"
 
 
-@lru_cache(maxsize=256)  # a server is asked for the same host again and again
+@lru_cache(maxsize=256)  # cached, because most requests name the same host
 def host_in_host(value: str) -> str | None:
-    """The host that a `Host` header names, in lower case and without its port; None if it is not
-    valid.
+    """Return the host in a `Host` header, in lower case and without its port; None if it is
+    invalid.
     """
     return _host(f"//{value}", value)
 
 
 def host_in_origin(value: str) -> str | None:
-    """The same for an `Origin` header."""
+    """Return the host in an `Origin` header in the same form."""
     scheme, separator, rest = value.partition("://")
     return _host(value, rest) if scheme and separator else None
 
 
 def allowed_hosts(hosts: Iterable[str]) -> frozenset[str]:
-    """Hosts as an author names them, in the form in which requests are compared with them.
+    """Convert the hosts of an author to the form with which requests are compared.
 
     Raises:
         ValueError: one of them is not a host.
@@ -49,15 +49,15 @@ def _allowed_host(name: str) -> str:
 
 
 def _host(url: str, authority: str) -> str | None:
-    """The host of a URL that has nothing but this authority, of a host and perhaps a port."""
+    """Return the host of a URL that has only a host and perhaps a port; None for any other URL."""
     try:
         found = urlsplit(url)
         host = found.hostname
         if host is None or found.netloc != authority or found.path or found.query or found.fragment:
             return None
         written = f"[{host}]" if ":" in host else host
-        # `port` raises ValueError for one that is none. Some versions of Python take anything
-        # between the address in brackets and the port.
+        # `port` raises ValueError for an invalid port. Some versions of Python accept any text
+        # between an address in brackets and the port.
         port = "" if found.port is None else str(found.port)
         if authority.lower() not in (written, f"{written}:{port}"):
             return None

@@ -1,6 +1,4 @@
-"""A tool result as the agent sees it, read from the wire: for tests, and for tools that compare
-calls.
-"""
+"""Reads a tool result as an agent gets it, for tests and for tools that compare calls."""
 
 from __future__ import annotations
 
@@ -23,26 +21,26 @@ class WireResult:
     """`structuredContent`, if the tool has one."""
     is_error: bool
     repairs: tuple[Repair, ...]
-    """The repairs of the boundary. Empty on a server that is not protected, like `problems` and
-    `corrected`.
+    """The repairs of the boundary. This, `problems` and `corrected` are empty for a server that is
+    not protected.
     """
     problems: tuple[Problem, ...]
-    """The problems for which the boundary refused. Empty if a view refused the call itself."""
+    """The problems for which the boundary refused the call. Empty if a view refused it."""
     corrected: Json | None
     """The call to send instead, if it could be derived."""
     raw: Json
     """The whole tool result, or `{"error": ...}` for a protocol error."""
     status: int | None = None
-    """Of the HTTP response, if there was one."""
+    """The status of the HTTP response, if there was one."""
 
     @property
     def value(self) -> Json | None:
-        """The result as an object: the same as `structured`."""
+        """Return the result as an object, the same as `structured`."""
         return self.structured
 
     @property
     def outcome(self) -> str:
-        """The outcome of the call in one word."""
+        """Return the outcome of the call in one word."""
         if self.problems:
             return "refused"
         if self.is_error:
@@ -64,7 +62,7 @@ def read_result(raw: Json, status: int | None = None) -> WireResult:
     error: Any = raw.get("error")
     meta = boundary_meta(error.get("data") if error else raw.get("_meta"))
     return WireResult(
-        # A protocol error has no content. Its message is the text that a client shows instead.
+        # A protocol error has no content. Clients show its message instead.
         text=error["message"] if error else "\n".join(map(_piece, raw.get("content", ()))),
         structured=raw.get("structuredContent"),
         is_error=error is not None or raw.get("isError", False),
@@ -82,7 +80,7 @@ def boundary_meta(beside: Any) -> Json:
 
 
 def problems_in(meta: Json) -> tuple[Problem, ...]:
-    """The problems that a refusal lists."""
+    """Return the problems that a refusal lists."""
     return tuple(
         Problem(code=each["code"], path=path_from_text(each["path"]), message=each["message"])
         for each in meta.get("problems", ())
@@ -90,7 +88,7 @@ def problems_in(meta: Json) -> tuple[Problem, ...]:
 
 
 def repairs_in(meta: Json) -> tuple[Repair, ...]:
-    """The repairs that a result lists."""
+    """Return the repairs that a result lists."""
     return tuple(
         Repair(code=each["code"], path=path_from_text(each["path"]))
         for each in meta.get("repairs", ())

@@ -5,10 +5,10 @@ call.
 import threading
 from contextlib import suppress
 
-from django.db import connection, transaction
+from django.db import IntegrityError, connection, transaction
 from django.urls import include, path
 from django.utils.decorators import method_decorator
-from rest_framework import permissions, viewsets
+from rest_framework import permissions, views, viewsets
 from rest_framework.decorators import action
 from rest_framework.exceptions import ValidationError
 from rest_framework.response import Response
@@ -41,6 +41,48 @@ class Guarded(Lines):
         super().check_permissions(request)
         if not let_in["may"]:
             self.permission_denied(request, message="closed")
+
+
+class GuardedInitially(Lines):
+    """Lets callers in by code of its own."""
+
+    def initial(self, request, *args, **kwargs):
+        super().initial(request, *args, **kwargs)
+        if not let_in["may"]:
+            self.permission_denied(request, message="closed")
+
+
+class Catching(Lines):
+    """Works around an error of the database, without a savepoint."""
+
+    @mcp_preview
+    def create(self, request, *args, **kwargs):
+        first = Log.objects.create(line="first")
+        with suppress(IntegrityError):
+            Log.objects.create(pk=first.pk, line="second")
+        return super().create(request, *args, **kwargs)
+
+
+@mcp_preview
+class Hiding(views.APIView):
+    """Answers after an error of the database as if nothing had happened."""
+
+    def post(self, request):
+        first = Log.objects.create(line="first")
+        with suppress(IntegrityError):
+            first.save(force_insert=True)
+        return Response({"done": True})
+
+
+class Locking(Lines):
+    """Uses rows that it locks, and rows that it creates if they are not there."""
+
+    def perform_create(self, serializer):
+        line = serializer.validated_data["line"]
+        row, _ = Log.objects.select_for_update().get_or_create(line=line)
+        with suppress(IntegrityError), transaction.atomic():
+            Log.objects.create(pk=row.pk, line="second")
+        serializer.instance = row
 
 
 class Slow(Lines):
@@ -152,6 +194,9 @@ class Urls:
         Lines,
         Open,
         Guarded,
+        GuardedInitially,
+        Catching,
+        Locking,
         Slow,
         Failing,
         Throttled,
@@ -169,5 +214,6 @@ class Urls:
         router.register(view.__name__.lower(), view, view.__name__.lower())
     urlpatterns = [
         path("api/", include(router.urls)),
+        path("api/hiding/", Hiding.as_view(), name="hiding"),
         path("mcp/", include("toolbooth.django.urls")),
     ]

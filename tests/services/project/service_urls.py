@@ -16,5 +16,6 @@ router.register("tickets", views.TicketViewSet, "tickets")
 urlpatterns = [
     path("api/", include(router.urls)),
     path("api/statement/", views.StatementView.as_view(), name="statement"),
+    path("api/careless/", views.CarelessView.as_view(), name="careless"),
     path("mcp", include("toolbooth.django.urls")),
 ]

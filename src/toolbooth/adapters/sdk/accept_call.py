@@ -1,5 +1,5 @@
-"""The steps that all adapters share: turn arguments that the host has read into values, and an
-exception into its tool result.
+"""The steps that all adapters share: convert parsed arguments to values, and an exception to a tool
+result.
 """
 
 from __future__ import annotations
@@ -36,7 +36,8 @@ it: their arguments are in the text.
 
 
 def accept_call(contract: Contract, arguments: Json, original: OriginalRequest) -> Accepted:
-    """Return the function's values and the repairs made, from the message itself if it is known.
+    """Return the function's values and the repairs. The arguments are read from the original
+    message if it is known.
 
     Raises:
         ToolInputError: if the arguments are refused.
@@ -99,7 +100,9 @@ def _read(contract: Contract, arguments: Json, original: OriginalRequest) -> Rea
 
 
 def _headers_repeat_arguments(contract: Contract) -> bool:
-    """Whether headers must repeat some arguments. A host has not looked for those in text."""
+    """Whether headers must repeat some arguments. The host does not compare arguments inside JSON
+    text.
+    """
     context = sdk_context()
     if context.request is None or VERSION_KEY not in (context.params.get("_meta") or ()):
         return False

@@ -1,5 +1,5 @@
-"""A host's schema of a function that was changed by hand: the changes are listed and hold for each
-call.
+"""Handles schemas that an author changed after the host made them from a function. The changes are
+published, and every call is checked against them.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ _DEFINITIONS = ("$defs", "definitions")
 
 @contextmanager
 def without_warnings() -> Generator[None]:
-    """Compile a function without a warning of missing examples. The host may have read
-    descriptions elsewhere, so warn when `with_hand_set` has added them.
+    """Compile a function without a warning of missing examples. The host may have found
+    descriptions elsewhere. So the warning comes later, after `with_hand_set` has added them.
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ContractWarning)
@@ -53,7 +53,7 @@ def with_hand_set(contract: Contract, made: Schema, listed: Schema) -> Contract:
 
 
 def is_rewritten(contract: Contract, made: Schema, listed: Schema) -> bool:
-    """Whether no field of a schema is as the host made it: then it is published as it is."""
+    """Whether every field of a schema was changed. Then the schema is published as it is."""
     declared = _properties(contract.schema).keys()
     return bool(declared) and declared <= _changed(made, listed).keys()
 
@@ -102,7 +102,9 @@ def _describe(schema: Schema, listed: Schema, changed: Json, required: set[str])
 
 
 def _also(contract: Contract, listed: Schema, changed: Json, required: set[str]) -> Any:
-    """Return the validation of the function, after the check of the changed parameters."""
+    """Return a validation that checks the changed parameters, and then runs the function's own
+    validation.
+    """
     declared = contract.shape.objects[0].fields
     checked = [name for name in {**changed, **dict.fromkeys(required)} if name in declared]
     properties = {name: changed[name] for name in checked if name in changed}

@@ -1,4 +1,5 @@
-"""A refusal as hosts know refusals: an exception that is caused by Pydantic's ValidationError.
+"""Converts a refusal to the exception that hosts expect: one that is caused by Pydantic's
+ValidationError.
 
 Hosts log it, and their middleware sees it. `keep_request` sends the result in full, or, with
 `errors="protocol"`, the JSON-RPC error that is made of it here.

@@ -1,5 +1,5 @@
-"""An exception in a validation that a host makes itself, for tools of which we know the schema
-alone: it is a refusal, as in a validation of ours.
+"""Handles exceptions in the host's own validation, which is used for tools of which only the schema
+is known. They become refusals.
 """
 
 from __future__ import annotations

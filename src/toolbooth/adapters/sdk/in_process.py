@@ -90,7 +90,7 @@ def _reply(message: JSONRPCResponse | JSONRPCError) -> Json:
 
 @dataclass
 class _Alone:
-    """One request whose sender takes the reply and nothing else."""
+    """A connection with a single request, whose sender gets only the reply."""
 
     request_id: RequestId | None
     request: Request

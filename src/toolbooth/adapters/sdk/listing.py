@@ -1,5 +1,5 @@
-"""The fields that a server lists and a tool does not declare, such as the `context` that analytics
-add to every tool.
+"""Handles fields that a server lists although the tool does not declare them, such as a `context`
+for analytics in every tool.
 
 Code that adds such a field to `tools/list` takes it out of each call, before the tool gets its
 arguments. `Listing` remembers the listed schemas, so that these fields are checked too.
@@ -77,7 +77,7 @@ class Listing:
 
 
 async def accept_listed(contract: Contract, arguments: Json, original: OriginalRequest) -> Accepted:
-    """`accept_call`, where fields that were taken out of the arguments are checked too.
+    """Do the same as `accept_call`, but also check the fields that were removed from the arguments.
 
     Raises:
         ToolInputError: if the arguments or one of those fields are refused.
@@ -87,7 +87,7 @@ async def accept_listed(contract: Contract, arguments: Json, original: OriginalR
 
 
 async def checking_taken(accept: Callable[[], T], arguments: Json, original: OriginalRequest) -> T:
-    """Return the result of `accept`, if the fields that were taken out are correct too.
+    """Return the result of `accept` if the removed fields are correct too.
 
     Raises:
         ToolInputError: with the problems of both.
@@ -111,8 +111,8 @@ async def checking_taken(accept: Callable[[], T], arguments: Json, original: Ori
 
 
 async def _problems_of_taken(taken: Json, original: OriginalRequest) -> tuple[Problem, ...]:
-    """Return the problems of fields that a middleware has taken out, by the listed schema. Fields
-    that are not listed are left to the middleware.
+    """Check the fields that a middleware has removed against the listed schema, and return their
+    problems. Fields that are not listed are left to the middleware.
     """
     listing = _current.get()
     if listing is None:

@@ -1,4 +1,5 @@
-"""The original request of a call, which a host has read already, and not without loss.
+"""Finds the original request of a call. The host has already parsed it, and parsing may have lost
+something.
 
 A host reads the bytes before any hook. Its reader keeps only the last of two equal keys, and turns
 every fraction into a float. Both hosts use the official SDK's server, whose middleware gets the
@@ -135,7 +136,7 @@ def readable_line(line: bytes) -> bytes:
     """Return a line of stdin that a host can read: the line itself, or a tool call that contains
     it.
     """
-    # Nearly every line, which is passed on as it is.
+    # This is nearly every line. It is passed on unchanged.
     if _is_read_without_loss(line):
         return line
     message: Any = read_leniently(line)
@@ -149,7 +150,7 @@ def readable_line(line: bytes) -> bytes:
 
 
 def _is_read_without_loss(line: bytes) -> bool:
-    """Whether a host's reader loses nothing of a line."""
+    """Whether a host can parse a line without losing anything."""
     try:
         message, delicate, _ = read_json(line, DEFAULT_LIMITS)
     except Unreadable:
@@ -195,7 +196,8 @@ def sdk_context() -> Any:
 
 
 def read_original(contract: Contract, body: bytes, arguments: Json) -> tuple[Json, Reading | None]:
-    """Return a message, and its arguments as sent; None for those if the host has passed on others.
+    """Return a message and its arguments as sent. The arguments are None if the host has passed on
+    others.
 
     Raises:
         Unreadable: if the message cannot be read.
@@ -208,8 +210,8 @@ def read_original(contract: Contract, body: bytes, arguments: Json) -> tuple[Jso
     except TypeError:  # Python values, made by some middleware
         return message, None
     if as_host_reads is not None and _canonical(as_host_reads) != canonical:
-        # Some middleware takes fields out for itself, such as a `context` for analytics. Without
-        # them, the rest must be as it was sent.
+        # Some middleware removes its own fields, such as a `context` for analytics. All other
+        # fields must be as they were sent.
         left = {key: value for key, value in as_host_reads.items() if key in arguments}
         if not is_object(sent) or _canonical(left) != canonical:
             return message, None
@@ -227,8 +229,8 @@ def _arguments(message: Any) -> Any:
 
 
 def _object_leniently(arguments: Any) -> Json | None:
-    """Return the object that arguments are, or that they hold as JSON text, read as a host
-    reads.
+    """Return the arguments as an object, parsed from JSON text if necessary, in the same way as a
+    host.
     """
     while isinstance(arguments, str):
         arguments = read_leniently(arguments.encode(errors="replace"))

@@ -1,5 +1,5 @@
-"""The readings of a value for which a list or an object is declared: another container, a lone
-item, or text that is written in some other way than as JSON.
+"""Finds the possible meanings of a value where a list or an object is declared. The value may be
+another container, a single item, or text in a form other than JSON.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ from toolbooth.shape import ObjectShape
 from toolbooth.spelling import certain_match
 
 _ITEM_KEYS = frozenset(("item", "items", "element", "elements", "list", "array", "value", "values"))
-"""Names of the only key of an object that was sent for a list."""
+"""If an object was sent for a list and has one key, the key has one of these names."""
 
 _PLACEHOLDERS = frozenset(("none", "null", "n/a", "nil", "omit", "undefined", "string", "text"))
 """Placeholders for a value or for no value."""
 
 _MOST_KEYS = 100
-"""Keys of an object that are looked at."""
+"""At most this many keys of an object are read."""
 
 _MOST_PARTS = 10_000
-"""Values in one text; more of them are not looked at."""
+"""A text with more values than this is not split."""
 
 _PAIRS = (("key", "value"), ("name", "value"))
 _FENCE = re.compile(r"```\w*\s*\n(.*?)\n?\s*```", re.DOTALL)
@@ -43,16 +43,17 @@ _DECIMAL_COMMA = re.compile(r"-?\d+,\d+")
 _IN_BRACKETS = re.compile(r"\[([^\[\](){}]*)\]|\(([^\[\](){}]*)\)", re.DOTALL)
 _SEPARATORS = ",;\n"
 _LONGEST = 20_000
-"""Characters of a text that is read as Python."""
+"""A text longer than this is not read as Python."""
 
 
 def container_readings(place: Place, value: Any, limits: Limits) -> Iterator[Any]:
-    """Yield the readings of a value where a list or an object is declared."""
+    """Yield the possible meanings of a value where a list or an object is declared."""
     if isinstance(value, str):
-        # Where text is declared as well, `"[1, 2]"` may be meant as that text.
+        # If text is declared as well, `"[1, 2]"` may simply be that text.
         found = list(_written(value, limits)) if "string" not in place.types else []
         yield from (each for each in found if admits(place.shape, each))
-        # Text that could be read has no second meaning, such as a list with one text in it.
+        # Text that could be parsed has no second meaning, such as a list with this text as its
+        # item.
         if found:
             return
     if "array" in place.types and not is_array(value):
@@ -69,7 +70,7 @@ def _lists(place: Place, value: Any, limits: Limits) -> Iterator[list[Any]]:
     if items is None:
         return
     if is_object(value):
-        # `{"0": "a", "1": "b"}` is a list that a client has written as an object.
+        # Some clients write a list as an object: `{"0": "a", "1": "b"}`.
         if list(value) == [str(index) for index in range(len(value))] and value:
             yield list(value.values())
         inner = next(iter(value.values())) if _is_item_key(place, value) else None
@@ -90,8 +91,8 @@ def _lists(place: Place, value: Any, limits: Limits) -> Iterator[list[Any]]:
 
 
 def _is_item_key(place: Place, value: Json) -> bool:
-    """Whether the only key of an object says "list", or repeats the name of the field, also in the
-    singular: `{"lines": {"line": [...]}}`, as XML is written.
+    """Return True if the only key of an object means "list", or is the name of the field or its
+    singular: `{"lines": {"line": [...]}}`. XML is written like this.
     """
     if len(value) != 1:
         return False
@@ -103,13 +104,13 @@ def _is_item_key(place: Place, value: Json) -> bool:
 def _is_lone_item(items: Place, value: Any) -> bool:
     if not is_object(value) or items.shape.opaque:
         return admits(items.shape, value)
-    # Values that are wrong in it are cured by themselves.
+    # Wrong values inside it are cured separately.
     forms = items.shape.objects
     return bool(value) and any(_has_fields(form, value) for form in forms)
 
 
 def _has_fields(form: ObjectShape, value: Json) -> bool:
-    """Whether every key of an object is declared, or certainly means a declared one."""
+    """Return True if every key of an object is declared, or certainly means a declared one."""
     return form.additional is not None or all(
         key in form.fields or respelt(key, form) is not None for key in islice(value, _MOST_KEYS)
     )
@@ -119,13 +120,15 @@ def _is_item(items: Place, value: str) -> bool:
     constants = items.shape.constants
     if constants is not None:
         return value in constants
-    # Text that looks like JSON or Python, but could not be read, is not an item; nor is a
-    # placeholder.
+    # Text that looks like JSON or Python but could not be parsed is not an item. A placeholder is
+    # not one either.
     return value.strip()[:1] not in ("", "{", "[", "(", "<") and value.lower() not in _PLACEHOLDERS
 
 
 def _separated(items: Place, value: str, limits: Limits) -> Iterator[list[Any]]:
-    """Numbers, UUIDs or choices with commas or line ends between them, and JSON in lines."""
+    """Yield the list in a text: numbers, UUIDs or choices between commas or line ends, or lines of
+    JSON.
+    """
     lines = [line.strip() for line in value.strip().splitlines()]
     # JSON Lines: one object in each line.
     if "object" in items.types and len(lines) > 1:
@@ -135,8 +138,8 @@ def _separated(items: Place, value: str, limits: Limits) -> Iterator[list[Any]]:
         return
     parts = _parts(items, value)
     is_bracketed = value.strip()[:1] in ("[", "(")
-    # Text without a separator is a lone item, which `_lists` yields by itself. In brackets,
-    # `[word]` is a list with one item.
+    # Text without a separator is a single item, which `_lists` yields. With brackets, `[word]` is a
+    # list with one item.
     fewest = 2 if _is_text(items) and not is_bracketed else 1
     if not fewest <= len(parts) <= _MOST_PARTS:
         return
@@ -146,8 +149,8 @@ def _separated(items: Place, value: str, limits: Limits) -> Iterator[list[Any]]:
 
 
 def _parts(items: Place, value: str) -> list[str]:
-    """What is between the separators of a text: one kind of them. Empty if the only comma may be
-    one of a number.
+    """Split a text at its separators, all of one kind. Return an empty list if its only comma may
+    belong to a number.
     """
     inside = _IN_BRACKETS.fullmatch(value.strip())
     bare = (inside[1] or inside[2] or "").strip() if inside else value.strip()
@@ -157,7 +160,7 @@ def _parts(items: Place, value: str) -> list[str]:
     lines = re.split(r"[,;]?\s*\n", bare)
     parts = lines
     if len(lines) == 1:
-        # With both signs, one of them may belong to the values.
+        # If a text has both signs, one of them may belong to the values.
         if "," in bare and ";" in bare:
             return []
         parts = bare.split(";" if ";" in bare else ",")
@@ -165,7 +168,9 @@ def _parts(items: Place, value: str) -> list[str]:
 
 
 def may_be_one_number(items: Place, text: str) -> bool:
-    """Whether text with commas may be one number: `1,000`, or `0,5` where fractions may be sent."""
+    """Return True if text with commas may be one number: `1,000`, or `0,5` if fractions are
+    accepted.
+    """
     is_decimal = "number" in items.types and _DECIMAL_COMMA.fullmatch(text) is not None
     return is_decimal or is_thousands(text)
 
@@ -175,7 +180,7 @@ def _is_text(items: Place) -> bool:
 
 
 def _separate(items: Place, part: str, limits: Limits) -> Any:
-    """One of several values in a text; None if it is not of the declared kind."""
+    """Return one of several values in a text; None if it does not have the declared type."""
     if items.shape.constants is not None:
         found = choices_of(items, part)
         return found[0] if len(found) == 1 else None
@@ -201,7 +206,7 @@ def _objects(place: Place, value: Any, limits: Limits) -> Iterator[Any]:
     if is_array(value):
         pairs = [_pair(each) for each in value]
     elif isinstance(value, str):
-        is_bracketed = value.strip()[:1] in ("{", "[", "(")  # which could not be read
+        is_bracketed = value.strip()[:1] in ("{", "[", "(")  # which could not be parsed
         lines = [] if is_bracketed else list(filter(str.strip, value.splitlines()))
         pairs = [_pair_in_line(line) for line in lines]
     else:
@@ -213,8 +218,8 @@ def _objects(place: Place, value: Any, limits: Limits) -> Iterator[Any]:
 
 
 def _only_field(place: Place, value: Any, limits: Limits) -> Iterator[Any]:
-    """A scalar for an object that has one field and no other: `"web"` for `{"type": "web"}`
-    (cloudwego/eino-examples#118, microsoft/agent-framework#982).
+    """Yield the object for a scalar if the object declares only one field: `{"type": "web"}` for
+    `"web"` (cloudwego/eino-examples#118, microsoft/agent-framework#982).
     """
     [form] = place.shape.objects
     if len(form.fields) != 1 or form.additional is not None or is_array(value) or value is None:
@@ -235,7 +240,7 @@ def _pair_in_line(line: str) -> tuple[Any, Any] | None:
 
 
 def _pair(value: Any) -> tuple[Any, Any] | None:
-    """A key and a text, as a list of two or as an object."""
+    """Return the key and the text of a pair that was sent as a list of two or as an object."""
     if is_array(value) and len(value) == 2 and isinstance(value[0], str):
         return value[0], value[1]
     if is_object(value):
@@ -249,14 +254,14 @@ def _pair(value: Any) -> tuple[Any, Any] | None:
 
 
 def _written(text: str, limits: Limits) -> Iterator[Any]:
-    """Yield the values in a text that is almost JSON, or Python."""
+    """Yield the value of a text that is Python, or is nearly JSON."""
     bare = text.strip().removeprefix("\ufeff").strip()
     fence = _FENCE.fullmatch(bare)
     bare = fence[1].strip() if fence else bare
     if bare[:1] not in ("{", "[", "("):
         return
     bare = _without_closing_tags(bare)
-    # From strict to lenient, so that text that is JSON is never read as something else.
+    # The strict readers come first, so that JSON is never read as something else.
     found = _json(bare, limits)
     if found is None:
         found = _json(_TRAILING_COMMA.sub(r"\1", bare), limits)
@@ -267,7 +272,7 @@ def _written(text: str, limits: Limits) -> Iterator[Any]:
 
 
 def _without_closing_tags(text: str) -> str:
-    """The text without the tags at its end, which close the call and not the value: `]</parameter>`
+    """Return the text without the closing tags of the call at its end, as in `]</parameter>`
     (anomalyco/opencode#1373).
     """
     while found := _CLOSING_TAG.fullmatch(text, text.rfind("</")):
@@ -283,17 +288,20 @@ def _json(text: str, limits: Limits) -> Any:
 
 
 def _python(text: str) -> Any:
-    """A Python literal as JSON; None if it is none, or if JSON would lose something of it."""
+    """Return a Python literal as JSON. Return None if the text is not a literal, or if JSON cannot
+    hold all of it.
+    """
     try:
-        # Not `ast.literal_eval`, which would also read sets and bytes, and keep one of two equal
-        # keys.
+        # `ast.literal_eval` would also accept sets and bytes, and would drop one of two equal keys.
         return _literal(ast.parse(text, mode="eval").body)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
 
 
 def _literal(node: ast.expr) -> Any:
-    """Raises ValueError for everything that JSON has not, and for a key that is sent twice."""
+    """Return the JSON value of a literal. Raises ValueError if JSON has no such value, or if a key
+    is repeated.
+    """
     match node:
         case ast.List(elts=elements) | ast.Tuple(elts=elements):
             return [_literal(each) for each in elements]
@@ -305,7 +313,7 @@ def _literal(node: ast.expr) -> Any:
         case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() | float() as number)):
             return -number
         case ast.Constant(value=str() as text):
-            text.encode()  # half a surrogate pair is text for Python alone
+            text.encode()  # Python accepts half a surrogate pair as text; JSON does not
             return text
         case ast.Constant(value=bool() | int() | float() | None as constant):
             return constant

@@ -1,7 +1,7 @@
-"""The corrected call if nothing but values is wrong: each is replaced at its place.
+"""Corrects a call in which only values are wrong: each one is replaced at its path.
 
-The places are known, so the call is not walked again. `correct.py` does everything else, and must
-agree with this module where both apply.
+The paths are known, so the call is not walked again. `correct.py` does everything else. If both
+modules can correct a call, their results must be the same.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from toolbooth.jsonvalue import Json, JsonPath, look_up
 from toolbooth.shape import Field, Shape, item_shape
 
 _Declared = tuple[Shape, Field | None]
-"""The shape at a place, and the field if it is that of a field."""
+"""The shape at a path, and the field if the path ends in a declared key."""
 
 
 _MOST_KEPT = 500
-"""Places that are kept for one tool."""
+"""At most this many places are cached for one tool."""
 
 _FOR_A_WALK = (dict, list, float)
 
@@ -36,12 +36,12 @@ class Cured(NamedTuple):
     arguments: Json
     edits: list[Rewrite | LeaveOut]
     is_complete: bool
-    """Whether every wrong value had exactly one reading."""
+    """True if every wrong value had exactly one possible meaning."""
 
 
 def cure_in_place(contract: Contract, arguments: Json, wrong: Iterable[JsonPath]) -> Cured | None:
-    """The arguments with the wrong values replaced by those that were meant. None if `correct` must
-    look at the whole call.
+    """Return the arguments with the wrong values replaced by the intended ones. Return None if
+    `correct` must look at the whole call.
     """
     corrected: Any = arguments
     edits: list[Rewrite | LeaveOut] = []
@@ -49,11 +49,11 @@ def cure_in_place(contract: Contract, arguments: Json, wrong: Iterable[JsonPath]
     for path in wrong:
         place = _place_at(contract, path)
         value = look_up(arguments, path)
-        # Only `correct` looks into containers, and knows how a number was written.
+        # Only `correct` looks into containers and knows how a number was written.
         if place is None or type(value) in _FOR_A_WALK:
             return None
         meant = only_reading(place, value, contract.limits)
-        # A list or an object may have wrong values inside it, into which only `correct` looks.
+        # A list or an object may contain wrong values, which only `correct` looks for.
         if type(meant) in _CONTAINERS:
             return None
         if meant is NO_READING:
@@ -72,22 +72,22 @@ def _place_at(contract: Contract, path: JsonPath) -> Place | None:
         if declared is None:
             return None
         place = place_of(declared[0], contract.schema, path, declared[1])
-        # A path contains positions in arrays, so callers decide how many there are.
+        # A path contains array indexes, so callers could create any number of paths.
         if len(contract.cached_places) < _MOST_KEPT:
             contract.cached_places[path] = place
     return place
 
 
 def _declared_at(shape: Shape, path: JsonPath) -> _Declared | None:
-    """Return the shape and schema at a path; None if a value on the way has more than one form, or
-    the path leads into JSON text.
+    """Return the shape and schema at a path. Return None if a value on the path has more than one
+    form, or if the path goes into JSON text.
     """
     found: _Declared | None = (shape, None)
     for step in path:
         if found is None or len(found[0].types - {"null"}) > 1 or found[0].json_text:
             return None
         found = _declared_below(found[0], step)
-    # Text for an object that it names is moved, not replaced: `correct` does that.
+    # If a text names an object, it is moved and not replaced. `correct` does that.
     return None if found is None or found[0].named_by else found
 
 
@@ -100,7 +100,9 @@ def _declared_below(shape: Shape, step: str | int) -> _Declared | None:
 
 
 def _replaced(whole: Any, path: JsonPath, value: Any) -> Any:
-    """Return a copy with another value at a path, or without it. Values off the path are shared."""
+    """Return a copy with another value at a path, or without the value. The copy shares all values
+    outside the path.
+    """
     if not path:
         return value
     made = whole.copy()

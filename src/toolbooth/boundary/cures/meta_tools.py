@@ -18,7 +18,7 @@ _ARGUMENTS = frozenset(
         *("toolarguments", "toolargs", "toolparams", "toolparameters", "toolinput"),
     )
 )
-"""Names of the field for the other tool's arguments, without case and separators."""
+"""Names of the field for the other tool's arguments, in lower case and without separators."""
 
 _TOOL = frozenset(("name", "tool", "toolname", "function", "functionname", "action"))
 """Names of the field that has the name of the called tool."""
@@ -26,8 +26,10 @@ _TOOL = frozenset(("name", "tool", "toolname", "function", "functionname", "acti
 
 @lru_cache(maxsize=1024)
 def arguments_of(form: ObjectShape) -> str | None:
-    """The field for the arguments of another tool; None if the form is not that of such a tool."""
-    # An open object takes any key, so none of them is at a wrong place.
+    """Return the field for the arguments of another tool; None if this tool does not call other
+    tools.
+    """
+    # An open object accepts any key, so no key is misplaced.
     if form.additional is not None:
         return None
     found = [
@@ -53,7 +55,7 @@ def _is_text(shape: Shape) -> bool:
 
 
 def is_spread(form: ObjectShape, key: str, beside: Json) -> bool:
-    """Whether an undeclared key of `beside` is an argument of another tool."""
+    """Return True if an undeclared key of `beside` is an argument of another tool."""
     name = arguments_of(form)
     if name is None or recased(key) in _ARGUMENTS:
         return False
@@ -62,8 +64,8 @@ def is_spread(form: ObjectShape, key: str, beside: Json) -> bool:
 
 
 def _may_be_all(arguments: Any, strays: Iterable[Any]) -> bool:
-    """Whether an object that was sent under an undeclared name may hold all arguments, because
-    none were sent where they belong.
+    """Return True if an object under an undeclared name may contain all arguments. That is possible
+    only if none were sent at the right place.
     """
     return arguments is None and all(map(is_object, strays))
 
@@ -71,21 +73,21 @@ def _may_be_all(arguments: Any, strays: Iterable[Any]) -> bool:
 def gathered(
     form: ObjectShape, made: Json, strays: Mapping[str, tuple[JsonPath, Any]]
 ) -> list[Edit] | None:
-    """Move the values beside the arguments of another tool into them, and return the edits. None if
-    it is not certain that they belong there.
+    """Move values that were sent beside the arguments of another tool into these arguments. Return
+    the edits, or None if it is not certain that the values belong there.
     """
     name = arguments_of(form)
-    # The name of the other tool is probably among them, under a name that this tool does not have.
+    # One of the values is probably the name of the other tool, under an undeclared key.
     if any(form.fields[each].required and each not in made for each in form.names):
         return None
-    # Under a name like this all arguments were sent, or so it seems: that is another mistake.
+    # The object under this name probably contains all arguments. That is another mistake.
     if name is None or not strays or any(recased(key) in _ARGUMENTS for key in strays):
         return None
     inner = made.get(name)
     if _may_be_all(inner, (value for _, value in strays.values())):
         return None
     inner = Json() if inner is None else inner
-    # A key in both places may have two values.
+    # A key that is in both places may have two values.
     if not is_object(inner) or not inner.keys().isdisjoint(strays):
         return None
     made[name] = {**inner, **{key: value for key, (_, value) in strays.items()}}

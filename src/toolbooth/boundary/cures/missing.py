@@ -1,5 +1,5 @@
-"""Where a required field is that was not sent: under a misspelt name in an open object, or together
-with the whole call in a declared object that takes any key.
+"""Finds a missing required field elsewhere in the call. It may be in an open object under a
+misspelt name. Or the whole call was sent inside a declared object that accepts any key.
 """
 
 from __future__ import annotations
@@ -21,20 +21,22 @@ _MOST_MISSING = 20
 def found_elsewhere(
     root: Shape, arguments: Json, problems: Iterable[Problem]
 ) -> tuple[Json, list[Edit]]:
-    """The arguments with the missing fields at their places, and the edits; as they were sent, if
-    one of these is nowhere.
+    """Return the arguments with the missing fields at the right paths, and the edits. If a field is
+    not found, return the arguments as they were sent, and no edits.
     """
     missing = [each.path for each in problems if each.code == "missing" and each.path]
     if not missing or len(missing) > _MOST_MISSING:
         return arguments, []
-    # A whole call in one field explains all missing fields at once, so it comes first.
+    # If one field contains the whole call, that explains all missing fields. So this is tried
+    # first.
     inside = _inside_a_field(root, arguments, missing)
     if inside is not None:
         return inside
     renamed: Any = arguments
     edits: list[Edit] = []
     for path in missing:
-        # The arguments as sent, because an earlier renaming must not leave a single candidate here.
+        # This reads the arguments as sent: with the renamed ones, only one candidate might be left,
+        # although there were several.
         key = _misspelt(root, arguments, path)
         if key is None:
             return arguments, []
@@ -44,7 +46,7 @@ def found_elsewhere(
 
 
 def is_filled(problem: Problem, edits: list[Edit], arguments: Any) -> bool:
-    """Whether a field is only missing until one of the edits is made."""
+    """Return True if one of the edits supplies a missing field."""
     if problem.code != "missing":
         return False
     for edit in edits:
@@ -56,8 +58,8 @@ def is_filled(problem: Problem, edits: list[Edit], arguments: Any) -> bool:
 
 
 def _renames(edit: Rename, missing: JsonPath, arguments: Any) -> bool:
-    """Whether the field was sent under the name that an edit corrects, here or in another item of
-    an array: not every item has an edit of its own.
+    """Return True if the field was sent under the name that the edit corrects. The edit may be for
+    another item of the same array, because not every item has an edit.
     """
     *above, key = edit.source
     target = mistake_at("missing", (*above, edit.name))
@@ -71,7 +73,9 @@ def _renames(edit: Rename, missing: JsonPath, arguments: Any) -> bool:
 
 
 def _misspelt(root: Shape, arguments: Json, path: JsonPath) -> str | None:
-    """The only further key of an open object that certainly means the field at this path."""
+    """Return the undeclared key of an open object that certainly means the field at this path, if
+    there is exactly one.
+    """
     beside = look_up(arguments, path[:-1])
     form = refusals.form_at(root, path[:-1], arguments)
     if form is None or not is_object(beside):
@@ -79,8 +83,7 @@ def _misspelt(root: Shape, arguments: Json, path: JsonPath) -> str | None:
     names = refusals.names_of_tool(root)
     found: list[str] = []
     for key in beside:
-        # A key that matches a pattern of the object is as good as declared, and has not been
-        # misspelt.
+        # A key that matches a pattern of the object counts as declared, so it is not misspelt.
         if key in form.fields or matching_shapes(form, key):
             continue
         match = refusals.respelt(key, form, names)
@@ -90,11 +93,11 @@ def _misspelt(root: Shape, arguments: Json, path: JsonPath) -> str | None:
 
 
 def _renamed(value: Any, path: JsonPath, key: str) -> Any:
-    """The value with the field at the path, which was sent under this key."""
+    """Return the value with this key renamed to the field at the path."""
     step, *rest = path
     if not rest:
         made: Json = {}
-        # A new dict, so that the field keeps its place in the order of the keys.
+        # A new dict keeps the order of the keys.
         for each, item in value.items():
             made[str(step) if each == key else each] = item
         return made
@@ -109,7 +112,9 @@ def _renamed(value: Any, path: JsonPath, key: str) -> Any:
 def _inside_a_field(
     root: Shape, arguments: Json, missing: list[JsonPath]
 ) -> tuple[Json, list[Edit]] | None:
-    """The call that was sent whole in one of its own fields: `{"params": {"url": …}}`."""
+    """Return the call if all of it was sent inside one of its own fields: `{"params": {"url":
+    …}}`.
+    """
     wanted = {path[0] for path in missing}
     form = root.objects[0]
     if any(len(path) > 1 for path in missing) or len(root.objects) > 1:
@@ -119,7 +124,7 @@ def _inside_a_field(
         if not is_object(inner) or not _takes_any_key(form, key):
             continue
         is_call = wanted <= inner.keys() <= form.fields.keys()
-        # A field that is inside and beside could have two values.
+        # A field that was sent both inside and outside could have two values.
         if is_call and others.keys().isdisjoint(inner):
             return {**others, **inner}, [Unwrap((key,), ())]
     return None

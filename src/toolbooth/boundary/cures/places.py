@@ -1,4 +1,4 @@
-"""One place of a call: its shape, and its part of the published schema."""
+"""One place in a call: its shape, and its part of the published schema."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ class Place:
 
     @cached_property
     def schema(self) -> Mapping[str, Any]:
-        """The part of the published schema; empty if there is none, or more than one. It is looked
-        up on first use, because few values need it.
+        """Return the part of the published schema for this place; empty if there is not exactly
+        one. It is looked up on first use, because few values need it.
         """
         return part_at(self.root, self.path)
 
@@ -38,14 +38,14 @@ class Place:
 
     @property
     def takes_plain_scalars(self) -> bool:
-        """Whether only scalars are declared here, and no choices among them."""
+        """Return True if only scalars are declared here, without a list of choices."""
         shape = self.shape
         return not shape.objects and not shape.arrays and shape.constants is None
 
     @property
     def has_one_type(self) -> bool:
-        """Whether one kind of value is declared, and null at most beside it."""
-        # An integer is a number, so the two are one kind of value.
+        """Return True if only one type is declared here, apart from null."""
+        # An integer is also a number, so these two count as one type.
         others = self.shape.types - {"null", "integer" if "number" in self.shape.types else "null"}
         is_single = len(self.shape.objects) < 2 and len(self.shape.arrays) < 2
         return len(others) == 1 and is_single and not self.shape.opaque
@@ -56,20 +56,20 @@ class Place:
 
     @property
     def is_null_without_it(self) -> bool:
-        """Whether leaving the field out means the same as null."""
+        """Return True if a field that is left out is null."""
         schema = self.schema
-        # `get` would not do: a default of null differs from no default.
+        # `get` would return None both for a default of null and for no default.
         has_null = "default" in schema and schema["default"] is None
         return not self.required and (has_null or self.unsent == "null")
 
     @property
     def is_kept_without_it(self) -> bool:
-        """Whether leaving the field out keeps the value that is stored."""
+        """Return True if a field that is left out keeps its stored value."""
         return not self.required and self.unsent == "kept"
 
     @property
     def labels(self) -> Mapping[str, Any]:
-        """The choices by their titles, without case and separators."""
+        """Return the choices by title. Titles are in lower case and without separators."""
         return {
             recased(str(each["title"])): each["const"]
             for each in self.schema.get("oneOf", ())
@@ -85,21 +85,25 @@ class Place:
         return Place(form.items, self.root, (*self.path, 0))
 
     def is_map_of_text(self) -> bool:
-        """Whether an object is declared here that has no fields, but texts under any key."""
+        """Return True if an object without declared fields is declared here, with text under any
+        key.
+        """
         [form] = self.shape.objects
         texts = frozenset[JsonType](("string",))
         return not form.fields and form.additional is not None and form.additional.types == texts
 
 
 def place_of(shape: Shape, root: Mapping[str, Any], path: JsonPath, field: Field | None) -> Place:
-    """A place; `field` is None if it is not that of a field."""
+    """Return a place. `field` is None if the place is not a declared field."""
     if field is None:
         return Place(shape, root, path)
     return Place(shape, root, path, field.required, field.unsent)
 
 
 def part_at(schema: Mapping[str, Any], path: JsonPath) -> Mapping[str, Any]:
-    """The part of a schema that describes the value at a path; empty if it is not clear."""
+    """Return the part of a schema that describes the value at a path; empty if several parts
+    may.
+    """
     part = _single(schema, schema)
     for step in path:
         if isinstance(step, int):
@@ -113,7 +117,7 @@ def part_at(schema: Mapping[str, Any], path: JsonPath) -> Mapping[str, Any]:
 
 
 def _single(root: Mapping[str, Any], part: Any) -> Mapping[str, Any]:
-    """The part without references, and without null beside it."""
+    """Return this part with its reference followed, and without the alternative null."""
     # References may refer to each other in a circle.
     for _ in range(_MOST_REFERENCES):
         if not is_mapping(part):

@@ -1,4 +1,4 @@
-"""The one reading that a wrong value has, if it has only one."""
+"""Finds the meaning of a wrong value, if there is only one."""
 
 from __future__ import annotations
 
@@ -11,18 +11,20 @@ from toolbooth.boundary.repairs import NOT_SENT
 from toolbooth.contract import Limits
 
 NO_READING: Any = object()
-"""There is no reading of the value, or more than one."""
+"""The value has no possible meaning, or several."""
 
 _NOTHINGS = frozenset(("", "none", "n/a", "null", "nil", "undefined"))
 """Words for "nothing"."""
 
 
 def only_reading(place: Place, value: Any, limits: Limits) -> Any:
-    """Return the only meaning of the value. NOT_SENT: the field is to be left out."""
-    if type(value) is bool and place.takes_plain_scalars:  # true means nothing else than true
+    """Return the only possible meaning of the value, or NO_READING. NOT_SENT: the field is to be
+    left out.
+    """
+    if type(value) is bool and place.takes_plain_scalars:  # true can mean only true
         return NO_READING
-    # A corrected call would repeat the secret, and with two declared types a value has two
-    # readings.
+    # A corrected call would repeat a secret. And if two types are declared, a value has two
+    # possible meanings.
     if place.shape.has_secret or place.shape.json_text or not place.has_one_type:
         return NO_READING
     if isinstance(value, str) and value.strip().lower() in _NOTHINGS:

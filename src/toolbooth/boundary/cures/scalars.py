@@ -1,4 +1,4 @@
-"""The readings of a value for which a scalar is declared."""
+"""Finds the possible meanings of a value where a scalar is declared."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ _SECONDS, _MILLISECONDS, _CALENDAR_DATE = 10, 13, 8
 
 
 def scalar_readings(place: Place, value: Any, limits: Limits) -> Iterator[Any]:
-    """Yield the readings of a value where a scalar is declared."""
+    """Yield the possible meanings of a value where a scalar is declared."""
     if is_array(value):
-        # Where an array is declared as well, the list is at its right place.
+        # If an array is declared as well, the list is not the mistake.
         if len(value) == 1 and "array" not in place.types:
             yield from _only_item(place, value[0], limits)
     elif is_object(value):
         yield from _items(place, value)
     elif place.shape.constants is not None:
         yield from _choices(place, value)
-    # A value of a declared type has another fault, such as a bound, which no other type cures.
+    # A value of a declared type has another fault, such as a bound. Another type would not help.
     elif "boolean" in place.types and not admits(place.shape, value):
         yield from _booleans(value)
     elif place.shape.temporal:
@@ -49,7 +49,9 @@ def scalar_readings(place: Place, value: Any, limits: Limits) -> Iterator[Any]:
 
 
 def _only_item(place: Place, item: Any, limits: Limits) -> Iterator[Any]:
-    """The one item of a list; if it is text, also what it means itself: `["yes"]`."""
+    """Yield the only item of a list. If it is text, also yield the meanings of this text:
+    `["yes"]`.
+    """
     if admits(place.shape, item):
         yield item
     elif isinstance(item, str):
@@ -61,13 +63,15 @@ def _only_item(place: Place, item: Any, limits: Limits) -> Iterator[Any]:
 
 
 def is_thousands(value: Any) -> bool:
-    """Whether text is a number with commas between the thousands, or several numbers."""
+    """Return True if text is a number with commas between the thousands. It may then also be
+    several numbers.
+    """
     return isinstance(value, str) and _THOUSANDS.fullmatch(value.strip()) is not None
 
 
 def _items(place: Place, value: Json) -> Iterator[Any]:
-    """`{"item": 14}`, which some clients make of an item of a list
-    (NousResearch/hermes-agent#99270). For text it may be the text of this JSON.
+    """Yield the value in `{"item": 14}`. Some clients send an item of a list like this
+    (NousResearch/hermes-agent#99270), or as the text of this JSON.
     """
     is_scalar = place.types.isdisjoint(("string", "object", "array"))
     if is_scalar and value.keys() == {"item"} and admits(place.shape, value["item"]):
@@ -88,13 +92,15 @@ def _integers(value: Any) -> Iterator[int]:
 
 
 def _texts(value: Any) -> Iterator[str]:
-    """A number as it was written. Of a float, that is not known."""
+    """Yield a number as it was written. For a float, this is not known."""
     if type(value) in (int, LosslessFloat):
         yield str(value)
 
 
 def _choices(place: Place, value: Any) -> Iterator[Any]:
-    """A choice in another case, in quotes, by its title, or as another JSON type."""
+    """Yield the choice that was sent in another case, in quotes, by its title, or as another JSON
+    type.
+    """
     constants = place.shape.constants or ()
     if not isinstance(value, str):
         text = write_json(value) if isinstance(value, bool) else str(value)
@@ -105,22 +111,24 @@ def _choices(place: Place, value: Any) -> Iterator[Any]:
 
 
 def choices_of(place: Place, value: str) -> list[Any]:
-    """The choices that a text is, without case, separators and quotes; or else by their titles."""
+    """Return the choices that equal a text, apart from case, separators and quotes. If there are
+    none, return the choices whose titles do.
+    """
     wanted = recased(value.strip().strip("\"'"))
     constants = place.shape.constants or ()
     found = [each for each in constants if isinstance(each, str) and recased(each) == wanted]
-    # A choice's own text wins over a title, which may be the text of another choice.
+    # The text of a choice wins over a title, because a title may be the text of another choice.
     return found or [each for label, each in place.labels.items() if label == wanted]
 
 
 def _times(place: Place, value: Any) -> Iterator[str]:
-    """Seconds or milliseconds since 1970 for a date with a time; for a date eight digits, or a year
-    before a month and a day.
+    """Yield the date and time for seconds or milliseconds since 1970. For a plain date, read eight
+    digits, or a year followed by a month and a day.
     """
     if isinstance(value, str) and place.format == "date":
         yield from _dates(value.strip())
     digits = str(value) if type(value) in (int, str) else ""
-    # `isdecimal` alone is also true of digits in other scripts.
+    # `isdecimal` alone is also true for digits in other scripts.
     if not (digits.isascii() and digits.isdecimal()):
         return
     # Between 2001 and 2286, seconds since 1970 have ten digits and milliseconds thirteen.

@@ -1,6 +1,4 @@
-"""The declared fields of an object, as a refusal lists them: their names, each with its type in
-words.
-"""
+"""Lists the declared fields of an object for a refusal: each name with its type in words."""
 
 from __future__ import annotations
 
@@ -12,14 +10,14 @@ from toolbooth.errors import Declared
 from toolbooth.shape import ObjectShape
 
 
-@lru_cache(maxsize=1024)  # agents make the same slips again and again
+@lru_cache(maxsize=1024)  # agents repeat the same mistakes, so the result is cached
 def declared_in(*forms: ObjectShape) -> Declared:
-    """The declared fields of an object that may have any of these forms."""
+    """Return the declared fields of an object that may have any of these forms."""
     return _listed(_names(forms), forms)
 
 
 def declared_among(names: Iterable[str], forms: tuple[ObjectShape, ...]) -> Declared:
-    """Those of the declared fields that have one of these names."""
+    """Return the declared fields that have one of these names."""
     chosen = set(names)
     return _listed([name for name in _names(forms) if name in chosen], forms)
 
@@ -38,7 +36,9 @@ def _listed(names: Iterable[str], forms: tuple[ObjectShape, ...]) -> Declared:
         else:
             # A field is required only if every form of a union requires it.
             required = len(fields) == len(forms) and all(each.required for each in fields)
-            types[name] = type_in_words(fields[0].shape, required=required)
-    # A long list is cut at its end, where the agent can do without the fields.
+            # In another form of a union, a field of this name may have another type.
+            words = dict.fromkeys(type_in_words(each.shape) for each in fields)
+            types[name] = f"{' or '.join(words)}{REQUIRED if required else ''}"
+    # A long list is cut at its end, so the fields that an agent needs least come last.
     required_first = sorted(types.items(), key=lambda each: not each[1].endswith(REQUIRED))
     return Declared(types=dict(required_first), controls=tuple(controls))

@@ -5,9 +5,11 @@ their types.
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable
 from itertools import islice
 from typing import Any, NamedTuple
 
+from toolbooth.boundary.messages import choices
 from toolbooth.errors import Declared
 from toolbooth.jsonvalue import (
     JsonPath,
@@ -23,16 +25,16 @@ from toolbooth.jsonvalue import (
 from toolbooth.shape import JsonType, Shape, Temporal
 
 _ADVICE = 200
-"""Characters of the list of fields to send instead of a wrapper."""
+"""The list of fields to send instead of a wrapper has at most this many characters."""
 
 _PATH = 80
-"""Characters of a path inside a sentence."""
+"""A path inside a sentence has at most this many characters."""
 
 REQUIRED = ", required"
 """The end of the type of a required field."""
 
 _MOST_CHOICES = 8
-"""Choices that the type of a field lists."""
+"""The type of a field lists at most this many choices."""
 
 # --- undeclared keys ----------------------------------------------------------------------------
 
@@ -41,33 +43,35 @@ class Contents(NamedTuple):
     """The keys in a wrapper, compared with the object that the wrapper is in."""
 
     unsent: tuple[str, ...] = ()
-    """Declared fields that were not sent in that object."""
+    """Declared fields that were not sent outside the wrapper."""
     repeated: tuple[str, ...] = ()
-    """Declared fields that were sent there too, with the same value."""
+    """Declared fields that were sent outside the wrapper too, with the same value."""
     conflicting: tuple[str, ...] = ()
     """Declared fields that were sent outside the wrapper too, with another value."""
     similar: tuple[tuple[str, str], ...] = ()
-    """Undeclared keys, each with the declared name that it is similar to."""
+    """Undeclared keys, each with a similar declared name."""
     undeclared: tuple[str, ...] = ()
     """All other keys."""
     is_open: bool = False
-    """The object is open, so these keys may be sent there too."""
+    """True if the object is open, so the undeclared keys may be sent there too."""
 
     @property
     def has_fields(self) -> bool:
-        """Whether something in it belongs there: else it is no wrapper, but an unknown field."""
+        """Return True if some key belongs in the object around it. Otherwise the key is an unknown
+        field and not a wrapper.
+        """
         declared = self.unsent or self.repeated or self.conflicting or self.similar
         return bool(declared) or self.is_open
 
 
 def wrapper(key: str, value: Any, path: JsonPath, found: Contents | None) -> str:
-    """An undeclared key with an object in it: the fact, the likely cause, and the correction.
-    `found` is None if the declared fields are not known.
+    """Report an undeclared key with an object as its value: what is wrong, the likely cause, and
+    the correction. `found` is None if the declared fields are not known.
     """
     is_text = isinstance(value, str)
     content = "a nested object as JSON text" if is_text else "a nested object"
-    # `{"data": {...}}` around all arguments is the habit of REST bodies. Further down, or as JSON
-    # text, that cause would be a guess.
+    # `{"data": {...}}` around all arguments is common in REST bodies. At a deeper level, or in JSON
+    # text, this cause would be a guess.
     cause = "a wrapper" if path or is_text else "a REST-style wrapper"
     level = f"directly in {shorten(path_text(path), _PATH)}" if path else "at the top level"
     name = quoted(key)
@@ -95,12 +99,12 @@ def _advice(key: str, level: str, found: Contents | None) -> str:
         said.append(f"{quoted(name)} is not a declared field; did you mean {quoted(near)}?")
     if found.undeclared:
         said.append(_undeclared(found))
-    # Everything in the wrapper is outside of it as well, with the same values.
+    # Everything in the wrapper was also sent outside it, with the same values.
     if not (found.unsent or found.conflicting or found.similar or found.undeclared):
         said.append(f"Leave {key} out")
     if len(said) == 1:
         return said[0]
-    # Advice may follow a problem after a semicolon, so a problem ends without a full stop.
+    # A semicolon and advice may follow a problem, so it does not end with a full stop.
     return " ".join(map(sentence, said)).removesuffix(".")
 
 
@@ -119,7 +123,7 @@ def sentence(text: str) -> str:
 
 
 def misspelt_object(key: str, near: str) -> str:
-    """An undeclared key that holds an object, and is similar to a declared one."""
+    """Report an undeclared key that contains an object and is similar to a declared key."""
     return (
         f"{quoted(key)} is not a declared field and holds a nested object; "
         f"did you mean {quoted(near)}?"
@@ -127,27 +131,41 @@ def misspelt_object(key: str, near: str) -> str:
 
 
 def unknown_field(key: str, near: str | None) -> str:
-    """An undeclared key, and a similar declared one if there is one."""
+    """Report an undeclared key, and suggest a similar declared one if there is one."""
     question = f"; did you mean {quoted(near)}?" if near else ""
     return f"there is no field {quoted(key)}{question}"
 
 
 def unknown_for_missing(key: str, missing: str) -> str:
-    """An undeclared key whose value fits the one field that is missing."""
+    """Report an undeclared key whose value fits the only missing field."""
     return f"there is no field {quoted(key)}; did you mean {quoted(missing)}, which is missing?"
 
 
 def unknown_for_items(key: str, missing: str) -> str:
-    """An undeclared key that is a field of the items of the one array that is missing."""
+    """Report an undeclared key that is a field of the items of the only missing array."""
     name = quoted(missing)
     return f"there is no field {quoted(key)}; send it in an item of {name}, which is missing"
+
+
+def of_another_form(key: str, against: tuple[str, ...], names: tuple[str, ...]) -> str:
+    """Report a declared key that may not be sent together with others. `names`: the fields that may
+    be sent with it.
+    """
+    others = listed(against, 4) if against else "the other fields that were sent"
+    said = f"{quoted(key)} cannot be combined with {others}"
+    return f"{said}; it is used with {listed(names, 12)}" if names else said
+
+
+def of_tagged_form(key: str, tag: str, values: Iterable[Any]) -> str:
+    """Report a declared key that may not be sent with this value of the tag."""
+    return f"{quoted(key)} is only used if {quoted(tag)} is {choices(values)}"
 
 
 # --- declared fields ----------------------------------------------------------------------------
 
 
 def declared_fields(path: str, declared: Declared, room: int = sys.maxsize) -> str:
-    """The fields of the object at a path, as many as there is room for."""
+    """List the fields of the object at a path, as many as there is room for."""
     where = "" if path == "$" else f" of {shorten(path, _PATH)}"
     controls = _controls(declared)
     if not declared.types:
@@ -156,7 +174,8 @@ def declared_fields(path: str, declared: Declared, room: int = sys.maxsize) -> s
     room -= len(start) + len(controls) + 1
     if len(declared.line) <= room:
         return f"{start}{declared.line}.{controls}"
-    # No more than fit, each with its quotes and a comma: there may be thousands.
+    # There may be thousands of names. Only as many as can fit, with quotes and commas, are looked
+    # at.
     types = declared.types
     parts = [_required_or_name(*each) for each in islice(types.items(), max(1, room // 3))]
     shown = ", ".join(parts)
@@ -166,7 +185,9 @@ def declared_fields(path: str, declared: Declared, room: int = sys.maxsize) -> s
 
 
 def _required_or_name(name: str, words: str) -> str:
-    """Where there is not room for all types, only required fields have theirs."""
+    """Return the type of a required field, or only the name of an optional one. This form is used
+    if there is no room for all types.
+    """
     return f"{in_quotes(name)} ({words})" if words.endswith(REQUIRED) else in_quotes(name)
 
 
@@ -183,7 +204,7 @@ _TYPES: dict[JsonType, str] = {
     "array": "array",
     "null": "null",
 }
-"""In the order in which they are named."""
+"""The JSON types in words, in the order of a sentence."""
 
 _ARRAYS: dict[JsonType, str] = {
     "string": "array of text",
@@ -203,20 +224,18 @@ _TIMES: dict[Temporal, str] = {
 _SCALARS = ("string", "integer", "number", "boolean")
 
 
-def type_in_words(shape: Shape, *, required: bool) -> str:
-    """The type of a field, such as `integer or null, required`."""
+def type_in_words(shape: Shape) -> str:
+    """Return the type of a field in words, such as `integer or null`."""
     types = shape.behind if shape.opaque else shape.types
     words = " or ".join(_branches(shape, types)) or "nothing"
-    # Nothing is known of a value that only the author's own code checks.
+    # The type is unknown if only the author's own code checks the value.
     if shape.opaque and not shape.behind:
         words = "anything"
-    if shape.json_text:
-        words = f"JSON text of {words}"
-    return f"{words}{REQUIRED}" if required else words
+    return f"JSON text of {words}" if shape.json_text else words
 
 
 def _branches(shape: Shape, types: frozenset[JsonType]) -> list[str]:
-    """Each JSON type that a field takes; choices instead of their type."""
+    """Return each JSON type that a field accepts, or the choices instead of their type."""
     # null is named at the end, with the types, and not among the choices.
     chosen = [each for each in shape.constants or () if each is not None]
     made = [write_json(each) for each in chosen[:_MOST_CHOICES]]

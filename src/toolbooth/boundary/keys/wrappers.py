@@ -21,13 +21,13 @@ from toolbooth.key_patterns import matching_shapes, undeclared_shape
 from toolbooth.shape import Field, ObjectShape
 
 _MOST_RESPELT = 3
-"""Undeclared names inside a wrapper that are compared with the declared ones."""
+"""At most this many undeclared names inside a wrapper are compared with the declared ones."""
 
 _MOST_BESIDE = 100
-"""Keys beside a wrapper among which others are looked for."""
+"""Further wrappers are looked for among at most this many keys."""
 
 _MOST_WRAPPERS = 8
-"""Wrappers whose values are compared: hostile input must not cost more."""
+"""The values of at most this many wrappers are compared, so that hostile input costs little."""
 
 
 def undeclared_key(
@@ -39,20 +39,20 @@ def undeclared_key(
     *,
     compares: bool = True,
 ) -> tuple[ProblemCode, str]:
-    """The problem with an undeclared key of `beside`, the object at `path`. `inner` is the object
-    that its value is, or holds as JSON text; `form` is None if the declared fields are not known;
-    `compares`: a similar name may be looked for.
+    """Return the code and message for an undeclared key of `beside`, the object at `path`. `inner`
+    is the value of the key as an object, possibly parsed from JSON text. `form` is None if the
+    declared fields are not known. `compares`: a similar name may be looked for.
     """
     if inner is None:
         near = to_mention(key, form, beside) if form is not None and compares else None
         return "unknown-key", messages.unknown_field(key, near)
-    # In `call_tool(name, arguments)`, an argument of the other tool beside `arguments` may be an
-    # object without being a wrapper.
+    # In a call of `call_tool(name, arguments)`, an object beside `arguments` may be an argument of
+    # the other tool. Then it is not a wrapper.
     if form is not None and is_spread(form, key, beside):
         return "unknown-key", messages.unknown_field(key, None)
     near = near_object(key, form) if form is not None and compares else None
-    # A similar name is a misspelling only if that field is declared as an object. Where anything
-    # may be sent, the key may still be a wrapper.
+    # A similar name is a misspelling only if that field is declared as an object. If the field
+    # accepts anything, the key may still be a wrapper.
     if form is not None and near is not None and form.fields[near].shape.objects:
         return "nested-wrapper", messages.misspelt_object(key, near)
     found = None if form is None else _contents(form, key, inner, beside)
@@ -60,24 +60,24 @@ def undeclared_key(
 
 
 def is_wrapper(form: ObjectShape, key: str, inner: Json | None, beside: Json) -> bool:
-    """Whether an undeclared key of an open object is a wrapper: all keys inside it are declared
-    names, or one of them is a required field that was not sent. A key that matches a pattern of the
-    object is as good as declared.
+    """Return True if an undeclared key of an open object is a wrapper: all keys inside it are
+    declared, or one of them is a required field that was not sent. A key that matches a pattern of
+    the object counts as declared.
     """
     if not inner or matching_shapes(form, key):
         return False
-    # All keys inside are declared out here, so this is the call itself, one level too deep.
+    # All keys inside are declared for the outer object, so they were sent one level too deep.
     if all(name in form.fields for name in inner):
         return True
     return _contains_unsent(form, key, inner, beside)
 
 
 def _contains_unsent(form: ObjectShape, key: str, inner: Json, beside: Json) -> bool:
-    """Whether a required field is inside a wrapper, or in wrappers within it, instead of where it
-    is declared.
+    """Return True if a wrapper, or a wrapper inside it, contains a required field that was not sent
+    at its own place.
     """
     names = [name for each in _wrapped_in_turn(form, inner) for name in each]
-    # Further keys may be declared as objects that have such a field of their own.
+    # Other keys inside may be declared as objects with a field of the same name.
     shape = undeclared_shape(form, key)
     forms = () if shape is None else shape.objects
     own = {name for each in forms for name in each.fields}
@@ -91,13 +91,13 @@ def _contains_unsent(form: ObjectShape, key: str, inner: Json, beside: Json) -> 
 
 
 def _wrapped_in_turn(form: ObjectShape, inner: Json) -> Iterator[Json]:
-    """Yield the contents of a wrapper. If they are a single undeclared object, also yield its
-    contents, and so on.
+    """Yield the contents of a wrapper. If they are a single undeclared object, yield its contents
+    too, at any depth.
     """
     yield inner
     while len(inner) == 1:
         key, value = next(iter(inner.items()))
-        # A declared object is at its place, so it is not opened.
+        # A declared object is not a wrapper, so its contents are not yielded.
         if key in form.fields or not is_object(value):
             return
         inner = value
@@ -115,14 +115,14 @@ def _is_sent(form: ObjectShape, field: Field, beside: Json) -> bool:
 
 def _contents(form: ObjectShape, key: str, inner: Json, beside: Json) -> Contents:
     fields = form.fields
-    # The usual case: everything was sent inside the wrapper, and all of it is declared.
+    # The usual case: everything was sent inside the wrapper, and every key is declared.
     if len(beside) == 1 and inner.keys() <= fields.keys():
         return Contents(tuple(inner))
     if len(inner) == 1:
         inner = _innermost(form, inner)
     is_declared = inner.keys() <= fields.keys()
     if not is_declared and len(inner) <= len(fields):
-        # {"address": {"city": …}} where the fields are flat: address_city.
+        # {"address": {"city": …}} was sent, but the flat field is called address_city.
         prefixed = {f"{key}_{name}": each for name, each in inner.items()}
         is_declared = prefixed.keys() <= fields.keys()
         inner = prefixed if is_declared else inner
@@ -130,7 +130,7 @@ def _contents(form: ObjectShape, key: str, inner: Json, beside: Json) -> Content
     has_aliases = len(fields) > len(form.names)
     if is_declared and is_alone and not has_aliases and inner.keys().isdisjoint(beside):
         return Contents(tuple(inner))
-    # By identity, so that a value that was sent under an alias is found too.
+    # Fields are compared by identity, so a value that was sent under an alias is found too.
     flat = {id(field): beside[name] for name, field in fields.items() if name in beside}
     wrapped = {} if is_alone else _in_other_wrappers(form, key, beside)
     unsent: list[str] = []
@@ -138,7 +138,8 @@ def _contents(form: ObjectShape, key: str, inner: Json, beside: Json) -> Content
     conflicting: list[str] = []
     for name in filter(fields.__contains__, inner):
         sent = flat.get(id(fields[name]), NOT_SENT)
-        # The field may be in two wrappers with two values, and not outside of them at all.
+        # Two wrappers may contain the field with different values, even if it was not sent outside
+        # them.
         other = wrapped.get(name, inner[name]) if sent is NOT_SENT else sent
         if not same_json(other, inner[name]):
             conflicting.append(name)
@@ -151,7 +152,7 @@ def _contents(form: ObjectShape, key: str, inner: Json, beside: Json) -> Content
 
 
 def _in_other_wrappers(form: ObjectShape, key: str, beside: Json) -> Json:
-    """The values in the first wrappers beside this one."""
+    """Return the values in the first wrappers beside this one."""
     made: Json = {}
     others = [name for name in islice(beside, _MOST_BESIDE) if name not in form.fields]
     for other in others[:_MOST_WRAPPERS]:
@@ -163,12 +164,14 @@ def _in_other_wrappers(form: ObjectShape, key: str, beside: Json) -> Json:
 def _with_undeclared(
     found: Contents, form: ObjectShape, key: str, inner: Json, beside: Json
 ) -> Contents:
-    """The contents, with the keys that are not declared."""
+    """Return the contents with the undeclared keys sorted in: similar to a declared name, or
+    unknown.
+    """
     others = [name for name in inner if name not in form.fields]
     similar: dict[str, str] = {}
     for name in others[:_MOST_RESPELT]:
         near = nearest(name, form)
-        # A misspelt name does not mean a field that was sent as well.
+        # A name is not a misspelling of a field that was sent as well.
         if near is None or near in inner or _is_sent(form, form.fields[near], beside):
             continue
         similar[name] = near
@@ -178,8 +181,8 @@ def _with_undeclared(
 
 
 def _innermost(form: ObjectShape, inner: Json) -> Json:
-    """The contents of the innermost wrapper, if they are fields of this object, or misspelt ones;
-    otherwise those of the first wrapper.
+    """Return the contents of the innermost wrapper if they are fields of this object, also misspelt
+    ones. Otherwise return the contents of the outermost wrapper.
     """
     *_, last = _wrapped_in_turn(form, inner)
     others = [name for name in last if name not in form.fields]
@@ -190,7 +193,7 @@ def _innermost(form: ObjectShape, inner: Json) -> Json:
 
 
 def _may_be_sent(form: ObjectShape, name: str, value: Any, beside: Json) -> bool:
-    """Whether an undeclared key inside a wrapper could be sent in the object itself."""
+    """Return True if an undeclared key inside a wrapper may be sent in the outer object."""
     shape = undeclared_shape(form, name)
     if shape is None or name in beside:
         return False

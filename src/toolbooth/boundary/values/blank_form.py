@@ -1,8 +1,7 @@
-"""The form of a call: its fields with placeholders for their values, for a caller who has not seen
-the schema.
+"""Makes the form of a call, with placeholders as values, for a caller who has not seen the schema.
 
-The boundary refuses every placeholder, also where text is declared, so a form that is sent back as
-it is does nothing.
+The boundary refuses every placeholder, even if text is declared. So a form that is sent back
+unchanged has no effect.
 """
 
 from __future__ import annotations
@@ -20,13 +19,13 @@ from toolbooth.jsonvalue import Json, JsonPath, is_array, is_object
 from toolbooth.shape import JsonType, ObjectShape, Shape, Temporal
 
 _DEEPEST = 4
-"""Levels that a form shows."""
+"""A form shows at most this many levels."""
 
 _MOST_OPTIONAL = 4
-"""Fields that a form shows if none of them is required."""
+"""If no field is required, a form shows at most this many."""
 
 _MOST_PLACEHOLDERS = 40
-"""Placeholders that are reported one by one."""
+"""At most this many placeholders are reported one by one."""
 
 _TEXT, _ANYTHING = "<text>", "<anything>"
 _SCALARS: dict[JsonType, str] = {
@@ -42,12 +41,12 @@ _TIMES: dict[Temporal, str] = {
     "duration": "<duration>",
     "any": "<date or time>",
 }
-# Placeholders of choices, such as `<a or b>`, are not needed here: they are no choices, so the
-# field refuses them itself.
+# Placeholders of choices, such as `<a or b>`, are not needed here: the field refuses them, because
+# they are not one of the choices.
 _PLACEHOLDERS = frozenset((_ANYTHING, *_SCALARS.values(), *_TIMES.values()))
 
 _ESCAPED = b"\\u003"
-"""How `<` and `>` begin where a client escapes them, as Go's encoder does."""
+"""The beginning of `<` and `>` if a client escapes them, as Go's encoder does."""
 
 _WRITTEN = re.compile(
     b"(?:<|003[cC])(?:%s)(?:>|..003[eE])" % "|".join(each[1:-1] for each in _PLACEHOLDERS).encode()
@@ -56,8 +55,8 @@ _WRITTEN = re.compile(
 
 @lru_cache(maxsize=1024)
 def blank_form(form: ObjectShape) -> Json:
-    """The required fields; of an object in which none is required, the first ones. Fields for the
-    server are not in it.
+    """Return the required fields with placeholders. If an object requires none, return its first
+    fields. Arguments for the server are left out.
     """
     return _object(form, 0)
 
@@ -65,7 +64,7 @@ def blank_form(form: ObjectShape) -> Json:
 def _object(form: ObjectShape, depth: int) -> Json:
     names = [name for name in form.names if name not in form.controls]
     required = [name for name in names if form.fields[name].required]
-    # `{}` would be a form that shows nothing.
+    # The form `{}` would show nothing.
     shown = required or names[:_MOST_OPTIONAL]
     if not shown and form.additional is not None:
         return {"<key>": _value(form.additional, depth + 1)}
@@ -79,14 +78,14 @@ def _value(shape: Shape, depth: int) -> Any:
         return f"<{messages.plain_choices(shape.constants)}>"
     if shape.temporal:
         return _TIMES[shape.temporal]
-    # The first scalar is enough, because a form shows one way to write a value and not all.
+    # The first scalar is enough, because a form shows only one way to write a value.
     for kind, placeholder in _SCALARS.items():
         if kind in shape.types:
             return placeholder
     if depth > _DEEPEST:
         return _ANYTHING
     if shape.objects:
-        # The tag decides which other fields there are, so these are shown only after it is known.
+        # The other fields depend on the tag, so they are shown only if the tag is known.
         return _tags(shape) or _object(shape.objects[0], depth)
     if not shape.arrays:
         return _ANYTHING
@@ -95,7 +94,7 @@ def _value(shape: Shape, depth: int) -> Any:
 
 
 def _tags(shape: Shape) -> Json:
-    """Return the fields that distinguish the forms of a union, with the values of all forms."""
+    """Return the tags of a union, with the values that they have in all forms."""
     if len(shape.objects) == 1:
         return {}
     made: Json = {}
@@ -111,14 +110,14 @@ def _item(shape: Shape | None, depth: int) -> Any:
 
 
 def has_placeholders(body: bytes) -> bool:
-    """Whether some text of a call may be a placeholder. The cheap look first."""
-    # A placeholder ends its text, so its last sign is next to a quote, also inside JSON text.
+    """Return True if some text of a call may be a placeholder. This is a cheap first check."""
+    # A placeholder is the end of its text, so its last sign is next to a quote, also in JSON text.
     is_plain = b'>"' in body or b'>\\"' in body
     return (is_plain or _ESCAPED in body) and _WRITTEN.search(body) is not None
 
 
 def placeholder_problems(shape: Shape, arguments: Json) -> list[Problem]:
-    """A problem for each value that is a placeholder, but not for those of a `Verbatim` field."""
+    """Return a problem for each value that is a placeholder, except in a `Verbatim` field."""
     verbatim = {key for form in shape.objects for key in form.fields if form.fields[key].verbatim}
     sent = {key: each for key, each in arguments.items() if key not in verbatim}
     found = islice(_placeholders(sent, ()), _MOST_PLACEHOLDERS)
@@ -132,6 +131,6 @@ def _placeholders(value: Any, path: JsonPath) -> Iterator[JsonPath]:
     elif is_array(value):
         for index, each in enumerate(value):
             yield from _placeholders(each, (*path, index))
-    # Only the whole text: a page about HTML may contain `<text>`.
+    # Only the whole text counts: a page about HTML may contain `<text>`.
     elif isinstance(value, str) and value in _PLACEHOLDERS:
         yield path

@@ -1,5 +1,5 @@
-"""Objects that may have several forms: a refusal names every form that is still possible, not only
-the missing fields of one.
+"""Reports objects that may have several forms. A refusal names every form that is still possible,
+and not only the missing fields of one.
 """
 
 from __future__ import annotations
@@ -20,76 +20,81 @@ _LACKS = ("missing", "invalid")
 
 
 def with_every_form(problems: list[Problem], contract: Contract, arguments: Any) -> list[Problem]:
-    """The problems, with one for each object that may have several forms."""
+    """Return the problems. An object that may have several forms gets only one."""
     if not contract.has_forms:
         return problems
     kept: list[Problem] = []
     done: set[JsonPath] = set()
     for each in problems:
-        above = each.path[:-1]
-        # One sentence names the missing fields of every form. Further problems of the same object
-        # would only repeat a part of it.
-        if above in done and each.code in _LACKS:
+        place = _object_of(each)
+        # One sentence names the missing fields of every form. Other problems of the same object
+        # would only repeat part of it.
+        if place in done and each.code in _LACKS:
             continue
-        named = _named(each, contract, arguments) if each.path and each.code in _LACKS else None
+        named = None
+        if each.path and each.code in _LACKS:
+            named = _named(each, place, contract, arguments)
         if named is not None:
-            done.add(above)
+            done.add(place)
         kept.append(each if named is None else named)
     return kept
 
 
-def _named(problem: Problem, contract: Contract, arguments: Any) -> Problem | None:
-    """The problem with the forms that are possible; None if there is one such form, or if it is
-    about something else.
-    """
-    # Pydantic reports a wrong tag at the object, and everything else at a key of it.
+def _object_of(problem: Problem) -> JsonPath:
+    """Return the path of the object that a problem is about."""
+    # Pydantic reports a wrong tag at the object, and all other errors at a key.
     is_tagged = (problem.kind or "").startswith("union_tag_")
-    place = problem.path if is_tagged else problem.path[:-1]
+    return problem.path if is_tagged else problem.path[:-1]
+
+
+def _named(problem: Problem, place: JsonPath, contract: Contract, arguments: Any) -> Problem | None:
+    """Return a problem that names the possible forms. Return None if only one form is possible, or
+    if the problem is about something else.
+    """
     shape, _ = field_at(contract.shape, place, arguments)
     value = look_up(arguments, place)
     if shape is None or len(shape.objects) < 2 or not is_object(value):
         return None
-    # A set has no order, but the same call must always get the same sentence.
+    # Sorted, because a set has no order, and the same call must always get the same sentence.
     tags = sorted(tags_of(shape.objects))
-    if tags and is_tagged:
-        return replace(problem, message=messages.forms_with_tag(shape.objects, tags[0], value))
     if tags:
-        return _by_tag(problem, shape.objects, tags[0], value)
+        return _by_tag(problem, place, shape.objects, tags[0], value)
     return _by_fields(problem, shape.objects, value) if problem.code == "missing" else None
 
 
 def _by_tag(
-    problem: Problem, forms: tuple[ObjectShape, ...], tag: str, value: Json
+    problem: Problem, place: JsonPath, forms: tuple[ObjectShape, ...], tag: str, value: Json
 ) -> Problem | None:
     sent = value.get(tag)
     found = [each for form in forms for each in form.fields[tag].shape.constants or ()]
-    # The tag is right, so the problem is about another field of this form.
+    # The tag is valid, so the problem is about another field of this form.
     if any(same_json(sent, each) for each in found):
         return None
-    message = messages.forms_by_tag(forms, tag, value)
+    rule = messages.forms_by_tag(forms, tag, value)
+    message = messages.with_tag_sent(rule, value.get(tag))
     code = "invalid" if tag in value else "missing"
-    # At the tag, because that is the key which the agent has to change.
-    return replace(problem, code=code, path=(*problem.path[:-1], tag), message=message)
+    # The path is that of the tag, because the agent must change this key.
+    return replace(problem, code=code, path=(*place, tag), message=message, rule=rule)
 
 
 def _by_fields(problem: Problem, forms: tuple[ObjectShape, ...], value: Json) -> Problem | None:
     possible = likely_forms(forms, value)
     lacking = [_lacking(form, value) for form in possible]
-    # A form that lacks nothing was refused for another reason.
+    # A form without missing fields was refused for another reason.
     if len(possible) < 2 or not all(lacking):
         return None
     return replace(problem, message=messages.forms_by_fields(lacking))
 
 
 def _lacking(form: ObjectShape, value: Json) -> tuple[str, ...]:
-    """The required fields that were not sent."""
+    """Return the required fields that were not sent."""
     return tuple(name for name in form.names if form.fields[name].required and name not in value)
 
 
 def declared_by_forms(
     found: Mapping[JsonPath, Declared], contract: Contract, arguments: Any
 ) -> dict[JsonPath, Declared]:
-    """The declared fields of each object, of all forms that it may have."""
+    """Return the declared fields of each object, from all forms that it may have."""
     declared = dict(found)
     for path in declared:
         shape, _ = field_at(contract.shape, path, arguments)

@@ -1,4 +1,4 @@
-"""One value that the boundary accepts at a place, as a refusal shows it."""
+"""Finds an example for a refusal: one value that the boundary accepts at a place."""
 
 from __future__ import annotations
 
@@ -13,30 +13,32 @@ from toolbooth.sample import given_values, sample_value
 from toolbooth.shape_check import fits, json_schema
 
 _LONGEST = 100
-"""Characters. Half of an example would not be one."""
+"""A longer example is not shown, because part of one would be useless."""
 
 _TELLING = ("format", "pattern", "minLength", "maxLength")
-"""Keywords of a text that make an example useful, if the author has not written one."""
+"""If the author wrote no example, one is made for text only if its schema has one of these
+keywords.
+"""
 
 
 def example_at(contract: Contract, place: Place) -> str:
-    """An example as JSON; empty if there is none to show."""
+    """Return an example as JSON; empty if there is none to show."""
     shape = place.shape
     if not place.schema or shape.has_secret or shape.constants or shape.types <= {"boolean"}:
         return ""
     for value in _values(contract, place):
         if _is_accepted(contract, place, value):
             text = write_json(value)
-            # A refusal contains no URL that a reader may follow.
+            # A refusal must not contain a URL that a reader may open.
             return text if len(text) <= _LONGEST and "://" not in text else ""
     return ""
 
 
 def _values(contract: Contract, place: Place) -> Iterator[Any]:
-    """The author's own examples first."""
+    """Yield examples, the author's own first."""
     schema = place.schema
     yield from given_values(schema)
-    # Any text would do here, so a made-up one shows nothing.
+    # Any text is valid here, so a made-up one would not help.
     if place.types <= {"string", "null"} and schema.keys().isdisjoint(_TELLING):
         return
     pattern = schema.get("pattern")
@@ -47,7 +49,7 @@ def _values(contract: Contract, place: Place) -> Iterator[Any]:
 
 
 def _is_accepted(contract: Contract, place: Place, value: Any) -> bool:
-    # A `$ref` in this part refers to the `$defs` of the whole schema.
+    # A `$ref` in this part points into the `$defs` of the whole schema.
     definitions = {key: contract.schema[key] for key in ("$defs",) if key in contract.schema}
     schema = {**place.schema, **definitions}
     check = json_schema().validator_for(schema, validate_formats=True)

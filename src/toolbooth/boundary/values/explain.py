@@ -1,6 +1,6 @@
-"""The last stage of a refusal, which adds advice to the problems. For a wrong value: its possible
-meaning or an example, and the advice for an unknown value. For a call in which nothing is right:
-the form of a call.
+"""The last stage of a refusal, which adds advice to the problems. A wrong value gets its possible
+meaning or an example, or the author's advice for it. A call in which nothing is right gets the form
+of a call.
 """
 
 from __future__ import annotations
@@ -10,8 +10,18 @@ from dataclasses import replace
 from typing import Any
 
 from toolbooth.boundary.cures.places import Place, place_of
-from toolbooth.boundary.keys.messages import unknown_for_items, unknown_for_missing
-from toolbooth.boundary.refusals import field_at, form_at, possible_forms, to_mention
+from toolbooth.boundary.keys.messages import (
+    unknown_field,
+    unknown_for_items,
+    unknown_for_missing,
+)
+from toolbooth.boundary.refusals import (
+    field_at,
+    form_at,
+    likely_forms,
+    possible_forms,
+    to_mention,
+)
 from toolbooth.boundary.secrecy import hide_secrets
 from toolbooth.boundary.values import messages
 from toolbooth.boundary.values.blank_form import blank_form
@@ -19,16 +29,28 @@ from toolbooth.boundary.values.branches import declared_by_forms, with_every_for
 from toolbooth.boundary.values.example import example_at
 from toolbooth.boundary.values.hints import UNITS, hint
 from toolbooth.contract import Contract
-from toolbooth.errors import Declared, Edit, Problem, Rewrite, Split, ToolInputError
+from toolbooth.errors import (
+    Declared,
+    Edit,
+    Move,
+    Problem,
+    Rename,
+    Rewrite,
+    Split,
+    ToolInputError,
+    Unwrap,
+)
 from toolbooth.jsonvalue import JsonPath, is_array, is_object, look_up
 from toolbooth.shape import ObjectShape, Shape
 from toolbooth.shape_check import fits
 
 _MOST_KEPT = 500
-"""Places whose advice is kept for one tool: an open object has any number of them."""
+"""Advice is cached for at most this many places of a tool, because an open object has any number of
+them.
+"""
 
 _UNKNOWN = ("missing", "unknown-key", "nested-wrapper")
-"""Problems of a caller who does not know the fields."""
+"""The codes of problems that show that the caller does not know the fields."""
 
 
 def explained(
@@ -41,16 +63,18 @@ def explained(
     edits: Sequence[Edit] = (),
     more: int = 0,
 ) -> ToolInputError:
-    """Return the refusal with all of this, and without secrets. To a refusal that has a corrected
-    call, only what this call assumes is added.
+    """Return the refusal with advice and without secrets. If it has a corrected call, only the
+    assumptions of this call are added.
     """
     form = None
     if edits:
         problems = _with_time_zone(problems, edits, arguments)
+        problems = [_as_corrected(each, edits, arguments) for each in problems]
     if corrected is None:
         problems = _with_advice(problems, edits, contract, arguments)
-        problems = with_every_form(problems, contract, arguments)
-        # An edit is something certain to do, so neither a question nor a blank form is needed.
+    problems = with_every_form(problems, contract, arguments)
+    if corrected is None:
+        # An edit is certain, so the refusal needs neither a question nor a blank form.
         if not edits:
             problems = _with_question(problems, contract, arguments)
             problems = _with_items(problems, contract, arguments)
@@ -83,7 +107,7 @@ def _with_advice(
         if instead is not None:
             each = replace(each, message=messages.with_advice(each.message, (instead,)))
         needs_advice = each.code == "wrong-type" or messages.can_be_shown(each.kind)
-        # An edit shows the right value already.
+        # The edit already shows the right value.
         if needs_advice and each.path not in edited:
             message = messages.with_advice(each.message, _advice(contract, each.path, arguments))
             # `dataclasses.replace` takes five times as long.
@@ -92,6 +116,7 @@ def _with_advice(
                 path=each.path,
                 message=message,
                 kind=each.kind,
+                rule=each.rule,
                 unlisted=each.unlisted,
             )
         problems.append(each)
@@ -101,8 +126,8 @@ def _with_advice(
 def _with_time_zone(
     problems: list[Problem], edits: Sequence[Edit], arguments: Any
 ) -> list[Problem]:
-    """The problems, with the time zone that is assumed where a number is corrected to a date and
-    time.
+    """Return the problems. If a number is corrected to a date and time, the assumed time zone is
+    added.
     """
     for edit in edits:
         if not isinstance(edit, Rewrite):
@@ -115,8 +140,39 @@ def _with_time_zone(
     return problems
 
 
+def _as_corrected(problem: Problem, edits: Sequence[Edit], arguments: Any) -> Problem:
+    """The problem in words that agree with the edits."""
+    if problem.code == "missing" and (sent := _sent_instead(problem.path, edits, arguments)):
+        return replace(problem, message=sent, rule=sent)
+    # `address_city` is similar to `address`, but is sent as the `city` in it.
+    if problem.code == "unknown-key" and any(_moves(each, problem.path) for each in edits):
+        return replace(problem, message=unknown_field(str(problem.path[-1]), None))
+    return problem
+
+
+def _sent_instead(missing: JsonPath, edits: Sequence[Edit], arguments: Any) -> str:
+    """Where a missing field was sent: an open object takes it under any name. Empty if nowhere."""
+    for edit in edits:
+        if isinstance(edit, Rename) and missing == (*edit.source[:-1], edit.name):
+            return messages.sent_as(str(edit.source[-1]))
+        if isinstance(edit, Unwrap) and _is_inside(missing, edit, arguments):
+            return messages.sent_inside(str(edit.source[-1]))
+    return ""
+
+
+def _is_inside(missing: JsonPath, edit: Unwrap, arguments: Any) -> bool:
+    return len(missing) == 1 and look_up(arguments, (*edit.source, *missing)) is not None
+
+
+def _moves(edit: Edit, path: JsonPath) -> bool:
+    """Whether an edit takes the key at a path to another object."""
+    if isinstance(edit, Split):
+        return path[-1:] == (edit.key,)
+    return isinstance(edit, Move) and edit.source == path
+
+
 def _number_for_time(edit: Rewrite, arguments: Any) -> str:
-    """The digits that are sent as a date and time instead; empty if the edit is another one."""
+    """Return the digits that an edit replaces with a date and time; empty for any other edit."""
     sent = look_up(arguments, edit.source)
     digits = str(sent) if type(sent) in (int, str) else ""
     is_time = digits.isdecimal() and len(digits) in UNITS and str(edit.value).endswith("Z")
@@ -124,19 +180,21 @@ def _number_for_time(edit: Rewrite, arguments: Any) -> str:
 
 
 def _about(problem: Problem, source: JsonPath, advice: str) -> Problem:
-    """The problem with the advice, if it is about the value at a path, or about an object with it
-    inside.
+    """Return the problem with the advice, if it is about the value at a path or an object that
+    contains it.
     """
     if problem.path != source[: len(problem.path)]:
         return problem
-    # A question keeps its mark.
+    # A question keeps its question mark.
     if problem.message.endswith("?"):
         return replace(problem, message=f"{problem.message} {advice}")
     return replace(problem, message=messages.with_advice(problem.message, (advice,)))
 
 
 def with_meaning(problem: Problem, contract: Contract, arguments: Any) -> Problem:
-    """A problem with a value that the tool itself found, with what the value may mean."""
+    """Return a problem that the tool itself raised for a value, with the possible meaning of the
+    value.
+    """
     place, _ = _place(contract, problem.path, arguments) if problem.path else (None, ())
     if place is None or problem.code != "invalid":
         return problem
@@ -165,12 +223,13 @@ def _advice(contract: Contract, path: JsonPath, arguments: Any) -> tuple[str, ..
 def _place(
     contract: Contract, path: JsonPath, arguments: Any
 ) -> tuple[Place | None, tuple[str, ...]]:
-    """Return the place at a path, and the advice for any wrong value there. It is cached if it does
-    not depend on the other arguments, so that refusing stays quick.
+    """Return the place at a path, and the advice for any wrong value there. Both are cached if they
+    do not depend on the other arguments.
     """
     if contract.has_forms:
         return _found_place(contract, path, arguments)
-    # All items of an array share one entry: `lines[0].sku` is as good as `lines[99].sku`.
+    # All items of an array share one entry: `lines[0].sku` and `lines[99].sku` have the same
+    # advice.
     generic = tuple(map(_any_index, path))
     known = contract.cached_advice.get(generic)
     if known is None:
@@ -188,9 +247,12 @@ def _found_place(
     contract: Contract, path: JsonPath, arguments: Any
 ) -> tuple[Place | None, tuple[str, ...]]:
     shape, field = field_at(contract.shape, path, arguments)
-    if shape is None or shape.has_secret or shape.named_by:  # its message has the advice already
+    if shape is None or shape.has_secret or shape.named_by:  # the message has the advice
         return None, ()
-    # "Leave it out" would turn a preview into a write.
+    # Nothing may be sent here, which the message says already.
+    if not shape.types and not shape.opaque:
+        return None, ()
+    # The advice "leave it out" would turn a preview into a write.
     if field is not None and field.exact:
         return None, ()
     required = field is None or field.required
@@ -200,7 +262,7 @@ def _found_place(
         advice.append(messages.example(example))
     if not required:
         advice.append(messages.UNKNOWN)
-    # A required field cannot be left out, but this one may be null.
+    # This field is required, so it cannot be left out, but it may be null.
     elif "null" in shape.types and field is not None and not shape.opaque:
         advice.append(messages.NULL_IF_UNKNOWN)
     return place, tuple(advice)
@@ -210,33 +272,38 @@ def _found_place(
 
 
 def _with_question(problems: list[Problem], contract: Contract, arguments: Any) -> list[Problem]:
-    """If one key is unknown and one field of the same object is missing, and the value fits: the
-    problems with a question whether that field is meant.
+    """Ask for a possible misspelling. If an object has one unknown key and one missing field, and
+    the value fits this field, the problem gets the question if the field is meant.
     """
     missing = [each.path for each in problems if each.code == "missing"]
     unknown = [each for each in problems if each.code in ("unknown-key", "nested-wrapper")]
-    # With several of them, each pair would be a guess.
+    # If there are several, each pair would be a guess.
     if len(missing) != 1 or len(unknown) != 1 or unknown[0].path[:-1] != missing[0][:-1]:
         return problems
-    [problem], [(*above, name)] = unknown, missing
-    form = form_at(contract.shape, tuple(above), arguments)
-    key = str(problem.path[-1])
-    if form is None or name not in form.fields:
-        return problems
+    [problem], [(*above, last)] = unknown, missing
+    key, name = str(problem.path[-1]), str(last)
+    shape, _ = field_at(contract.shape, tuple(above), arguments)
     beside = look_up(arguments, problem.path[:-1])
-    # A declared name that is similar was suggested already, and is the better guess.
-    if not is_object(beside) or to_mention(key, form, beside) is not None:
+    if shape is None or not shape.objects or not is_object(beside):
         return problems
-    if not _fits(form.fields[str(name)].shape, look_up(arguments, problem.path)):
+    forms = likely_forms(shape.objects, beside)
+    # If the forms of a union need different fields, one of them would be a guess.
+    if not all(name in form.fields for form in forms):
         return problems
-    asked = replace(problem, message=unknown_for_missing(key, str(name)))
+    # A similar declared name was already suggested, and is more likely.
+    if to_mention(key, forms[0], beside) is not None:
+        return problems
+    value = look_up(arguments, problem.path)
+    if not any(_fits(form.fields[name].shape, value) for form in forms):
+        return problems
+    asked = replace(problem, message=unknown_for_missing(key, name))
     at = problems.index(problem)
     return [*problems[:at], asked, *problems[at + 1 :]]
 
 
 def _with_items(problems: list[Problem], contract: Contract, arguments: Any) -> list[Problem]:
-    """If the fields of an item were sent beside the missing array that the item belongs in: the
-    problems with that place.
+    """Return the problems. If the fields of an item were sent beside the missing array, the right
+    place is added.
     """
     missing = [each.path for each in problems if each.code == "missing"]
     if len(missing) != 1:
@@ -260,7 +327,7 @@ def _with_items(problems: list[Problem], contract: Contract, arguments: Any) -> 
 
 
 def _fields_of_items(form: ObjectShape | None, name: str) -> Collection[str]:
-    """The fields of the objects in an array; none if it has other items."""
+    """Return the fields of the objects in an array; empty for other items."""
     if form is None or name not in form.fields:
         return ()
     arrays = form.fields[name].shape.arrays
@@ -271,7 +338,7 @@ def _fields_of_items(form: ObjectShape | None, name: str) -> Collection[str]:
 def _fits(shape: Shape, value: Any) -> bool:
     try:
         return not shape.opaque and fits(shape, value)
-    except ValueError:  # numbers kept as written, which the compiled check cannot read
+    except ValueError:  # the compiled check cannot read numbers that are kept as written
         return False
 
 
@@ -279,9 +346,9 @@ def _fits(shape: Shape, value: Any) -> bool:
 
 
 def _form(problems: list[Problem], contract: Contract, arguments: Any) -> Any:
-    """Return the form of a call, if nothing in this one is right; else None."""
+    """Return the form of a call if nothing in this call is right; otherwise None."""
     codes = {each.code for each in problems}
-    # A value that was sent under its right name shows that the caller knows the fields.
+    # A value under its declared name shows that the caller knows the fields.
     if codes.isdisjoint(_UNKNOWN) or "swallowed-argument" in codes:
         return None
     if not is_object(arguments) or not contract.shape.objects:
@@ -296,17 +363,18 @@ def _form(problems: list[Problem], contract: Contract, arguments: Any) -> Any:
 
 
 def _has_right(form: ObjectShape, key: str, value: Any, wrong: set[JsonPath]) -> bool:
-    """Whether something that was sent under a key shows that the fields are known. Declared fields
-    inside a wrapper do.
+    """Return True if a key shows that the caller knows the fields, also if the declared fields are
+    inside a wrapper.
     """
     if key not in form.fields and is_object(value) and not form.fields.keys().isdisjoint(value):
         return True
-    # `page` and the like are for the server, and show nothing about the tool's own fields.
+    # `page` and similar arguments are for the server. They do not show that the tool's own fields
+    # are known.
     return key not in form.controls and _is_right(value, (key,), wrong)
 
 
 def _is_right(value: Any, path: JsonPath, wrong: set[JsonPath]) -> bool:
-    """Whether some part of a value is right."""
+    """Return True if some part of a value is right."""
     if path in wrong:
         return False
     if is_object(value):

@@ -1,4 +1,4 @@
-"""Hints in words about a wrong value that has no reading certain enough for a corrected call."""
+"""Hints about a wrong value whose meaning is not certain enough for a corrected call."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ _MEASURE = re.compile(
 """A number with a unit or a currency."""
 
 _MULTIPLE = re.compile(r"([kKMGTB]|mn?|bn?|thousand|[mb]illion|mil|lakh|crore|dozen|hundred)\b.*")
-"""Units that say how many of a number there are: the number alone is not the one that is meant."""
+"""Units that multiply a number: the number alone is not the intended one."""
 
 _THOUSANDS = re.compile(r"[-+]?[1-9]\d{0,2}(?:,\d{3})+(?:\.\d+)?")
 _DECIMAL_COMMA = re.compile(r"[-+]?\d+,\d+")
 _PLAIN = re.compile(r"[-+]?\d+(?:\.\d+)?")
 
 _LONGEST_LIST = 100
-"""Characters of a text that is shown as an array."""
+"""A longer text is not shown as an array."""
 
 UNITS = {10: ("seconds", 1), 13: ("milliseconds", 1000)}
-"""By how many digits a time has that is counted from 1970."""
+"""The unit of a time since 1970, by its number of digits."""
 
 
 def hint(place: Place, value: Any) -> str:
@@ -44,10 +44,10 @@ def hint(place: Place, value: Any) -> str:
         return _nothing(place, value) or _date(place, value)
     if not isinstance(value, str):
         return ""
-    # A Decimal may also be sent as text, so this comes before the question about text.
+    # A Decimal may also be sent as text, so this check comes before the one for text.
     if place.shape.decimal:
         return _nothing(place, value) or _number(place, value.strip())
-    # Free text may be "none" on purpose. Only a choice or a format excludes that word.
+    # Free text may be "none" on purpose. Only choices or a format exclude that word.
     if "string" in types:
         return _nothing(place, value) if place.shape.constants or place.format else ""
     if types & {"integer", "number"}:
@@ -58,7 +58,7 @@ def hint(place: Place, value: Any) -> str:
 
 
 def _nothing(place: Place, value: Any) -> str:
-    """A word for "nothing", where null is declared."""
+    """Return the hint for a word that means "nothing", if null is declared."""
     is_nothing = isinstance(value, str) and value.strip().lower() in _NOTHINGS
     if not is_nothing or "null" not in place.types:
         return ""
@@ -76,10 +76,10 @@ def _number(place: Place, value: str) -> str:
     found = _MEASURE.fullmatch(value)
     if found is None or _MULTIPLE.fullmatch(found["unit"] or ""):
         return ""
-    if place.shape.decimal and _PLAIN.fullmatch(value):  # taken as text: it breaks another rule
+    if place.shape.decimal and _PLAIN.fullmatch(value):  # the text is accepted
         return ""
     readings = _readings(found["number"])
-    # 15% may be sent as 15 or as 0.15, depending on the field, so both are offered.
+    # Depending on the field, 15% is sent as 15 or as 0.15, so both are offered.
     if found["unit"] == "%":
         readings += [f"{float(each) / 100:g}" for each in readings]
     accepted = [each for each in readings if _is_accepted(place, each)]
@@ -87,12 +87,12 @@ def _number(place: Place, value: str) -> str:
 
 
 def _readings(number: str) -> list[str]:
-    """The numbers that are written with points or commas."""
+    """Return the possible numbers for digits with points or commas."""
     plain = number.removeprefix("+")
     if _PLAIN.fullmatch(number):
         return [plain]
     readings: list[str] = []
-    # 1,000 is a thousand in English and one in German: it has both readings.
+    # 1,000 is a thousand in English and one in German, so both are returned.
     if _THOUSANDS.fullmatch(number):
         readings.append(plain.replace(",", ""))
     if _DECIMAL_COMMA.fullmatch(number):
@@ -101,11 +101,11 @@ def _readings(number: str) -> list[str]:
 
 
 def _is_accepted(place: Place, number: str) -> bool:
-    """Whether the boundary takes a number here."""
+    """Return True if the boundary accepts this number here."""
     if "number" not in place.types and "." in number:
         return False
     read = _read(number)
-    # A reading that breaks the bounds of the field was not meant.
+    # A number outside the bounds of the field was not meant.
     bounds = {key: each for key, each in place.schema.items() if key in _BOUNDS}
     return json_schema().is_valid(bounds, read)
 
@@ -114,8 +114,8 @@ _BOUNDS = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multip
 
 
 def _list(place: Place, value: str) -> str:
-    """Text with commas, semicolons or line ends, where an array is declared whose items may have
-    these too.
+    """Return the hint for text with commas, semicolons or line ends, if an array is declared and
+    its items may contain these signs too.
     """
     items = place.items()
     if items is None or items.shape.constants or len(value) > _LONGEST_LIST:
@@ -132,7 +132,7 @@ def _list(place: Place, value: str) -> str:
 
 
 def _numbers(items: Place, value: str) -> str:
-    """Text that may be one number with commas, or several numbers."""
+    """Return the hint for text that may be one number with commas, or several numbers."""
     if not may_be_one_number(items, value):
         return ""
     # `may_be_one_number` has found digits on both sides of every comma.
@@ -146,7 +146,9 @@ def _read(number: str) -> int | float:
 
 
 def _date(place: Place, value: Any) -> str:
-    """Seconds or milliseconds for a plain date: they are not the same day everywhere."""
+    """Return the hint for seconds or milliseconds where a plain date is declared: the day depends
+    on the time zone.
+    """
     digits = str(value) if type(value) in (int, str) else ""
     if place.shape.temporal != "date" or not (digits.isascii() and digits.isdecimal()):
         return ""

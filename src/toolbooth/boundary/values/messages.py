@@ -1,5 +1,5 @@
-"""The sentences of a refusal about values: the requirement of the declared type or of the author's
-validation, an example, and the possible meaning of a wrong value.
+"""The sentences of a refusal about values: the rule of the type or of the author's validation, an
+example, and the possible meaning of a wrong value.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import Any, get_args
 
 from pydantic_core.core_schema import ErrorType
 
-from toolbooth.boundary.messages import MISSING, UNREADABLE_VALUE, choices, count_of, echo
+from toolbooth.boundary.messages import MISSING, UNREADABLE_VALUE, choices, count_of, with_value
 from toolbooth.contract import UNREADABLE, UNREADABLE_DEFAULT, Objection
 from toolbooth.jsonvalue import listed, quoted, shorten, write_json
 from toolbooth.shape import ObjectShape, Shape
@@ -43,7 +43,7 @@ _BY_TYPE = {
     "must be a URL": ("url_type", "url_parsing", "url_syntax_violation"),
     "must be null": ("none_required",),
 }
-"""Pydantic's kinds of errors about a type. An example can show the whole requirement."""
+"""Pydantic's errors about a type. An example is enough to show how to write a value."""
 
 _TYPES = {kind: said for said, kinds in _BY_TYPE.items() for kind in kinds}
 
@@ -57,7 +57,7 @@ _BOUNDS = {
     "uuid_version": ("must be a UUID of version {}", "expected_version"),
     "url_scheme": ("must be a URL that starts with {}", "expected_schemes"),
 }
-"""The rules with a limit: their messages, and Pydantic's name for the limit."""
+"""The rules with a limit: our message, and Pydantic's name for the limit."""
 
 _LENGTHS = {
     "string_too_short": ("must have at least", "min_length", "character"),
@@ -77,23 +77,23 @@ _OTHERS = {
     "is_subclass_of": _NOT_TAKEN,
     "callable_type": _NOT_TAKEN,
 }
-"""Errors that would name Python types, or have no words of their own."""
+"""Errors whose Pydantic messages would name Python types, or are missing."""
 
 _CHOICES = ("enum", "literal_error")
 
 SCHEMA_RULE = "schema_"
-"""How the kind of an objection begins that a JSON Schema has raised."""
+"""The prefix of the kinds of errors that a JSON Schema has raised."""
 
 _MOST_FORMS = 8
-"""Forms of a union that are named."""
+"""At most this many forms of a union are named."""
 
-# An example never contains a URL, so it cannot answer `url_scheme`; null needs no example.
+# An example never contains a URL, so it would not help with `url_scheme`. null needs no example.
 _SHOWN = frozenset((*_TYPES, *_BOUNDS, *_LENGTHS, *_CHOICES)) - {"none_required", "url_scheme"}
 
 _PYDANTICS = frozenset(get_args(ErrorType))
-"""The errors that Pydantic words itself; an author's own words are left alone."""
+"""The errors with Pydantic's own messages. An author's own messages are not changed."""
 
-# The longer beginnings come first, or they would never be found.
+# Longer prefixes come first, because a shorter one would match before them.
 _VOCABULARY = (
     ("Input should be", "must be"),
     ("Input should", "must"),
@@ -106,14 +106,14 @@ _VOCABULARY = (
 
 
 def can_be_shown(kind: str | None) -> bool:
-    """Whether a value that fits the type and the schema answers an objection. The author's own code
-    may require more.
+    """Return True if any value that fits the type and the schema corrects this error. The author's
+    own code may require more.
     """
     return kind is not None and (kind in _SHOWN or kind.startswith(SCHEMA_RULE))
 
 
 def objection(said: Objection, shape: Shape | None = None) -> str:
-    """One objection of the author's validation, without Python's vocabulary."""
+    """Return the message for one error of the author's validation, without words from Python."""
     kind = said.kind
     if kind in _TYPES or kind in _OTHERS:
         return _TYPES.get(kind) or _OTHERS[kind]
@@ -133,20 +133,20 @@ def objection(said: Objection, shape: Shape | None = None) -> str:
 
 
 def _limited(kind: str, context: Mapping[str, Any]) -> str:
-    """A rule with its limit; empty if it has none."""
+    """Return the message of a rule with its limit; empty if the rule has no limit."""
     rule, name = _BOUNDS.get(kind, ("", ""))
     if name in context:
         return rule.format(_plain(context[name]))
     rule, name, noun = _LENGTHS.get(kind, ("", "", ""))
     if name not in context:
         return ""
-    # For a dict, Pydantic counts keys and calls them items.
+    # Pydantic counts the keys of a dict, and calls them items.
     noun = "key" if context.get("field_type") == "Dictionary" else noun
     return f"{rule} {count_of(context[name], noun)}"
 
 
 def _plain(limit: Any) -> Any:
-    """A whole number without its point."""
+    """Return a whole number without its point."""
     return int(limit) if isinstance(limit, float) and limit.is_integer() else limit
 
 
@@ -156,7 +156,7 @@ _WRONG_TAG = re.compile(r"using '?([^']*?)'? does")
 
 
 def _tagged(said: Objection) -> str:
-    """A union with a tag, if the forms are not known."""
+    """Report a wrong tag of a union whose forms are not known."""
     pattern = _WRONG_TAG if said.kind == "union_tag_invalid" else _MISSING_TAG
     found = pattern.search(said.message)
     tag = found.group(1) if found else "the tag"
@@ -166,21 +166,16 @@ def _tagged(said: Objection) -> str:
 
 
 def forms_by_tag(forms: Sequence[ObjectShape], tag: str, sent: Mapping[str, Any]) -> str:
-    """A tag that was not sent, or has none of its values: each value, and the fields that it
-    needs.
-    """
+    """Report a missing or invalid tag: list each valid value with the fields that it needs."""
     start = "must be one of" if tag in sent else MISSING
-    return f"{start}: {_forms(forms, tag)}{_got(tag, sent)}"
+    return f"{start}: {_forms(forms, tag)}"
 
 
-def forms_with_tag(forms: Sequence[ObjectShape], tag: str, sent: Mapping[str, Any]) -> str:
-    """The same, as a message about the object."""
-    return f"must have {quoted(tag)}: {_forms(forms, tag)}{_got(tag, sent)}"
-
-
-def _got(tag: str, sent: Mapping[str, Any]) -> str:
-    value = sent.get(tag)
-    return "" if value is None or isinstance(value, dict | list) else f"; got {echo(value)}"
+def with_tag_sent(message: str, value: Any) -> str:
+    """The message with the value that was sent as the tag, if it is a short one."""
+    return (
+        message if value is None or isinstance(value, dict | list) else with_value(message, value)
+    )
 
 
 def _forms(forms: Sequence[ObjectShape], tag: str) -> str:
@@ -195,27 +190,37 @@ def _form(form: ObjectShape, tag: str) -> str:
 
 
 def forms_by_fields(lacking: Sequence[tuple[str, ...]]) -> str:
-    """Required fields of which an object may have those of any form."""
-    # Two forms may lack the same fields.
+    """Report missing fields of an object that may have one of several forms."""
+    # The same fields may be missing from two forms.
     forms = dict.fromkeys(" and ".join(map(quoted, names)) for names in lacking)
     return f"one of these is required, but none was sent: {'; or '.join(forms)}"
 
 
+def sent_as(name: str) -> str:
+    """A missing field that was sent under another name."""
+    return f"is required, but was sent as {quoted(name)}"
+
+
+def sent_inside(name: str) -> str:
+    """A missing field that was sent inside another one."""
+    return f"is required, but was sent inside {quoted(name)}"
+
+
 def plain_choices(constants: Iterable[Any]) -> str:
-    """Choices as a placeholder names them, without quotes."""
+    """Return the choices for a placeholder, without quotes."""
     return shorten(" or ".join(str(each) for each in constants if each is not None), 60)
 
 
 def invalid_key(said: Objection) -> str:
-    """An objection to a key of an open object."""
+    """Report an invalid key of an open object."""
     return f"as a key: {objection(said)}"
 
 
 def no_form_fits(reasons: list[str]) -> str:
-    """The messages of every branch of a union."""
+    """Join the messages of all branches of a union."""
     if len(reasons) == 1:
         return reasons[0]
-    # A union may have dozens of branches, and an agent needs only a few of their reasons.
+    # A union may have dozens of branches, and a few reasons are enough for an agent.
     return "fits none of the accepted forms: " + "; ".join(reasons[:4])
 
 
@@ -230,38 +235,38 @@ PLACEHOLDER = "is a placeholder; send a real value"
 
 
 def with_advice(message: str, advice: Iterable[str]) -> str:
-    """A problem, with the advice for it."""
+    """Return a problem with its advice."""
     return "; ".join((message.removesuffix("."), *advice))
 
 
 def example(value: str) -> str:
-    """A value that would be accepted."""
+    """Return the advice with a value that would be accepted."""
     return f"e.g. {value}"
 
 
 def if_number(*numbers: str) -> str:
-    """The number that a text may mean, or the two."""
+    """Return the advice with the one or two numbers that a text may mean."""
     if len(numbers) == 1:
         return f"send {numbers[0]} if that is the number"
     return f"send {' or '.join(numbers)}, whichever is meant"
 
 
 def default_or_null(default: Any) -> str:
-    """A nullable field whose default is not null."""
+    """Return the advice for a nullable field whose default is not null."""
     return f"leave it out for {write_json(default)}, null for none"
 
 
 def several_or_one(parts: list[Any], *wholes: Any) -> str:
-    """Text with commas, where an array of text or of numbers is declared."""
+    """Return the advice for text with commas, if an array of text or numbers is declared."""
     ones = "".join(f", {write_json([each])} for one" for each in wholes)
     return f"send {write_json(parts)} for {len(parts)} values{ones}"
 
 
 def as_utc(number: str, unit: str) -> str:
-    """A number that a corrected call sends as a date and time."""
+    """Return the advice for a number that the corrected call sends as a date and time."""
     return f"{number} is read as {unit} since 1970 in UTC"
 
 
 def if_seconds(date: str, unit: str) -> str:
-    """A number for a date."""
+    """Return the advice for a number that was sent for a date."""
     return f"send {write_json(date)} if these are {unit} since 1970 (UTC)"

@@ -30,7 +30,7 @@ def tested(name: str, installed: str, known: str) -> str:
 
 
 def install_tested(name: str, known: str) -> str:
-    """How to get the tested version."""
+    """Return how to install the tested version."""
     return f"if something breaks: pip install {name}=={known}, or upgrade Toolbooth"
 
 
@@ -40,7 +40,7 @@ def extras(installed: Iterable[str]) -> str:
 
 
 def incomplete_extra(extra: str, missing: Iterable[str]) -> str:
-    """An extra of which only a part is there."""
+    """Report an extra that is only partly installed."""
     return f"the extra {extra!r} is incomplete; missing: {', '.join(missing)}"
 
 
@@ -51,7 +51,7 @@ def loads(name: str, kind: str, tools: int) -> str:
 
 
 def no_tools(name: str) -> str:
-    """A server that agents can do nothing with."""
+    """Report a server without tools."""
     return f"{name} has no tools"
 
 
@@ -71,12 +71,12 @@ def unprotected(name: str) -> str:
 
 
 def schemas_compile(count: int) -> str:
-    """Every inputSchema can be checked by."""
+    """Report that every inputSchema can be compiled."""
     return "1 schema compiles" if count == 1 else f"{count:,} schemas compile"
 
 
 def schema_fails(tool: str, reason: object) -> str:
-    """One that cannot."""
+    """Report an inputSchema that cannot be compiled."""
     return f"the schema of {tool} does not compile: {reason}"
 
 

@@ -14,7 +14,7 @@ class Rule(NamedTuple):
 
     says: str
     seen: tuple[str, ...] = ()
-    """Reports and measurements with such calls, each with its date."""
+    """Reports and measurements of such calls, each with its date."""
 
 
 _JSON_TEXT = ("claude-code#5504 (2025-08-10)", "fastmcp#883 (2025-06-20)")
@@ -111,12 +111,12 @@ def schema_unreadable(file: str, reason: object) -> str:
 
 
 def schema_not_compiled(reason: object) -> str:
-    """A schema that no call can be judged by."""
+    """Report a schema that cannot be compiled."""
     return f"the schema cannot be compiled: {reason}"
 
 
 def changed(count: int) -> str:
-    """A stage that found something."""
+    """Return the line of a stage that found something."""
     return "1 finding" if count == 1 else f"{count:,} findings"
 
 

@@ -1,1 +1,1 @@
-"""What only `toolbooth serve` needs."""
+"""Modules that only `toolbooth serve` needs."""

@@ -33,17 +33,17 @@ NO_SUCH_NAME = "no machine of this name can be found"
 
 
 def only_with_http(option: str) -> str:
-    """An option for HTTP, where stdio is served."""
+    """Report an option that needs `--http`."""
     return f"{option} is for HTTP; add --http PORT"
 
 
 def only_over_stdio(option: str) -> str:
-    """An option for stdio, where HTTP is served."""
+    """Report an option that does not work with `--http`."""
     return f"{option} is for stdio; leave out --http"
 
 
 def token_needed(host: str) -> str:
-    """An address that other machines can reach, and nothing that keeps them out."""
+    """Report an address that other machines can reach, without a token."""
     return (
         f"other machines can reach {host}, so requests need a token: "
         "set TOOLBOOTH_TOKEN, name a --token-file, or take requests from anyone with --no-auth"
@@ -51,17 +51,17 @@ def token_needed(host: str) -> str:
 
 
 def token_not_read(file: str, reason: object) -> str:
-    """A file that the token could not be read from."""
+    """Report a token file that could not be read."""
     return f"the token file {file} could not be read: {reason}"
 
 
 def token_empty(where: str) -> str:
-    """A place for the token, with nothing in it."""
+    """Report an empty token."""
     return f"{where} is empty; it should hold the token"
 
 
 def token_wrong(where: str, reason: object) -> str:
-    """A token that no client could send."""
+    """Report a token that no client could send."""
     return f"{where} does not hold a token: {reason}"
 
 
@@ -71,7 +71,7 @@ def port_taken(host: str, port: int) -> str:
 
 
 def cannot_listen(host: str, port: int, reason: object) -> str:
-    """An address that is taken or not this machine's."""
+    """Report an address that is in use, or does not belong to this machine."""
     return f"cannot listen at {host}:{port}: {reason}"
 
 
@@ -81,7 +81,7 @@ def server_started(name: str, tools: int, url: str) -> str:
 
 
 def host_started(name: str, url: str) -> str:
-    """The same for a server of FastMCP or the SDK, which lists its tools only when it is asked."""
+    """Return the same line for a server of FastMCP or the SDK, without the number of tools."""
     return f"{name} at {url}"
 
 
@@ -94,7 +94,7 @@ LOG_IS_FOR_REGISTRIES = "--log is for a ToolRegistry; FastMCP and the SDK have t
 
 
 def served_in_terminal(name: str, target: str) -> str:
-    """What somebody reads who starts a stdio server by hand."""
+    """Return the text for a person who starts a stdio server in a terminal."""
     return (
         f"{name} is served over stdio. It waits for an MCP client: clients start this command\n"
         "themselves and talk to it through a pipe, so there is nothing to type here.\n"

@@ -20,18 +20,18 @@ HOW_TO_GIVE_EXAMPLES = (
 
 
 def plan(server: str, calls: int, tools: int) -> str:
-    """How many calls will be made; before the first of them."""
+    """Return the line with the number of calls, which is printed before the first call."""
     counted = "1 tool" if tools == 1 else f"{tools:,} tools"
     return f"{server}: {calls:,} calls to {counted} will be made."
 
 
 def all_calls(tool: str, calls: int, reason: str) -> str:
-    """A tool that is called in every shape."""
+    """Return the line of a tool that is called in every shape."""
     return f"  {tool}: all {calls:,} calls, because it is {reason}"
 
 
 def refusals_only(tool: str, calls: int, others: int) -> str:
-    """A protected tool that may write."""
+    """Return the line of a protected tool that may write."""
     return (
         f"  {tool}: the {calls:,} calls that must be refused; it may write, so {others:,} others "
         f"are not sent (--allow {tool} sends them)"
@@ -39,7 +39,7 @@ def refusals_only(tool: str, calls: int, others: int) -> str:
 
 
 def nothing(tool: str, calls: int) -> str:
-    """A tool that may write, on a server that may let anything pass."""
+    """Return the line of a tool that may write, on a server that may not be protected."""
     return (
         f"  {tool}: none; it may write and is not known to be protected, so its {calls:,} calls "
         f"are only printed (--allow {tool} sends them)"
@@ -52,7 +52,7 @@ WRITES_ALLOWED = "allowed by --allow-writes"
 
 
 def would_send(tool: str, shape: str, body: str, law: str) -> str:
-    """A call that is not made."""
+    """Return the line of a call that is not made."""
     return f"{tool}  {shape}\n    would send  {body or 'nothing'}\n    the law     {law}"
 
 
@@ -70,7 +70,7 @@ def playing(calls: int, target: str) -> str:
 
 
 def unknown_tool(name: str, known: list[str]) -> str:
-    """A tool of --allow that is not there."""
+    """Report an unknown tool in `--allow`."""
     near = near_name(name, known)
     hint = f"did you mean {near!r}?" if near else f"the tools are {', '.join(known)}"
     return f"--allow: there is no tool {name!r}; {hint}"

@@ -1,8 +1,8 @@
-"""Which calls may be made: a tool that may write is called only if somebody allows it.
+"""Decides which calls are made.
 
-The tools are called in every shape of the catalogue if they are marked read-only, or allowed. Of
-other tools, only calls that must be refused are sent, and only if the boundary is known to be in
-front of the tool.
+A tool that is marked read-only, or that the user allows, is called in every shape of the catalogue.
+For other tools, only calls that must be refused are sent, and only if the tool is known to be
+protected.
 """
 
 from __future__ import annotations
@@ -63,8 +63,7 @@ def plan_for(
             reason = messages.ALLOWED
         elif all_allowed:
             reason = messages.WRITES_ALLOWED
-        # Nothing shows from outside whether a remote server refuses the calls that it should. Its
-        # tools might run.
+        # From outside, it is not visible if a remote server is protected. Its tools might run.
         is_guarded = tool.guarded and there.kind != "remote"
         plans.append(_plan(label, own, reason, is_guarded=is_guarded))
     return plans
@@ -90,6 +89,6 @@ def _plan(label: str, cases: list[Case], reason: str, *, is_guarded: bool) -> To
 
 def _is_read_only(listed: Any) -> bool:
     annotations: Any = listed.get("annotations")
-    # In the MCP specification the default is false. Only `true` counts, because a foreign server
-    # may send any JSON here, such as the text "false".
+    # In the MCP specification the default is false. Only `true` counts, because another server may
+    # send any JSON here, such as the text "false".
     return is_object(annotations) and annotations.get("readOnlyHint") is True

@@ -1,1 +1,1 @@
-"""Pydantic's core schema: read as a Shape, and rewritten into the validator of a contract."""
+"""Reads Pydantic's core schema as a Shape, and rewrites it to the validator of a contract."""

@@ -1,5 +1,5 @@
-"""Alias paths -> Shape: the objects and arrays through which an `AliasPath("address", "city")` gets
-to its field.
+"""Makes the Shape of alias paths: the objects and arrays that contain the field of an
+`AliasPath("address", "city")`.
 """
 
 from __future__ import annotations
@@ -8,14 +8,14 @@ from toolbooth.compile.pydantic.field_nodes import KeyPath
 from toolbooth.shape import ArrayShape, Field, JsonType, ObjectShape, Shape
 
 Route = tuple[KeyPath, Shape]
-"""The steps that are left of an alias path, and the shape at its end."""
+"""The remaining steps of an alias path, and the shape at its end."""
 
 
 def shape_of_routes(routes: list[Route]) -> Shape:
-    """The shape below the first step of alias paths: only values that some path reads may be
+    """Return the shape below the first step of alias paths. Only values that some path reads may be
     sent.
     """
-    # A path that ends here takes the whole value, with everything that longer paths would read.
+    # A path that ends here reads the whole value, including the parts that longer paths read.
     ends = [shape for path, shape in routes if not path]
     if ends:
         return ends[0]
@@ -44,9 +44,9 @@ def _object(names: list[str], steps: dict[str | int, list[Route]]) -> ObjectShap
 
 
 def _array(positions: list[int], steps: dict[str | int, list[Route]]) -> ArrayShape:
-    """An array of which only some positions are read, from its start or from its end."""
+    """Return an array of which only some positions are read, counted from its start or its end."""
     length = max(positions) + 1
-    # No path leads to the others, so only null may be sent there.
+    # No path reads the other items, so they must be null.
     unread = Shape(types=frozenset(("null",)))
     prefix = [unread] * length
     for index in range(length):

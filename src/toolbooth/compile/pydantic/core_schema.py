@@ -1,5 +1,5 @@
-"""Reading Pydantic's core schema: its nodes, their configuration and aliases, and rewriting the
-nodes below one.
+"""Reads Pydantic's core schema: its nodes, their configuration and their aliases. Also rewrites the
+children of a node.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ AUTHORED = frozenset(("function-before", "function-wrap"))
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Config:
-    """The enclosing model's configuration, as far as the wire is concerned."""
+    """The configuration of the enclosing model, as far as it changes the accepted JSON."""
 
     extra: str = "ignore"
     strict: bool = False
@@ -47,24 +47,26 @@ class Config:
     by_alias: bool = True
     numbers_as_text: bool = False
     rewrites: tuple[str, ...] = ()
-    """How text is stripped or re-cased, so that two keys may become one."""
+    """How text is stripped or changed in case. Two keys may become the same key by this."""
     exact_types: bool = True
-    """Whether validation takes an integer only as such; else it also takes 5.0, which is an integer
-    in JSON Schema.
+    """True if the validation accepts only 5 for an integer. Otherwise it also accepts 5.0, which is
+    an integer in JSON Schema.
     """
     definitions: Mapping[str, CoreNode] = field(default_factory=dict[str, CoreNode], compare=False)
     """The nodes that `definition-ref` may name."""
     as_json: bool = False
-    """Whether the validation reads JSON itself, instead of values that were read before."""
+    """True if the validation parses JSON itself, and False if it gets parsed values."""
 
     @staticmethod
     def of(node: CoreNode, outer: Config) -> Config:
-        """The configuration inside `node`: its own where it brings one, else the enclosing."""
+        """Return the configuration inside `node`: its own if it has one, otherwise the enclosing
+        one.
+        """
         raw = node.get("config")
         if raw is None:
             return outer
-        # Nothing is taken from the outer configuration but our own settings: in Pydantic, a nested
-        # model does not inherit those of the model around it.
+        # Only our own settings are taken from the outer configuration. In Pydantic, a nested model
+        # does not inherit the configuration of the outer model.
         return replace(
             outer,
             extra=raw.get("extra_fields_behavior") or "ignore",
@@ -86,7 +88,7 @@ AS_JSON = Config(as_json=True)
 
 
 def marker_of(node: CoreNode) -> Marker | None:
-    """The Toolbooth marker that this node was made for, if any."""
+    """Return the Toolbooth marker for which this node was made; None if there is none."""
     metadata: dict[str, Any] | None = node.get("metadata")
     # A marker makes a chain of its own (`markers.py`): metadata on a model's node would be shared
     # by all uses of the model.
@@ -94,30 +96,30 @@ def marker_of(node: CoreNode) -> Marker | None:
 
 
 def without_unpack(node: CoreNode) -> CoreNode:
-    """The same schema without the marker `Unpack`, at any depth."""
+    """Return the same schema without `Unpack` markers at any depth."""
     if isinstance(marker_of(node), Unpack):
         return without_unpack(node["steps"][0])
     return each_child(node, without_unpack)
 
 
 def is_authors(node: CoreNode) -> bool:
-    """Whether a function node runs the author's code; Pydantic builds several of its own types from
-    functions.
+    """Return True if a function node runs the author's code. Pydantic builds some of its own types
+    from functions.
     """
     function = node["function"]["function"]
-    # A validator that is a classmethod is bound, and its function has the module.
+    # A classmethod validator is a bound method. Only its function has the module.
     function = getattr(function, "__func__", function)
     module = getattr(function, "__module__", None) or ""
     return module.partition(".")[0] not in ("pydantic", "pydantic_core")
 
 
 def extra_of(node: CoreNode, config: Config) -> str:
-    """Return the `extra` setting of a list of fields, which decides about undeclared keys."""
+    """Return the `extra` setting of a list of fields. It decides about undeclared keys."""
     return node.get("extra_behavior") or Config.of(node, config).extra
 
 
 def each_child(node: CoreNode, rewrite: Callable[[Any], Any]) -> CoreNode:
-    """A copy of `node` in which every node right below it is rewritten."""
+    """Return a copy of `node` with all its children rewritten."""
     made = dict(node)
     for key in _CHILDREN:
         if key in made:
@@ -126,7 +128,7 @@ def each_child(node: CoreNode, rewrite: Callable[[Any], Any]) -> CoreNode:
 
 
 def _each(children: Any, rewrite: Callable[[Any], Any]) -> Any:
-    """Apply `rewrite` to a child, a list of them, a table of them, or labelled ones."""
+    """Apply `rewrite` to a child, or to a list, dict or labelled list of children."""
     if is_table(children):
         if is_node(children):
             return rewrite(children)
@@ -140,7 +142,7 @@ def _each(children: Any, rewrite: Callable[[Any], Any]) -> Any:
 
 
 def below(node: CoreNode) -> Iterator[CoreNode]:
-    """Every node right below `node`."""
+    """Yield the children of `node`."""
     for key in _CHILDREN:
         if key in node:
             yield from _nodes(node[key])
@@ -159,22 +161,26 @@ def _nodes(children: Any) -> Iterator[CoreNode]:
 
 
 def is_table(value: Any) -> TypeIs[dict[Any, Any]]:
-    """Whether a part of a core schema is a dict: a node, or a table of nodes by name or tag."""
+    """Return True if a part of a core schema is a dict: a node, or a table of nodes by name or
+    tag.
+    """
     return isinstance(value, dict)
 
 
 def is_node(table: dict[Any, Any]) -> bool:
-    """Whether a dict of a core schema is a node. The key "type" of a table holds a node."""
+    """Return True if a dict of a core schema is a node. In a table, the value under "type" is a
+    node.
+    """
     return isinstance(table.get("type"), str)
 
 
 def is_labelled(value: Any) -> TypeIs[tuple[Any, Any]]:
-    """Whether a part of a core schema is a node with its label."""
+    """Return True if a part of a core schema is a node with its label."""
     return isinstance(value, tuple)
 
 
 def fields_of(node: CoreNode) -> Iterable[tuple[str, CoreNode]]:
-    """Return the fields of a list of fields by Python name, for every kind of node."""
+    """Return the fields of any kind of field list, by Python name."""
     if node["type"] == "dataclass-args":
         # A dataclass may have fields that are never sent (`init=False`).
         return [(field["name"], field) for field in node["fields"] if field.get("init", True)]
@@ -183,7 +189,7 @@ def fields_of(node: CoreNode) -> Iterable[tuple[str, CoreNode]]:
 
 
 def alias_paths(field: CoreNode) -> list[list[str | int]]:
-    """Every path by which a field may be sent by alias, first choice first."""
+    """Return every alias path of a field, the first choice first."""
     alias: Any = field.get("validation_alias")
     if alias is None:
         return []
@@ -194,5 +200,5 @@ def alias_paths(field: CoreNode) -> list[list[str | int]]:
 
 
 def first_keys(field: CoreNode) -> list[str]:
-    """The top-level keys by which a field may be sent by alias."""
+    """Return the first keys of all alias paths of a field."""
     return [str(path[0]) for path in alias_paths(field)]

@@ -1,5 +1,4 @@
-"""Exceptions of the author's code while arguments are validated, other than the errors that
-Pydantic reports.
+"""Handles exceptions of the author's code during the validation that are not validation errors.
 
 Pydantic raises such an exception as it is, without a place. Here it becomes an objection at a
 place. So every function in a core schema is called by a guard:
@@ -7,8 +6,8 @@ place. So every function in a core schema is called by a guard:
 - Most guards raise an error that Pydantic reports at its place, together with all other errors.
 - In a union, and behind an author's wrap validator, such an error could be taken for an ordinary
   one, and the exception would be lost. The same is true of default factories and the like, where
-  Pydantic reports no errors at all. There, the exception passes as it is, with a note of the
-  function that raised it. `places.py` finds the place.
+  Pydantic reports no errors at all. There, the guard only notes which function raised the exception
+  and raises it again. `places.py` finds the place.
 """
 
 from __future__ import annotations
@@ -47,7 +46,7 @@ _REPORTED = (ValueError, AssertionError, PydanticOmit, PydanticUseDefault)
 """The exceptions that Pydantic itself expects from a validator."""
 
 _SAFE_FACTORIES = (None, list, dict, set, frozenset, tuple, str, int, float, bool)
-"""Factories of defaults that raise nothing."""
+"""Default factories that never raise an exception."""
 
 
 class Failures:
@@ -61,9 +60,10 @@ class Failures:
         self._expected = (*_REPORTED, *self._passing)
 
     def guarded(self) -> CoreNode:
-        """The core schema, with a guard around every function."""
+        """Return the core schema with a guard around every function."""
         schema, definitions = self._core["schema"], self._core["definitions"]
-        # A definition may be used at several places, so one that hides errors counts for all.
+        # A definition may be used at several places. If one of them hides errors, all count as
+        # hidden.
         hidden = any(_hides_definition(each, hidden=False) for each in (schema, *definitions))
         return {
             **self._core,
@@ -74,7 +74,7 @@ class Failures:
     def _guard(self, node: CoreNode, *, hidden: bool) -> CoreNode:
         """Return the node with a guard around the author's functions.
 
-        `hidden`: a schema above may treat an error of these functions as one of its own.
+        `hidden`: a node above may catch the errors of these functions.
         """
         below_hidden = hidden or _hides_errors(node)
         made = each_child(node, lambda child: self._guard(child, hidden=below_hidden))
@@ -99,24 +99,26 @@ class Failures:
         return {**node["function"], "function": guard(function, failed, takes=takes)}
 
     def _report(self, node: CoreNode, error: Exception, value: Any, *_: Any) -> Exception | None:
-        """The error that Pydantic reports for an exception; None if it reports the exception."""
+        """Return the error to raise instead of an exception; None if Pydantic reports the exception
+        itself.
+        """
         if isinstance(error, self._expected):
             return None
         return self._error(error, node, value)
 
     def _error(self, error: Exception, node: CoreNode, value: Any) -> ValueError:
-        """The error that Pydantic reports for an exception below `node`."""
+        """Return the error to raise for an exception below `node`."""
         kind, path = self._place(error, node, value)
         said: Any = PydanticCustomError(kind, "unreadable")
-        # At the value itself Pydantic adds the path. Only a deeper one has to be written out.
+        # Pydantic adds the path of the value itself. Only a deeper path must be added here.
         if not path:
             return said
         details = InitErrorDetails(type=said, loc=path, input=None)
         return ValidationError.from_exception_data("", [details])
 
     def _place(self, error: Exception, node: CoreNode, value: Any) -> tuple[Any, JsonPath]:
-        """Return the kind of objection for an exception, and its place in the value. The exception
-        is logged and not shown to agents.
+        """Return the kind of error for an exception, and its place in the value. The exception is
+        logged, and agents do not see it.
         """
         logger.error("validating the arguments of %r failed", self._tool, exc_info=error)
         path, is_default = place_of(error, node, value, self._definitions)
@@ -127,15 +129,17 @@ class Failures:
         run: Callable[[Any], Any],
         objections: Callable[[ValidationError], Any],
     ) -> Callable[[Any], Any]:
-        """`run`, with InvalidValues for whatever it raises."""
+        """Return a function that calls `run` and raises InvalidValues for any of its exceptions."""
 
         def validate(arguments: Any) -> Any:
             try:
                 return run(arguments)
             except ValidationError as error:
-                # Made only when they are read: a hostile call may have a million objections.
+                # Errors are converted only when they are read, because a hostile call may have a
+                # million of them.
                 raise InvalidValues(partial(objections, error), error.error_count()) from None
-            # ToolError and the like are the tool's answer, not a fault in its validation.
+            # ToolError and similar exceptions are an answer of the tool, and not a fault in its
+            # validation.
             except self._passing:
                 raise
             except Exception as error:
@@ -147,16 +151,16 @@ class Failures:
 
 
 def _hides_errors(node: CoreNode) -> bool:
-    """Whether an error below a node may not be reported."""
+    """Return True if an error below a node may be hidden."""
     if node["type"] == "function-wrap":
         # An author's wrap validator may catch the error and return another value.
         return is_authors(node)
-    # A branch that fails is only one of several, so its error may be dropped.
+    # If one branch fails, another one may fit. So its error may be dropped.
     return node["type"] == "union"
 
 
 def _hides_definition(node: CoreNode, *, hidden: bool) -> bool:
-    """Whether a definition is used where errors may not be reported."""
+    """Return True if a definition is used where errors may be hidden."""
     if node["type"] == "definition-ref":
         return hidden
     hidden = hidden or _hides_errors(node)

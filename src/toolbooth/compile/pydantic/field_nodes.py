@@ -1,5 +1,5 @@
-"""Fields in Pydantic's core schema: the keys of a field, whether it may be left out or be null, its
-markers, and whether it is a secret.
+"""Reads fields in Pydantic's core schema: their keys and markers, and if they are optional,
+nullable or secret.
 """
 
 from __future__ import annotations
@@ -13,23 +13,23 @@ from toolbooth.jsonvalue import is_object
 M = TypeVar("M")
 
 KeyPath = list[str | int]
-"""Keys and positions that lead to the value of one field."""
+"""The path of keys and indexes to the value of one field."""
 
 
 def accepted_paths(name: str, field: CoreNode, config: Config) -> list[KeyPath]:
-    """Every path by which a field may be sent, the published one first."""
+    """Return every path by which a field may be sent, the published one first."""
     paths: list[KeyPath] = alias_paths(field) if config.by_alias else []
     return [*paths, [name]] if not paths or config.by_name else paths
 
 
 def is_optional(each: CoreNode) -> bool:
-    """Whether a field may be left out."""
-    # Only a field of a TypedDict has this key. All others are optional if they have a default.
+    """Return True if a field may be left out."""
+    # Only fields of a TypedDict have this key. Other fields are optional if they have a default.
     return not each["required"] if "required" in each else has_default(each["schema"])
 
 
 def has_default(node: CoreNode) -> bool:
-    """Whether a schema has a default of its own."""
+    """Return True if a schema has a default."""
     while node["type"] != "default":
         if node["type"].startswith("function-") and "schema" in node:
             node = node["schema"]
@@ -41,7 +41,7 @@ def has_default(node: CoreNode) -> bool:
 
 
 def find_marker(node: CoreNode, marker: type[M]) -> M | None:
-    """The marker of this type that was put on the field itself."""
+    """Return the marker of this type on the field itself; None if there is none."""
     while True:
         found = marker_of(node)
         if isinstance(found, marker):
@@ -57,14 +57,16 @@ def find_marker(node: CoreNode, marker: type[M]) -> M | None:
 
 
 def is_nullable(node: CoreNode) -> bool:
-    """Whether null may be sent for a marked model."""
+    """Return True if null may be sent for a marked model."""
     while marker_of(node):
         node = node["steps"][0]
     return node["type"] == "nullable"
 
 
 def model_class(node: CoreNode, definitions: Mapping[str, CoreNode]) -> type:
-    """The class of a marked model; `dict` for a TypedDict, and `object` if it is not a model."""
+    """Return the class of a marked model; `dict` for a TypedDict, and `object` if it is not a
+    model.
+    """
     while "cls" not in node:
         if node["type"] == "definition-ref":
             node = definitions[node["schema_ref"]]
@@ -73,14 +75,15 @@ def model_class(node: CoreNode, definitions: Mapping[str, CoreNode]) -> type:
         elif "schema" in node:
             node = node["schema"]
         else:
-            # Every default is an instance of `object`, so only the marker is reported as the
-            # mistake.
+            # Every default is an instance of `object`, so only the marker is reported as a mistake.
             return object
     return dict if node["type"] == "typed-dict" else node["cls"]
 
 
 def is_password(field: CoreNode) -> bool:
-    """Whether the author marked a field as a secret, at the field or at any layer of its type."""
+    """Return True if the author marked a field as a secret, on the field or any layer of its
+    type.
+    """
     node: Any = field
     while node is not None:
         metadata: dict[str, Any] = node.get("metadata") or {}

@@ -1,7 +1,7 @@
-"""A function of an author, called by a guard that is asked about its exceptions.
+"""Wraps a function of an author in a guard, which only handles its exceptions.
 
-Every correct call passes through the guards, so they do nothing else, and those of most functions
-take no variable arguments.
+Every correct call goes through the guards, so they must be fast. Most of them take no variable
+arguments.
 """
 
 from __future__ import annotations
@@ -11,20 +11,22 @@ from functools import update_wrapper
 from typing import Any
 
 Failed = Callable[..., Exception | None]
-"""Gets the exception and the arguments of the function. Returns the exception to raise instead;
-None: the same.
+"""A function that gets the exception and the arguments. It returns the exception to raise instead;
+None to raise the same one again.
 """
 
 _NAMES = ("__module__", "__name__", "__qualname__")
-"""The attributes that are copied: they show whose function it is, and Pydantic writes its name into
-paths.
+"""The attributes that are copied. They show who owns the function, and Pydantic writes the name
+into paths.
 """
 
 
 def guard(
     function: Callable[..., Any], failed: Failed, *, takes: int | None = None
 ) -> Callable[..., Any]:
-    """The function with its guard. `takes`: its number of arguments, if it is 0 or 1."""
+    """Return the function with its guard. `takes`: the number of its arguments, if that is 0 or
+    1.
+    """
     if takes is None:
         made = _any(function, failed)
     else:
@@ -37,7 +39,7 @@ def _none(function: Callable[[], Any], failed: Failed) -> Callable[..., Any]:
         try:
             return function()
         except Exception as error:
-            # It makes a default, and there Pydantic takes no other exception for an error.
+            # The function makes a default. There, Pydantic treats no other exception as an error.
             failed(error)
             raise
 
@@ -48,12 +50,12 @@ def _one(function: Callable[[Any], Any], failed: Failed) -> Callable[..., Any]:
     def call(value: Any) -> Any:
         try:
             return function(value)
-        # Not BaseException: a cancelled task and Ctrl-C are no mistakes of the author.
+        # Not BaseException, because a cancelled task or Ctrl-C is not a mistake of the author.
         except Exception as error:
             other = failed(error, value)
             if other is None:
                 raise
-            # The author's exception was logged already, and the new one is reported without it.
+            # The author's exception is already in the log, so the new one is raised without it.
             raise other from None
 
     return call

@@ -1,9 +1,9 @@
-"""The data that an author's validator hands on: the part that the fields get, and the undeclared
-keys that they would drop.
+"""Examines the data that an author's validator passes on: the values for the fields, and the
+undeclared keys that they would drop.
 
-An object that was sent is found again in this data by the log that the author's code got, by the
-keys of a walk over it, or else by its position. If it is not there as an object, a model may have
-been made of it: that is in `vanished.py`.
+A sent object is recognised in this data by the log that the author's code got, by keys from an
+iteration over it, or by its position. If it is no longer an object, a model may have been made from
+it: see `vanished.py`.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ _COLLECTIONS = (list, tuple, set, frozenset)
 
 
 def histories_of(place: Watched, value: Any) -> Histories | None:
-    """The histories of the objects in a value; None if none is needed."""
+    """Return the histories of the objects in a value; None if none is needed."""
     if place.has_undeclared(value):
         return dict(_histories(place, value, (), {}))
     if place.fields is None or place.fields.last or not is_object(value):
         return None
-    # Keys that the author's code adds are not keys that were sent: the next validator must know.
+    # Keys that the author's code adds were not sent, and the next validator must know that.
     return {(): History(value, place.fields.declared)}
 
 
@@ -50,12 +50,13 @@ def _histories(
 ) -> Iterator[tuple[JsonPath, History]]:
     if is_object(value) and place.fields is not None:
         content = plain_copy(value)
-        # Another validator of the author has handed its own log on, and this one continues it.
+        # Another validator of the author has passed on its log, and this one continues it.
         if isinstance(value, KeyLog):
             yield path, value.history
         else:
             yield path, History(content, place.fields.declared, noticed=noticed)
-        # Only keys with fields below them: there are few of these, and a call may have many keys.
+        # Only keys with fields below them are visited. There are few of these, while a call may
+        # have many keys.
         parts = [(key, content[key]) for key in place.inside if key in content]
     else:
         parts = list(_parts(value))
@@ -75,7 +76,7 @@ def _parts(value: Any) -> Iterator[tuple[str | int, Any]]:
 def logged_value(
     place: Watched | None, value: Any, histories: Histories, path: JsonPath = ()
 ) -> Any:
-    """The value for the author's code, in which reads are noted."""
+    """Return the value for the author's code. It notes which keys are read."""
     if place is None:
         return value
 
@@ -95,17 +96,17 @@ def logged_value(
 
 
 def kept(place: Watched, value: Any, made: Any) -> Any:
-    """Return the data for the fields if no history is needed. Undeclared keys are then the author's
-    own and are dropped. If no object was sent, the fields decide.
+    """Return the data for the fields if no history is needed. Undeclared keys then come from the
+    author's code and are dropped. If no object was sent, the fields decide.
     """
-    # Without an undeclared key, nothing can get lost.
+    # Without an undeclared key, nothing can be lost.
     if type(made) in (dict, list) and not place.has_undeclared(made):
         return made
     if is_array(made):
         items = place.items
         if items is None or not is_array(value) or not all(map(is_object, value)):
             return made
-        # In another order or number, each of them was an object all the same.
+        # Their order and number may have changed, but each of them was an object.
         no_keys: dict[str, Any] = {}
         sent = value if len(value) == len(made) else [no_keys] * len(made)
         return [kept(items, *each) for each in zip(sent, made, strict=True)]
@@ -116,7 +117,7 @@ def kept(place: Watched, value: Any, made: Any) -> Any:
         content = _declared_part(place.fields, content)
     for key, each in content.items():
         below = place.below(key)
-        # A value under a key that was not sent is the author's own, and not compared with anything.
+        # A value under a key that was not sent is the author's own. It is not compared.
         if below is not None and key in value:
             content[key] = kept(below, value[key], each)
     return content
@@ -133,15 +134,15 @@ def _declared_part(fields: FieldsBehind, made: dict[str, Any]) -> dict[str, Any]
 
 @dataclass(slots=True, eq=False)
 class _Object:
-    """An object that the author's code hands on, and the sent objects that it was made of."""
+    """An object that the author's code passes on, and the sent objects from which it was made."""
 
     origins: list[History]
     content: dict[str, Any]
 
 
 class HandOn:
-    """Compares the data that the author's code hands on with the data that was sent. Sets `lost` of
-    each history.
+    """Compares the data that the author's code passes on with the data that was sent. Sets `lost`
+    in each history.
     """
 
     def __init__(self, place: Watched, sent: Any, histories: Histories) -> None:
@@ -149,14 +150,14 @@ class HandOn:
         self._sent = sent
         self._histories = histories
         self._identified: set[History] = set()
-        """The objects that are found again by a log or a key."""
+        """The objects that were recognised by a log or a key."""
         self._settled: dict[History, JsonPath] = {}
-        """The objects that are found again, and where."""
+        """The objects that were recognised, and their places."""
         self._undeclared = {
             key for each in histories.values() for key in each.unread(each.declared)
         }
         self._names: Names = set()
-        """The keys that are handed on as texts."""
+        """The keys that are passed on as text values."""
         self._free: list[Free] = []
 
     def pass_on(self, made: Any) -> Any:
@@ -164,7 +165,7 @@ class HandOn:
         read = {history: set(history.read) for history in self._histories.values()}
         objects = self._read(made)
         for history in self._histories.values():
-            history.read = read[history]  # a mapping of the author's own reads keys to give them
+            history.read = read[history]  # the author's own mapping reads keys to return them
             history.lost = {}
         passed = self._value(self._place, objects, (), aligned=True)
         gone = {
@@ -176,8 +177,8 @@ class HandOn:
         return passed
 
     def with_lost(self, passed: Any) -> Any:
-        """Return the data for the fields with the lost keys added. None if the fields would report
-        these keys at other paths than they were sent at.
+        """Return the data for the fields with the lost keys added. Return None if the fields would
+        report these keys at a wrong path.
         """
         for path, history in self._histories.items():
             if not history.lost:
@@ -197,7 +198,7 @@ class HandOn:
         return None if place is None else place.fields
 
     def _read(self, made: Any) -> Any:
-        """The same data, with each mapping as an `_Object`."""
+        """Return the same data with an `_Object` for each mapping."""
         if is_mapping(made):
             # An empty object has no key to lose, and any two of them are equal.
             origins = [each for each in origins_of(made) if each.sent]
@@ -212,13 +213,11 @@ class HandOn:
         return plain_key(made)
 
     def _value(self, place: Watched | None, made: Any, path: JsonPath, *, aligned: bool) -> Any:
-        """`aligned`: the parts are at the positions where they were sent."""
+        """Compare one value. `aligned`: its parts are at the positions where they were sent."""
         if isinstance(made, _Object):
             if place is not None and place.fields is not None:
                 return self._object(place, place.fields, made, path, aligned=aligned)
-            self._settled.update(
-                dict.fromkeys(made.origins, path)
-            )  # in an open object, all is kept
+            self._settled.update(dict.fromkeys(made.origins, path))  # an open object keeps all keys
             return self._content(place, made, path, aligned=aligned)
         if type(made) in _COLLECTIONS:
             below = None if place is None else place.items
@@ -227,13 +226,13 @@ class HandOn:
                 self._value(below, each, (*path, index), aligned=aligned)
                 for index, each in enumerate(made)
             )
-        # An instance that the author's code has made, or a plain value.
+        # This is an instance that the author's code has made, or a plain value.
         self._free += free_objects(made, path if aligned else None)
         return made
 
     def _has_the_same_order(self, made: Any, path: JsonPath) -> bool:
-        """Whether the validated items of a list can be in the order in which they were sent. They
-        are not if an item has an undeclared key that was sent in another item.
+        """Return False if the items of a list are certainly not in the order in which they were
+        sent: an item has an undeclared key that was sent in another item.
         """
         sent = look_up(self._sent, path)
         if not is_array(sent) or len(sent) != len(made):
@@ -261,14 +260,14 @@ class HandOn:
         content = self._content(place, made, path, aligned=aligned)
         origins = made.origins
         at_position = self._histories.get(path) if aligned else None
-        # An object that is known by a log elsewhere is not the one at this position.
+        # An object that a log has recognised elsewhere is not the one at this position.
         if not origins and at_position is not None and at_position not in self._identified:
             origins = [at_position]
         if not origins:
             self._free.append(Free(path=path if aligned else None, values=content))
             return content
         self._settled.update(dict.fromkeys(origins, path))
-        # The fields come after the next validator of the author, so it gets a log to read.
+        # Another validator of the author runs before the fields, so it gets a log too.
         if not fields.last:
             return logged(content, origins[0])
         for history in origins:
@@ -278,7 +277,9 @@ class HandOn:
     def _lost(
         self, history: History, fields: FieldsBehind, content: dict[str, Any], *, is_copy: bool
     ) -> dict[str, Any]:
-        """The unread keys that the fields would drop. A key that is not in a copy was removed."""
+        """Return the unread keys that the fields would drop. A key that is missing from a copy was
+        removed.
+        """
         unread = history.unread(fields.declared)
         removed = unread if is_copy else removed_keys(history, unread, content)
         new = new_fields(history, content)

@@ -1,5 +1,5 @@
-"""JSON text that an author declares (`Json[T]`): Pydantic reads it, after it was checked as
-strictly as the call itself.
+"""Handles JSON text that an author declares (`Json[T]`). Pydantic parses it after a check that is
+as strict as that of the call itself.
 """
 
 from __future__ import annotations
@@ -21,14 +21,15 @@ from toolbooth.jsonvalue import exact_decimal, is_array, is_object
 _Check = Callable[[LosslessFloat], Any]
 
 _INEXACT = 2**53
-"""From here on, a float may equal another integer than the one that was sent."""
+"""From this number on, a float may be equal to a different integer than the one that was sent."""
 
 _MOST_NODES = 2_000
-"""Nodes in one text whose definitions are put in place."""
+"""At most this many nodes in one text get their definitions in place."""
 
 
 def checked_text(node: CoreNode, exact: CoreNode) -> CoreNode:
-    """A node for JSON text that refuses duplicate keys and numbers that Pydantic would change.
+    """Return a node for JSON text that refuses duplicate keys and numbers that Pydantic would
+    change.
 
     `exact`: the same node, for text with placeholders. It is used if a Decimal is declared in the
     text and a number has more digits than a float.
@@ -43,8 +44,8 @@ def checked_text(node: CoreNode, exact: CoreNode) -> CoreNode:
     def branch(value: Any) -> str:
         try:
             text = read(value)
-        # This function only sorts. The branch reads the text again and raises the error, because
-        # here Pydantic would not report it at its place.
+        # This function only chooses the branch. The branch reads the text again and raises the
+        # error, because Pydantic would not report the right place for an error from here.
         except PydanticCustomError:
             return "<unreadable>"
         if text is value:
@@ -55,7 +56,7 @@ def checked_text(node: CoreNode, exact: CoreNode) -> CoreNode:
     function = {"type": "no-info", "function": read}
     with_digits = {"type": "no-info", "function": _put_in_digits}
     choices = {
-        AS_SENT: node,  # by itself: in a union, a function would change its rank
+        AS_SENT: node,  # not in a function, which would change its rank in a union
         "<rewritten>": {"type": "function-before", "function": function, "schema": node},
         "<digits>": {"type": "function-wrap", "function": with_digits, "schema": exact},
         "<unreadable>": core_schema.no_info_plain_validator_function(read),
@@ -64,9 +65,9 @@ def checked_text(node: CoreNode, exact: CoreNode) -> CoreNode:
 
 
 def in_place(node: CoreNode, definitions: Mapping[str, CoreNode]) -> CoreNode:
-    """A node for JSON text with the definitions that it refers to in place, so that their numbers
-    can be read in another way than outside of the text; the node itself if that is too much. A
-    definition that contains itself stays a reference.
+    """Return a node for JSON text with its definitions in place, because their numbers are read in
+    another way than outside the text. Return the node itself if there are too many. A definition
+    that contains itself stays a reference.
     """
     try:
         return _in_place(node, definitions, iter(range(_MOST_NODES)), frozenset())
@@ -85,20 +86,20 @@ def _in_place(
         ref = node["schema_ref"]
         return _in_place(definitions[ref], definitions, budget, around | {ref})
     made = each_child(node, lambda child: _in_place(child, definitions, budget, around))
-    # The node may be put in several places, and one name must not be defined twice.
+    # The node may be used at several places, and a name must not be defined twice.
     made.pop("ref", None)
     return made
 
 
 def _may_hold(node: CoreNode, *kinds: str) -> bool:
-    """Whether one of these types is declared in the text."""
+    """Return True if one of these types is declared in the text."""
     return node["type"] in kinds or any(_may_hold(each, *kinds) for each in below(node))
 
 
 def _put_in_digits(value: Any, handler: Callable[[Any], Any]) -> Any:
     """Validate a text with placeholders for the numbers that a float would change."""
     text, digits = _read_exact(value)
-    # A context variable, because one validator may serve several calls at the same time.
+    # A context variable is used because one validator may handle several calls at the same time.
     token = DIGITS.set(digits)
     try:
         return handler(text)
@@ -107,7 +108,7 @@ def _put_in_digits(value: Any, handler: Callable[[Any], Any]) -> Any:
 
 
 def _read_exact(value: Any) -> Any:
-    """The text with placeholders, and their digits; the text itself if it needs none. Raises
+    """Return the text with placeholders, and their digits; the text itself if it needs none. Raises
     PydanticCustomError.
     """
     found = _parsed(value)
@@ -118,7 +119,7 @@ def _read_exact(value: Any) -> Any:
 
 
 def _with_decimals(value: Any) -> Any:
-    """The value with Decimals for the numbers that a float would change."""
+    """Return the value with Decimals for the numbers that a float would change."""
     if is_object(value):
         return {key: _with_decimals(each) for key, each in value.items()}
     if is_array(value):
@@ -130,15 +131,15 @@ def _with_decimals(value: Any) -> Any:
 
 
 def _read_text(check: _Check, value: Any) -> Any:
-    """The text for Pydantic to read. Raises PydanticCustomError if it cannot be taken."""
+    """Return the text for Pydantic. Raises PydanticCustomError if the text cannot be accepted."""
     found = _parsed(value)
     checked = _checked(check, found)
-    # The numbers that are left lose nothing as floats: the others were replaced or refused.
+    # The remaining numbers keep all digits as floats. The others were replaced or refused.
     return value if checked is found else json.dumps(checked, default=float)
 
 
 def _parsed(value: Any) -> Any:
-    """The text, read with every digit. Raises PydanticCustomError if it is not JSON."""
+    """Return the parsed text, with every digit. Raises PydanticCustomError if it is not JSON."""
     if not isinstance(value, str | bytes):
         raise PydanticCustomError("json_type", "must be JSON text")
     body = value.encode() if isinstance(value, str) else value
@@ -147,7 +148,7 @@ def _parsed(value: Any) -> Any:
             body, allow_inf_nan=False, catch_duplicate_keys=True, float_mode="lossless-float"
         )
     except ValueError as error:
-        # jiter has one exception for every fault, and its text alone shows which one it is.
+        # jiter has one exception for every fault. Only its text shows which fault it is.
         kind = "duplicate_key" if "duplicate key" in str(error) else "json_invalid"
         raise PydanticCustomError(
             kind, "must be valid JSON: {reason}", {"reason": str(error)}
@@ -155,7 +156,7 @@ def _parsed(value: Any) -> Any:
 
 
 def _checked(check: _Check, value: Any) -> Any:
-    """The value with checked numbers; the value itself if none of them had to be changed."""
+    """Return the value with checked numbers; the value itself if no number had to be changed."""
     if is_object(value):
         made = {key: _checked(check, each) for key, each in value.items()}
         is_same = all(map(is_, made.values(), value.values()))
@@ -167,7 +168,7 @@ def _checked(check: _Check, value: Any) -> Any:
 
 
 def _checked_number(literal: LosslessFloat, *, whole: bool, exact: bool) -> Any:
-    """A number, or the integer for one that would lose digits.
+    """Return a number, or an integer if a float would lose digits.
 
     `whole`: integers may be declared in the text. Pydantic would make a float of
     12345678901234567890.0, so it is written without the point. `exact`: Decimals may be declared.
@@ -182,7 +183,7 @@ def _checked_number(literal: LosslessFloat, *, whole: bool, exact: bool) -> Any:
 
 
 def _is_kept(digits: Decimal, number: float) -> bool:
-    """Whether a float has all digits, also as an integer."""
+    """Return True if a float keeps all digits, also as an integer."""
     return Decimal(repr(number)) == digits and abs(number) < _INEXACT
 
 

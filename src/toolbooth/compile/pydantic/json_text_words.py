@@ -1,7 +1,8 @@
-"""The descriptions of parameters that take JSON text: that they do, an example, and the choices.
+"""Writes the descriptions of parameters that take JSON text: the fact itself, an example, and the
+choices.
 
-The published type is a string, so the description is all that an agent sees of the type inside.
-Facts that an author's own description has already are not repeated.
+The published type is a string, so agents see the inner type only in the description. Facts that are
+in the author's own description are not repeated.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from toolbooth.references import subschemas
 from toolbooth.sample import json_in, sample_value
 
 EXAMPLE_KEY = "x-toolbooth-example"
-"""In a schema that is not finished: the example of a `JsonText`, as JSON text."""
+"""The key in an unfinished schema for the example of a `JsonText`, as JSON text."""
 
 _SAYS_JSON = re.compile(r"\bjson\b", re.IGNORECASE)
 _FORMS: dict[Any, str] = {"object": "a JSON object", "array": "a JSON list"}
@@ -41,12 +42,14 @@ def describe_json_texts(document: Json) -> None:
 
 
 def _texts(document: Json) -> Iterator[tuple[Json, Json]]:
-    """Every text that takes JSON, behind the node that it is or of which it is an alternative."""
+    """Yield every text that takes JSON, after its node. The text is the node itself or one of its
+    alternatives.
+    """
     waiting: list[Any] = [document]
     while waiting:
         node = waiting.pop()
         if is_object(node):
-            # A text that may be null is an alternative, while the description is that of the node.
+            # A nullable text is an alternative, and the description belongs to the node.
             branches = (node, *node.get("anyOf", ()))
             yield from ((node, each) for each in branches if "contentSchema" in each)
             waiting += subschemas(node)
@@ -69,23 +72,23 @@ def _describe(node: Json, text: Json, shown: Examples) -> None:
     said = node.get("description") or text.get("description") or ""
     example = next(iter(given), "null")
     described = _described(said, content, example, shown) if is_form else _scalar(said, example)
-    # Also at the alternative itself: a reader may see only that.
+    # The description is also written at the alternative, because a reader may see only that.
     node["description"] = text["description"] = described
 
 
 def _scalar(said: str, example: str) -> str:
-    """The description of a number or boolean that is published as JSON text."""
+    """Return the description of a number or boolean that is published as JSON text."""
     head = "" if _SAYS_JSON.search(said) else "Takes JSON"
     return _joined(said.rstrip(), head, "" if example == "null" else example)
 
 
 def _as_text(example: Any) -> str:
-    """An example of a text that takes JSON; text is the author's own JSON."""
+    """Return an example as JSON text. If it is text, the author has already written JSON."""
     return example if isinstance(example, str) else write_json(example)
 
 
 def _move_lengths(text: Json, content: Any) -> None:
-    """Lengths that an author gives behind `JsonText()` are those of the value inside."""
+    """Move the lengths that an author wrote after `JsonText()` to the inner value."""
     noun = _COUNTED.get(content.get("type"))
     for bound in ("min", "max"):
         length = text.pop(f"{bound}Length", None)
@@ -107,7 +110,7 @@ def _described(said: str, content: Any, given: str, shown: Examples) -> str:
 
 
 def _joined(said: str, head: str, example: str) -> str:
-    """The author's text, one sentence more, and the example at the end."""
+    """Join the author's text, one more sentence, and the example."""
     if not head and not example:
         return said
     if not head:
@@ -138,8 +141,8 @@ def _example(said: str, content: Any, given: str, shown: Examples) -> str:
 
 
 def _with_all_fields(shown: Examples, content: Any) -> Any:
-    """The schema of an example that names every field, also those that may be left out."""
-    # This example is all that an agent sees of the type, so optional fields are in it too.
+    """Return the schema for an example with every field, including optional ones."""
+    # Agents see the type only in this example, so it includes optional fields.
     branch = shown.document.open(content).branches[0]
     return {**branch, "required": list(branch["properties"])} if "properties" in branch else branch
 
@@ -150,7 +153,9 @@ def _with_all_fields(shown: Examples, content: Any) -> Any:
 def _choices(
     shown: Examples, schema: Any, place: str, above: frozenset[str]
 ) -> Iterator[tuple[str, list[str]]]:
-    """The choices inside a type, by place: `.kind`, `.lines[].kind`; `.*` are all values."""
+    """Yield the choices inside a type, with their place: `.kind`, `.lines[].kind`; `.*` means all
+    values.
+    """
     branches = shown.document.open(schema).branches
     if any(map(_values, branches)):
         yield place, [word for branch in branches for word in _words(branch)]
@@ -168,7 +173,7 @@ def _choices(
 
 
 def _steps(branch: Schema, fields: Schema) -> Iterator[tuple[str, Any]]:
-    """Each schema right below an object or array, with the way to it."""
+    """Yield each schema directly below an object or array, with its step."""
     yield from ((f".{name}", each) for name, each in fields.items())
     if is_object(others := branch.get("additionalProperties")):
         yield ".*", others
@@ -186,12 +191,12 @@ def _values(branch: Schema) -> list[Any]:
 
 
 def _words(branch: Schema) -> list[str]:
-    """The choices of a branch as JSON; of another one beside them, its type."""
+    """Return the choices of a branch as JSON, or the type of a branch without choices."""
     return [write_json(value) for value in _values(branch)] or [f"any {branch.get('type', 'JSON')}"]
 
 
 def _mentions(text: str, word: str) -> bool:
-    """Whether a text has a choice, with or without its quotes."""
+    """Return True if a text contains a choice, with or without its quotes."""
     # Not inside a longer word: "all" does not mention "a".
     return re.search(rf"(?<!\w){re.escape(word.strip(chr(34)))}(?!\w)", text) is not None
 

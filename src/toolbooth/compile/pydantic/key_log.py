@@ -1,8 +1,8 @@
-"""The dict that an author's before or wrap validator gets: it notes which keys are read by name.
+"""The dict that an author's before or wrap validator gets.
 
-A walk over a dict (a loop, `dict(d)`, `{**d}`, `sorted(d)`, a comprehension) gives keys of a type
-of their own. Code that reads with such a key copies the dict; code that reads with plain text knows
-the name.
+It notes which keys are read by name. Iterating over it (a loop, `dict(d)`, `{**d}`, `sorted(d)`, a
+comprehension) gives keys of a special type. Code that reads with such a key copies the dict. Code
+that reads with plain text knows the name.
 """
 
 from __future__ import annotations
@@ -24,25 +24,25 @@ _DICT: Any = dict
 
 
 class KeyLog(Log):
-    """A dict that notes in its history how it is read."""
+    """A dict that notes every read in its history."""
 
     __slots__ = ()
 
-    # The author's code may make another one with `type(d)(d)`.
+    # The author's code may make a second log with `type(d)(d)`.
     def __init__(self, *items: Any, **further: Any) -> None:
         super().__init__(*items, **further)
         self.history = History({})
 
     def _noted(self, key: Any) -> Any:
-        """The key as plain text, after it was noted if it is a name."""
+        """Note a key that is a name. Return the key as plain text."""
         if type(key) is WalkedKey:
             return plain_key(key)
         self.history.read.add(key)
         return key
 
     def _removed(self, key: Any) -> Any:
-        """The same for a key that is removed."""
-        # A walk that removes keys, such as a filter, has looked at this one.
+        """Do the same for a key that is removed."""
+        # An iteration that removes keys, such as a filter, has looked at this key.
         if type(key) is WalkedKey:
             self.history.told_apart.add(key.name)
         return self._noted(key)
@@ -99,8 +99,8 @@ class KeyLog(Log):
     # --- copies
 
     def copy(self) -> KeyLog:
-        """A copy with the same history: a name that is read from it is read."""
-        # A copy has every key, so any of them may be used from now on.
+        """Return a copy with the same history, so that reads from the copy count too."""
+        # The copy has every key, so any of them may be used from now on.
         self.history.walked = True
         return logged(plain_copy(self), self.history)
 
@@ -115,8 +115,8 @@ class KeyLog(Log):
         return dict, (plain_copy(self),)
 
 
-# The views of `collections.abc` walk through `__iter__` of the log, which notes the walk when it
-# really happens.
+# The views of `collections.abc` call `__iter__` of the log, so the iteration is noted only when it
+# happens.
 class _Keys(KeysView[str]):
     def __reversed__(self) -> Iterator[str]:
         return reversed(list(self))
@@ -133,21 +133,21 @@ class _Items(ItemsView[str, Any]):
 
 
 def logged(content: dict[str, Any], history: History) -> KeyLog:
-    """A dict with this content, of which every read is noted in `history`."""
+    """Return a dict with this content that notes every read in `history`."""
     made = KeyLog(content)
     made.history = history
     return made
 
 
 def plain_copy(given: Mapping[Any, Any]) -> dict[Any, Any]:
-    """A plain dict with the same content and plain keys. Reading a log leaves no trace in it."""
-    # The methods of `dict` itself, because those of a log would note a read.
+    """Return a plain dict with the same content and plain keys. This read is not noted."""
+    # The methods of `dict` are called, because those of the log would note a read.
     items = _DICT.items(given) if isinstance(given, dict) else given.items()
     return {plain_key(key): value for key, value in items}
 
 
 def origins_of(made: Mapping[Any, Any]) -> list[History]:
-    """The objects that a mapping is, or was copied from."""
+    """Return the sent objects that a mapping is, or was copied from."""
     if isinstance(made, KeyLog):
         return [made.history]
     keys = _DICT.keys(made) if isinstance(made, dict) else made.keys()

@@ -1,7 +1,8 @@
-"""Numbers in JSON that Pydantic reads itself: 5.0 for an integer, and digits beyond a float.
+"""Handles numbers in JSON that Pydantic parses itself: 5.0 for an integer, and more digits than a
+float has.
 
-Pydantic's reader makes a float of every number with a point. So a `Decimal` is written as a float,
-its placeholder, and the nodes for numbers put the Decimal back.
+Pydantic makes a float of every number with a point. So a float is written instead of a `Decimal`,
+as its placeholder, and the nodes for numbers put the Decimal back.
 """
 
 from __future__ import annotations
@@ -18,7 +19,8 @@ from toolbooth.compile.pydantic.core_schema import AS_SENT, CoreNode
 from toolbooth.jsonvalue import is_array, is_object
 
 Digits = dict[float, float | Decimal]
-"""Placeholder -> Decimal. The floats of the call are in it too, so that no placeholder equals one.
+"""The Decimals by placeholder. The floats of the call are in it too, so that no placeholder is
+equal to one.
 """
 
 DIGITS: ContextVar[Digits] = ContextVar("digits")
@@ -26,20 +28,23 @@ DIGITS: ContextVar[Digits] = ContextVar("digits")
 
 
 def number_node(node: CoreNode, *, digits: bool) -> CoreNode:
-    """A node for a number (or text) in JSON; with `digits`, a Decimal may be behind it."""
+    """Return a node for a number (or text) in JSON. With `digits`, it may be the placeholder of a
+    Decimal.
+    """
     if node["type"] != "int":
         return _with_digits(node, node) if digits else node
-    if not node.get("strict"):  # below an author's validator, which may make any value
+    if not node.get("strict"):  # below an author's validator, which may return any value
         return node
     whole = _whole_number(node)
-    # A placeholder's value is a Decimal, which a strict integer would refuse.
+    # A placeholder means a Decimal, which a strict integer would refuse.
     return _with_digits({**node, "strict": False}, whole) if digits else whole
 
 
 def _whole_number(node: CoreNode) -> CoreNode:
-    """An integer that may also be written as 5.0, but neither as text nor as a boolean."""
-    # Chosen by the type that was sent. A union would try the lenient branch on "5" and true as
-    # well.
+    """Return a node for an integer that may also be written as 5.0, but not as text or a
+    boolean.
+    """
+    # The type that was sent decides. A union would also try the lenient branch on "5" and true.
     choices = {"<pointed>": {**node, "strict": False}, AS_SENT: {**node, "strict": True}}
     return {"type": "tagged-union", "discriminator": _pointed_or_not, "choices": choices}
 
@@ -49,7 +54,9 @@ def _pointed_or_not(value: Any) -> str:
 
 
 def _with_digits(node: CoreNode, as_sent: CoreNode) -> CoreNode:
-    """A node that validates the Decimal of a placeholder with `node`, all else with `as_sent`."""
+    """Return a node that validates the Decimal of a placeholder with `node`, and everything else
+    with `as_sent`.
+    """
     substitute = _SUBSTITUTES[node["type"]]
 
     def put_back(value: Any, handler: Callable[[Any], Any]) -> Any:
@@ -62,19 +69,19 @@ def _with_digits(node: CoreNode, as_sent: CoreNode) -> CoreNode:
 
 
 def _digits_or_not(value: Any) -> str:
-    # Not for an integer, which may be equal to a placeholder.
+    # An integer is not looked up, because it may be equal to a placeholder.
     known = isinstance(value, float) and isinstance(DIGITS.get().get(value), Decimal)
     return "<digits>" if known else AS_SENT
 
 
 class _Digits(Decimal):
-    """A Decimal that Pydantic ranks in a union as it ranks a number in JSON: not as an instance of
-    the very type.
+    """A Decimal that Pydantic ranks in a union like a number in JSON, and not as an exact instance
+    of Decimal.
     """
 
 
 def as_float(exact: Decimal) -> float:
-    """The nearest float. Raises PydanticCustomError if there is none."""
+    """Return the nearest float. Raises PydanticCustomError if there is none."""
     number = float(exact)
     if not isfinite(number) or (number == 0 and exact != 0):
         raise PydanticCustomError("lossy_number", "holds a number too large or too small to hold")
@@ -82,7 +89,7 @@ def as_float(exact: Decimal) -> float:
 
 
 def _as_whole(exact: Decimal) -> Decimal:
-    as_float(exact)  # an integer with a million digits would take minutes to make
+    as_float(exact)  # converting an integer with a million digits would take minutes
     return exact
 
 
@@ -92,14 +99,16 @@ _SUBSTITUTES: dict[str, Callable[[Any], Any]] = {
     "int": _as_whole,
     "str": Decimal,
 }
-"""The value that Pydantic validates instead of a placeholder, by the type of the node."""
+"""The type of the value that Pydantic validates instead of a placeholder, by the type of the
+node.
+"""
 
 NUMBERS = frozenset(_SUBSTITUTES)
-"""Nodes that may take a number; `str` does if it is set to."""
+"""Nodes that may accept a number; `str` does so only with a setting."""
 
 
 def placeholders(value: Any) -> tuple[Any, Digits]:
-    """A value with placeholders for its Decimals, and the Decimals."""
+    """Return a value with placeholders for its Decimals, and the Decimals."""
     digits: Digits = {number: number for number in _floats(value)}
     return _replaced(value, digits), digits
 
@@ -126,12 +135,12 @@ def _replaced(value: Any, digits: Digits) -> Any:
 
 
 def _placeholder(exact: Decimal, digits: Digits) -> float:
-    """The nearest float that is not taken."""
+    """Return the nearest float that is not used yet."""
     number = float(exact)
-    # Towards a smaller number, so that the search never ends in infinity. Near zero there is room
-    # above.
+    # The search goes towards smaller numbers, so that it never reaches infinity. Near zero it goes
+    # up.
     towards = 0.0 if abs(number) > 1 else inf
-    # Compared as text, because 1.0 and 1.00 are equal, but an author may count the places.
+    # Compared as text: 1.0 and 1.00 are equal, but an author may count the decimal places.
     while repr(digits.setdefault(number, exact)) != repr(exact):
         number = nextafter(number, towards)
     return number

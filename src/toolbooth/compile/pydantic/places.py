@@ -1,5 +1,5 @@
-"""The place of an exception that the author's code has raised, in the arguments that were being
-validated. Nothing is validated again: the schema and the arguments are walked side by side.
+"""Finds the place in the arguments at which the author's code raised an exception. Nothing is
+validated again: the schema and the arguments are walked side by side.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ _ANY: CoreNode = {"type": "any"}
 
 
 class Noted(NamedTuple):
-    """Which function of the author has raised an exception."""
+    """A note on an exception: the function of the author that raised it."""
 
     node: CoreNode
     value: Any
     """The argument of the function."""
     is_default: bool
-    """Whether it makes a default, because nothing was sent."""
+    """True if the function makes a default, because no value was sent."""
 
 
 class _Place(NamedTuple):
@@ -41,18 +41,18 @@ class _Place(NamedTuple):
 
 
 def note(error: Exception, noted: Noted) -> None:
-    """Note on an exception which function it is from. The innermost function counts."""
-    # An exception passes every guard on its way out, and the first one is the innermost.
+    """Note on an exception which function raised it. The innermost function counts."""
+    # An exception passes every guard on its way up, and the first one is the innermost.
     vars(error).setdefault(_NOTE, noted)
 
 
 def place_of(
     error: Exception, node: CoreNode, value: Any, definitions: Mapping[str, CoreNode]
 ) -> tuple[JsonPath, bool]:
-    """Return the path of an exception in a value that `node` validated, and whether it is about a
-    default. If several places are possible, return the beginning that their paths share.
+    """Return the path of an exception in a value that `node` validated, and True if it is about a
+    default. If several places are possible, return the common start of their paths.
     """
-    # Removed, because the author may raise the same exception object again.
+    # The note is removed, because the author may raise the same exception object again.
     noted: Noted | None = vars(error).pop(_NOTE, None)
     wanted = _was_running(error) if noted is None else partial(is_, noted.node)
     found = list(_places(node, _Place((), value), wanted, definitions))
@@ -62,19 +62,20 @@ def place_of(
     sent = [each for each in found if each.value is not _ABSENT]
     if noted is None:
         return _common(sent or absent), False
-    # One function may validate several fields, and only one of them had this value.
+    # One function may validate several fields, but only one of them had this value.
     same = [each for each in sent if _is_same(each.value, noted.value)]
     return _common(same[:1] or sent or absent), False
 
 
 def _was_running(error: Exception) -> Callable[[CoreNode], bool]:
-    """Whether a node's code raised an exception without a note: a method of its class that Pydantic
-    calls by itself (`__init__`, `model_post_init`, `__hash__`, `_missing_` of an enum), or one of
-    Pydantic's own functions.
+    """Return a function that checks if the code of a node raised an exception without a note. This
+    code is a method that Pydantic calls by itself (`__init__`, `model_post_init`, `__hash__`,
+    `_missing_` of an enum), or one of Pydantic's own functions.
     """
     running: list[Any] = []
     for frame, _ in walk_tb(error.__traceback__):
-        # The first variable of a method is its instance or class, which shows whose method it is.
+        # The first variable of a method is its instance or class, which shows the owner of the
+        # method.
         first = frame.f_locals.get(next(iter(frame.f_code.co_varnames), ""))
         running += [frame.f_code, first if isinstance(first, type) else type(first)]
     ids = set(map(id, running))
@@ -90,7 +91,7 @@ def _was_running(error: Exception) -> Callable[[CoreNode], bool]:
 
 
 def _common(places: list[_Place]) -> JsonPath:
-    """The path that all places have in common."""
+    """Return the path that all places have in common."""
     if not places:
         return ()
     first, *others = (each.path for each in places)
@@ -103,7 +104,7 @@ def _common(places: list[_Place]) -> JsonPath:
 def _is_same(sent: Any, value: Any) -> bool:
     try:
         return sent is value or bool(sent == value)
-    except Exception:  # the comparison may be the author's own
+    except Exception:  # the author's own comparison may run here
         return False
 
 
@@ -114,15 +115,15 @@ def _places(
     definitions: Mapping[str, CoreNode],
     refs: frozenset[str] = frozenset(),
 ) -> Iterator[_Place]:
-    """The places in a value at which a wanted node validates. A value that is not of the node's
-    type, such as the text of an object, has no places inside; `refs` are the definitions that were
-    followed there.
+    """Yield the places in a value at which a wanted node validates. A value of another type, such
+    as text for an object, has no places inside. `refs` are the definitions that were followed to
+    get there.
     """
     if wanted(node):
         yield at
     for child, place in _children(node, at, definitions):
-        # Inside a part of the value, a definition may be followed again: a value has an end, so the
-        # walk has one as well.
+        # Inside a part of the value, a definition may be followed again. The walk still ends,
+        # because the value is finite.
         if place is not at:
             yield from _places(child, place, wanted, definitions)
         elif node["type"] != "definition-ref":
@@ -134,11 +135,11 @@ def _places(
 def _children(
     node: CoreNode, at: _Place, definitions: Mapping[str, CoreNode]
 ) -> Iterator[tuple[CoreNode, _Place]]:
-    """The nodes right below a node, with the parts of the value that they validate."""
+    """Yield the children of a node, with the parts of the value that they validate."""
     kind, value = node["type"], at.value
     if kind == "definition-ref":
         yield definitions[node["schema_ref"]], at
-    # Nothing was sent for this model, so there are no fields to walk through.
+    # Nothing was sent for this model, so it has no fields to walk.
     elif (kind in FIELD_LISTS and value is _ABSENT) or (kind == "nullable" and value is None):
         return
     elif kind in FIELD_LISTS and is_object(value):
@@ -159,7 +160,9 @@ def _children(
 
 
 def _field_place(name: str, field: CoreNode, at: _Place) -> _Place:
-    """Where a field was sent, by an alias or by its name; or where it would have been."""
+    """Return the place of a field that was sent by an alias or by name, or the place where it is
+    missing.
+    """
     # Pydantic looks for the aliases first, in their order.
     paths = [*alias_paths(field), [name]]
     for steps in paths:

@@ -1,8 +1,8 @@
-"""Core schema -> the exact JSON Schema of the arguments as sent: with flattened fields, and only
-with keys that work.
+"""Writes the exact JSON Schema of the arguments as they are sent: with flattened fields, and only
+with keys that are accepted.
 
-Pydantic writes the JSON Schema. Its core schema is first rewritten to the arguments as sent,
-because Pydantic publishes a field's Python name where only an alias path is accepted.
+Pydantic writes it, but the core schema is rewritten first. Otherwise Pydantic would publish the
+Python name of a field that is only accepted by an alias path.
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ from toolbooth.markers import JsonText, Unpack
 
 
 class _Generator(GenerateJsonSchema):
-    # A default that JSON cannot carry is the author's choice, and simply not published.
+    # A default that JSON cannot express is allowed. It is not published.
     def emit_warning(self, kind: Any, detail: str) -> None:
         pass
 
-    # A title such as "User Id" only repeats the name `user_id`.
+    # A title such as "User Id" only repeats the name `user_id`, so it is left out.
     def field_title_should_be_set(self, schema: Any) -> bool:
         return False
 
@@ -54,26 +54,26 @@ class _Generator(GenerateJsonSchema):
 
     def tagged_union_schema(self, schema: Any) -> dict[str, Any]:
         made = super().tagged_union_schema(schema)
-        # The author's own code chooses the branch: a value may fit several.
+        # The author's own code chooses the branch, and a value may fit several.
         if callable(schema["discriminator"]):
             made["anyOf"] = made.pop("oneOf")
         return made
 
 
 def _with_repeats(schema: dict[str, Any]) -> dict[str, Any]:
-    """The schema of a set without `uniqueItems`: an item that is sent twice is accepted."""
+    """Return the schema of a set without `uniqueItems`, because repeated items are accepted."""
     return {key: value for key, value in schema.items() if key != "uniqueItems"}
 
 
 def exact_schema(core: CoreNode, builder: ShapeBuilder) -> dict[str, Any]:
-    """The JSON Schema (2020-12) of the arguments as sent."""
-    # Closed as the validator is, so that the published schema forbids the keys which the boundary
+    """Return the JSON Schema (2020-12) of the arguments as they are sent."""
+    # Closed like the validator, so that the published schema forbids the keys that the boundary
     # refuses.
     made = _Generator().generate(for_wire(_Wire(builder).node(core, DEFAULTS)), mode="validation")
     if "$ref" in made:  # a recursive model: the root itself must be an object
         own = made["$defs"][made["$ref"].rpartition("/")[2]]
         made = {**own, "$defs": made["$defs"]}
-    # A model's docstring is for those who read its code; the tool has its own description.
+    # A model's docstring is for readers of the code. The tool has its own description.
     made.pop("description", None)
     describe_json_texts(made)
     return made
@@ -112,8 +112,8 @@ _PYDANTICS_METADATA = frozenset(("pydantic_js_functions", "pydantic_js_updates")
 
 
 def is_self_explanatory(core: CoreNode) -> bool:
-    """Whether the description of a schema can neither fail nor leave agents guessing: Pydantic's
-    own types.
+    """Return True if writing the JSON Schema of this node cannot fail or need a warning: it has
+    only Pydantic's own types.
     """
     if isinstance(marker_of(core), Unpack):
         return is_self_explanatory(core["steps"][0])
@@ -125,7 +125,7 @@ def is_self_explanatory(core: CoreNode) -> bool:
 
 
 def _is_customised(core: CoreNode) -> bool:
-    """Whether the author has changed the description of a node, with a dict or with code."""
+    """Return True if the author has changed the JSON Schema of a node, with a dict or with code."""
     # A model has its configuration under one name, a dataclass or TypedDict under another.
     cls: Any = core.get("cls")
     own: Any = getattr(cls, "model_config", None) or getattr(cls, "__pydantic_config__", None)
@@ -133,8 +133,8 @@ def _is_customised(core: CoreNode) -> bool:
     if config.get("json_schema_extra"):
         return True
     metadata: dict[str, Any] = core.get("metadata") or {}
-    # Pydantic adds one function of its own to a model. A second one, or one from another module, is
-    # the author's.
+    # Pydantic adds one function to a model. A second one, or one from another module, is the
+    # author's.
     writers: list[Any] = metadata.get("pydantic_js_functions") or []
     pydantics = not writers or (
         len(writers) == 1 and getattr(writers[0], "__module__", "").startswith("pydantic.")
@@ -144,7 +144,9 @@ def _is_customised(core: CoreNode) -> bool:
 
 @dataclass(slots=True, frozen=True)
 class _Wire:
-    """Rewrites a core schema to the arguments as sent. `builder` knows the definitions."""
+    """Rewrites a core schema to describe the arguments as they are sent. `builder` knows the
+    definitions.
+    """
 
     builder: ShapeBuilder
 
@@ -159,14 +161,14 @@ class _Wire:
             made = self.fields(node, config)
         else:
             made = each_child(node, lambda child: self.node(child, config))
-        # Only a model that contains itself, or is used several times, is a definition with a name.
+        # Only a model that contains itself, or is used several times, becomes a definition.
         if node.get("ref") in self.builder.definitions:
             return {**made, "ref": node["ref"]}
-        made.pop("ref", None)  # nothing refers to it: it is described in place
+        made.pop("ref", None)  # without references, it is described in place
         return made
 
     def fields(self, node: CoreNode, config: Config) -> CoreNode:
-        """Return a list of fields as one plain table, for every kind of class."""
+        """Return any kind of field list as a plain table."""
         table: dict[str, CoreNode] = {}
         self._add(table, node, config, prefix="", optional=False)
         extras = node.get("extras_schema")
@@ -194,7 +196,7 @@ class _Wire:
                 found = self.builder.field_list(each["schema"], config)
                 if found is not None:
                     inner, inner_config, _ = found
-                    # If the whole model may be null, no field of it is required.
+                    # If the whole model may be null, none of its fields is required.
                     left_out = left_out or is_nullable(each["schema"])
                     self._add(
                         table, inner, inner_config, prefix=prefix + unpack.prefix, optional=left_out
@@ -206,7 +208,7 @@ class _Wire:
                 routes[name] = {**each, "paths": paths[0], "required": not left_out}
             else:
                 table[prefix + whole] = self._field(each, config, required=not left_out)
-        # After the fields with a key of their own, which an alias path must not replace.
+        # These come after the fields with their own key, which an alias path must not replace.
         for each in routes.values():
             first, *rest = each["paths"]
             inner = _route(rest, self._field(each, config, required=each["required"]))
@@ -216,7 +218,7 @@ class _Wire:
         schema = self.node(each["schema"], config)
         metadata = dict(each.get("metadata") or {})
         is_text = find_marker(each["schema"], JsonText) is not None
-        # The author's default is an instance, but agents send JSON text.
+        # The author's default is an instance, but agents send JSON text, so it is written as text.
         if is_text and schema["type"] == "default" and schema.get("default") is not None:
             schema = {**schema, "default": _json(schema["default"])}
         return _typed_field(schema, required=required, metadata=metadata)
@@ -232,7 +234,7 @@ def _typed_field(schema: CoreNode, *, required: bool, metadata: Any = None) -> C
 
 
 def _route(path: list[str | int], end: CoreNode) -> CoreNode:
-    """The objects and lists through which an alias path leads to its field."""
+    """Return the objects and lists of an alias path, with its field inside."""
     if not path:
         return end["schema"]
     inner = _route(path[1:], end)
@@ -243,11 +245,11 @@ def _route(path: list[str | int], end: CoreNode) -> CoreNode:
 
 
 def _json_text(marker: JsonText, node: CoreNode, content: CoreNode) -> CoreNode:
-    """A string that takes JSON, with its example for `describe_json_texts`."""
+    """Return a string that takes JSON, with its example for `describe_json_texts`."""
     updates = {key: said for key in ("description", "examples") if (said := _said(node, key))}
     example = marker.example
     updates[EXAMPLE_KEY] = example if isinstance(example, str) else _json(example)
-    # null is sent as null, not as the text "null".
+    # null is sent as null, and not as the text "null".
     if is_nullable(node):
         content = content["schema"]
     text: CoreNode = {
@@ -263,13 +265,13 @@ def _json(value: Any) -> str:
 
 
 def _said(node: CoreNode, key: str) -> Any:
-    """Return the author's value for a key of a node's metadata, from the layer that has it."""
+    """Return the author's value for a key of the metadata, from any layer of the node."""
     while True:
         metadata: dict[str, Any] = node.get("metadata") or {}
         updates: dict[str, Any] = metadata.get("pydantic_js_updates") or {}
         if updates.get(key):
             return updates[key]
-        # The marker may be around the layer that has the author's words, or inside it.
+        # The marker may be outside or inside the layer with the author's text.
         if marker_of(node):
             node = node["steps"][0]
         elif node["type"] in ("default", "nullable"):

@@ -1,8 +1,8 @@
-"""Core schema -> Shape: which JSON a Pydantic type takes, and under which keys.
+"""Builds the Shape of a core schema: the JSON that a Pydantic type accepts, and the keys.
 
-The keys come from the core schema, not from the JSON Schema: only the former knows every alias. An
-author's before, wrap or plain validator makes its node free: only its author knows which values it
-takes.
+The keys come from the core schema, because the JSON Schema does not have every alias. A node with
+an author's before, wrap or plain validator is free, because only the author knows which values it
+accepts.
 """
 
 from __future__ import annotations
@@ -62,22 +62,22 @@ _ARRAYS = ("list", "set", "frozenset", "generator", "deque")
 _NOT_JSON = ("is-instance", "is-subclass", "callable", "missing-sentinel")
 _TRANSPARENT = ("default", "nullable", "model", "dataclass", "custom-error")
 _CONVERTING = ("lax-or-strict", "function-plain", "enum", "json")
-"""Kinds of nodes that accept other JSON than their type, or rank differently in JSON: an address
-can be made from an integer, and a member of IntEnum from text.
+"""Nodes that accept JSON of another type, or rank differently in JSON: an address can be made from
+an integer, and a member of IntEnum from text.
 """
 _SECRETS = (SecretStr, SecretBytes)
 
 
 @dataclass(slots=True)
 class ShapeBuilder:
-    """Builds the shapes of one contract; `shapes.finish()` comes before any use."""
+    """Builds the shapes of one contract. Call `shapes.finish()` before you use them."""
 
     shapes: Shapes = field(default_factory=Shapes)
     definitions: dict[str, CoreNode] = field(default_factory=dict[str, CoreNode])
     knots: dict[str, Shape] = field(default_factory=dict[str, Shape])
     mistakes: list[str] = field(default_factory=list[str])
     owner: str = ""
-    """The parameter or field that is being built, for messages."""
+    """The parameter or field that is being built. Messages name it."""
     json_texts: list[tuple[str, Shape]] = field(default_factory=list[tuple[str, Shape]])
     """The parameters with JsonText, which are checked when all shapes are finished."""
     unsendable: list[str] = field(default_factory=list[str])
@@ -86,7 +86,7 @@ class ShapeBuilder:
     """The models that are being unpacked, the innermost last."""
 
     def open(self, core: CoreNode) -> CoreNode:
-        """Take in the definitions of a whole core schema; returns the node they are for."""
+        """Store the definitions of a core schema, and return its main node."""
         if core["type"] != "definitions":
             return core
         self.definitions.update({each["ref"]: each for each in core["definitions"]})
@@ -115,7 +115,7 @@ class ShapeBuilder:
         return self._composite(kind, node, config, strict)
 
     def _composite(self, kind: str, node: CoreNode, config: Config, strict: bool) -> Shape:
-        """The shape of a node that is made of others."""
+        """Return the shape of a node that contains other nodes."""
         match kind:
             case "default" | "custom-error" | "dataclass" | "function-after" | "missing-sentinel":
                 return self._inner(node, config)
@@ -138,7 +138,7 @@ class ShapeBuilder:
             case "named-tuple":
                 return self._named_tuple(node, config)
             case "dict" | "ordered-dict" | "counter":
-                # Every key is text, so its type does not decide about a branch.
+                # Every key is text, so its type does not decide on a branch.
                 if self._holds(("union",), node.get("keys_schema", {"type": "any"}), set()):
                     self.shapes.ambiguous = True
                 values = self._part(node.get("values_schema"), config)
@@ -146,7 +146,7 @@ class ShapeBuilder:
             case "json-or-python":
                 return self.build(node["json_schema"], config)
             case "lax-or-strict":
-                # The strict branch has the type; the lax one only adds coercions.
+                # The strict branch has the type. The lax branch only adds coercions.
                 return self.build(node["strict_schema"], config)
             case "chain":
                 return self.build(node["steps"][0], config)
@@ -157,7 +157,7 @@ class ShapeBuilder:
         return None if node is None else self.build(node, config)
 
     def fields(self, node: CoreNode, config: Config, noun: str = "field") -> ObjectShape:
-        """One list of fields (or of parameters), with all the keys by which each may be sent."""
+        """Return the form of a list of fields (or parameters), with all keys of each field."""
         made = ObjectShape(additional=self._additional(node, config))
         routes: dict[str, list[Route]] = {}
         for name, each in fields_of(node):
@@ -215,8 +215,8 @@ class ShapeBuilder:
                 routes.setdefault(str(path[0]), []).append((path[1:], shape))
 
     def flattened_fields(self, node: CoreNode, config: Config, owner: str) -> ObjectShape | None:
-        """The fields of a model that is to be unpacked, even where its author's code makes the
-        model itself free.
+        """Return the fields of a model to unpack, even if the author's code makes the model itself
+        free.
         """
         found = self.field_list(node, config)
         if found is None:
@@ -236,8 +236,8 @@ class ShapeBuilder:
         return made
 
     def field_list(self, node: CoreNode, config: Config) -> tuple[CoreNode, Config, bool] | None:
-        """The list of fields inside a node, its configuration, and whether an author's validator
-        comes first.
+        """Return the list of fields inside a node, its configuration, and True if an author's
+        validator runs before them.
         """
         authored = False
         while node["type"] not in FIELD_LISTS:
@@ -309,14 +309,16 @@ class ShapeBuilder:
         return shape_of_schema(GenerateJsonSchema().generate(core))
 
     def _free(self, shape: Shape) -> Shape:
-        """The shape behind an author's validator: anything may be sent, but a secret stays one."""
+        """Return the shape behind an author's validator: anything may be sent, but secrets are
+        still marked.
+        """
         return self.shapes.behind_validator(shape)
 
     def _model(self, node: CoreNode, config: Config) -> Shape:
         shape = self.build(node["schema"], config)
         if not node.get("custom_init"):
             return shape
-        # An overridden __init__ may take further keys by name. Only its author knows their types.
+        # An overridden __init__ may accept further keys by name. Only its author knows their types.
         further = inspect.signature(node["cls"].__init__).parameters.values()
         for form in shape.objects:
             for param in further:
@@ -333,14 +335,14 @@ class ShapeBuilder:
         for each in nodes:
             choice = each[0] if is_labelled(each) else each
             shapes.append(self.build(choice, config))
-        if node["type"] == "tagged-union":  # a tag names the branch
+        if node["type"] == "tagged-union":  # the tag decides on the branch
             return self.shapes.either(shapes)
         is_ordered = node.get("mode") == "left_to_right"
         by_type = not is_ordered and not self._holds(_CONVERTING, node, set())
         return self.shapes.union(shapes, by_type=by_type)
 
     def _holds(self, kinds: tuple[str, ...], node: CoreNode, seen: set[str]) -> bool:
-        """Whether this node is of one of these kinds, or has such a node below it."""
+        """Return True if this node, or a node below it, is of one of these kinds."""
         if node["type"] in kinds:
             return True
         ref = node.get("schema_ref", "")
@@ -381,12 +383,12 @@ _SCALARS: dict[str, Shape] = {
 
 
 def _constant(member: Any) -> Any:
-    """The value of a member of an enumeration, as it is sent."""
+    """Return the value of an enum member as it is sent."""
     return member.value if isinstance(member, Enum) else member
 
 
 def _absent(field: CoreNode) -> Absent:
-    """The value of an unpacked model of which no field is sent."""
+    """Return the value of an unpacked model if none of its fields is sent."""
     if is_optional(field):
         return "omit"
     return "null" if is_nullable(field["schema"]) else "empty"

@@ -1,12 +1,9 @@
-"""Values in unions of models that contain each other -> what the validation will object to, found
-without it.
+"""Finds the errors in unions of models that contain each other, without running the validation.
 
 Pydantic tries every form again at every level and reports the errors of every try: one wrong value
-15 levels deep makes 65,536 errors. Here each form is tried once on each value, and only the
-objections of the nearest form are reported.
-
-Only what is certain counts. Where the author's code decides, and at nodes of other kinds than the
-ones below, a value is taken to fit: the validation decides about it.
+15 levels deep makes 65,536 errors. Here each form is tried once on each value, and only the errors
+of the nearest form are reported. If the author's code decides, or a node is of another kind than
+those below, a value counts as fitting, and the validation decides later.
 """
 
 from __future__ import annotations
@@ -40,51 +37,55 @@ from toolbooth.jsonvalue import JsonPath, is_array, is_object
 ReadErrors = Callable[[ValidationError], Iterable[Objection]]
 
 Misfit = tuple[float, int]
-"""How far a value is from fitting: the keys and values of another kind, and all objections."""
+"""How far a value is from fitting: the number of keys and values of a wrong kind, and of all
+errors.
+"""
 
 _FITS: Misfit = (0, 0)
 _OBJECTION: Misfit = (0, 1)
 _OTHER_KIND: Misfit = (1, 1)
 _NOT_NULL: Misfit = (float("inf"), 1)
-"""A value was sent, so it was not meant to be null."""
+"""The distance of null: a value was sent, so null was not meant."""
 
 _MOST_TRIALS = 20_000
-"""Objects and arrays that are tried. Past this many, the rest is taken to fit."""
+"""After this many objects and arrays, the others count as fitting."""
 
 _MOST_LEVELS = 60
-"""Past this many levels, a value is taken to fit."""
+"""Below this many levels, a value counts as fitting."""
 
 
 def _no_error(_value: Any) -> ValidationError | None:
-    """Whether the value fits is not known."""
+    """Return None: it is not known if the value fits."""
     return None
 
 
 @dataclass(slots=True, eq=False)
 class _Rule:
-    """A node of the core schema, as far as it decides about a value."""
+    """The part of a core schema node that decides about a value."""
 
     kind: Literal["scalar", "null", "union", "tagged", "object", "list"] = "scalar"
     error: Callable[[Any], ValidationError | None] = _no_error
-    """Of a scalar: the error that the validation of a value raises."""
+    """For a scalar: a function that returns the error for a value."""
     forms: list[_Rule] = field(default_factory=list["_Rule"])
-    """Of a union."""
+    """For a union: its forms."""
     tag: str = ""
     tagged: dict[str, _Rule] = field(default_factory=dict[str, "_Rule"])
-    """The forms of a union by the value of its tag."""
+    """For a union with a tag: its forms by the value of the tag."""
     fields: dict[str, _Rule] = field(default_factory=dict[str, "_Rule"])
-    """The fields of an object, by each key."""
+    """For an object: its fields, by each of their keys."""
     declared: set[str] = field(default_factory=set[str])
-    """The keys of an object, also those of fields that are not looked at."""
+    """For an object: all declared keys, including those of fields that are not checked."""
     required: list[list[str]] = field(default_factory=list[list[str]])
     """The keys of each required field."""
     items: _Rule | None = None
-    """The items of a list, or the values under undeclared keys of an object; None: no such keys."""
+    """For a list: its items. For an object: the values of undeclared keys; None if there may be
+    none.
+    """
 
 
 def union_check(core: CoreNode, read_errors: ReadErrors) -> Callable[[Any], None]:
     """Return a function that raises InvalidValues for arguments that the validation would refuse.
-    `core` is made by `for_wire` with `AS_JSON`.
+    `core` must come from `for_wire` with `AS_JSON`.
     """
 
     # Made on first use: few calls have many forms to try.
@@ -103,7 +104,7 @@ def union_check(core: CoreNode, read_errors: ReadErrors) -> Callable[[Any], None
 
 
 class _Rules:
-    """Core schema -> rules."""
+    """Converts a core schema to rules."""
 
     def __init__(self, core: CoreNode) -> None:
         self._definitions: dict[str, CoreNode] = {each["ref"]: each for each in core["definitions"]}
@@ -111,7 +112,7 @@ class _Rules:
         self.root = self._rule(core["schema"], None)
 
     def _rule(self, node: CoreNode, config: CoreConfig | None) -> _Rule:
-        """The rule of a node inside a model with this configuration."""
+        """Return the rule of a node inside a model with this configuration."""
         match node["type"]:
             case "definition-ref":
                 return self._rule(self._definitions[node["schema_ref"]], None)
@@ -125,7 +126,7 @@ class _Rules:
             case _:
                 made = self._known.get(id(node))
                 if made is None:
-                    # Known before its parts are read: they may contain this node again.
+                    # Stored before its parts are read, because they may contain this node again.
                     made = self._known[id(node)] = _Rule()
                     self._fill(made, node, config)
                 return made
@@ -160,7 +161,7 @@ class _Rules:
         for name, each in fields_of(node):
             paths = accepted_paths(name, each, names)
             made.declared.update(str(path[0]) for path in paths)
-            # A path of several steps may lead into the value of another field.
+            # A path of several steps may end inside the value of another field.
             if all(len(path) == 1 for path in paths):
                 keys = [str(path[0]) for path in paths]
                 made.fields.update(dict.fromkeys(keys, self._rule(each["schema"], config)))
@@ -169,13 +170,13 @@ class _Rules:
 
 
 def _choice(choice: Any) -> CoreNode:
-    """A choice of a union, without its label."""
+    """Return a choice of a union without its label."""
     return choice[0] if is_labelled(choice) else choice
 
 
 def _is_certain(node: CoreNode) -> bool:
-    """Whether a validator of this node alone decides as the whole validation does, and runs none of
-    the author's code.
+    """Return True if a validator of only this node gives the same result as the whole validation,
+    and runs no author's code.
     """
     kind = node["type"]
     if kind in ("definition-ref", "model") or "default_factory" in node or "on_error" in node:
@@ -195,10 +196,10 @@ class _Trials:
         self._known: dict[tuple[int, int], Misfit] = {}
 
     def misfit(self, rule: _Rule, value: Any, level: int) -> Misfit:
-        """How far a value is from fitting."""
+        """Return how far a value is from fitting; None if it fits."""
         match rule.kind:
             case "object" | "list":
-                # The arguments are kept during the call, so no other value gets the id of one.
+                # The arguments exist during the whole call, so ids are not reused.
                 trial = (id(rule), id(value))
                 found = self._known.get(trial)
                 if found is None:
@@ -217,7 +218,7 @@ class _Trials:
                 return _FITS if value is None else _NOT_NULL
 
     def _of_parts(self, rule: _Rule, value: Any, level: int) -> Misfit:
-        """How far an object or array is from fitting."""
+        """Return how far an object or array is from fitting."""
         if not _is_of_kind(rule, value):
             return _OTHER_KIND
         others: float = 0
@@ -232,7 +233,7 @@ class _Trials:
         return others, total
 
     def objections(self, rule: _Rule, value: Any, path: JsonPath) -> Iterator[Objection]:
-        """The objections to a value that does not fit, of the nearest form of each union."""
+        """Yield the errors of a value that does not fit, from the nearest form of each union."""
         level = len(path)
         if self.misfit(rule, value, level) == _FITS:
             return
@@ -257,7 +258,7 @@ class _Trials:
 
 
 def _tagged_form(rule: _Rule, value: Any) -> _Rule | None:
-    """The form that the tag of a value names; None if there is none."""
+    """Return the form for the tag of a value; None if there is none."""
     tag = value.get(rule.tag) if is_object(value) else None
     return rule.tagged.get(tag) if isinstance(tag, str) else None
 
@@ -274,19 +275,19 @@ def _objections_to_keys(rule: _Rule, value: Any, path: JsonPath) -> Iterator[Obj
 
 
 def _undeclared(rule: _Rule, value: Any) -> list[str]:
-    """The keys of an object that are not declared."""
+    """Return the undeclared keys of an object."""
     if rule.items is not None:
         return []
     return [key for key in value if key not in rule.declared]
 
 
 def _missing(rule: _Rule, value: Any) -> list[str]:
-    """The required fields of an object that were not sent."""
+    """Return the required fields of an object that were not sent."""
     return [keys[0] for keys in rule.required if value.keys().isdisjoint(keys)]
 
 
 def _parts(rule: _Rule, value: Any) -> list[tuple[str | int, _Rule, Any]]:
-    """The parts of an object or array: the step to each, its rule and its value."""
+    """Return the parts of an object or array: the step, the rule and the value of each."""
     if rule.kind == "object":
         other = rule.items
         found = ((key, rule.fields.get(key, other), each) for key, each in value.items())
@@ -300,6 +301,6 @@ def _error(validator: SchemaValidator, value: Any) -> ValidationError | None:
         validator.validate_json(orjson.dumps(value))
     except ValidationError as error:
         return error
-    except TypeError:  # a number with more digits than a float has: the validation reads it exactly
+    except TypeError:  # it has more digits than a float: the validation decides
         return None
     return None

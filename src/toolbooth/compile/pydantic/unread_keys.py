@@ -1,9 +1,10 @@
-"""An author's before or wrap validator in front of a model that does not take undeclared keys.
+"""Checks undeclared keys if an author's before or wrap validator runs before a model that does not
+accept them.
 
-The rule looks at the data that the author's code hands on. An undeclared key that is still there
-under the same name would be dropped by the fields, so it is refused, unless the code has read it by
-name. A key that the code removed, or handed on under another name, is accepted. A key that the code
-never looked at is refused.
+The data that the author's code passes on decides. The fields would drop an undeclared key that is
+still there under the same name, so it is refused, unless the code has read it by name. A key that
+the code removed, or passed on under another name, is accepted. A key that the code never looked at
+is refused.
 """
 
 from __future__ import annotations
@@ -26,8 +27,8 @@ from toolbooth.jsonvalue import JsonPath, is_object
 
 
 def watch_keys(node: CoreNode, config: Config) -> CoreNode:
-    """The author's validator, called with dicts that note which keys it reads. The list of fields
-    behind it is closed now.
+    """Return the author's validator. It is called with dicts that note which keys it reads, and its
+    list of fields is closed.
     """
     place = place_behind(node["schema"], config)
     if place is None:
@@ -39,7 +40,7 @@ def watch_keys(node: CoreNode, config: Config) -> CoreNode:
 def _before(function: Callable[..., Any], place: Watched) -> Callable[..., Any]:
     def before(value: Any, *info: Any) -> Any:
         histories = histories_of(place, value)
-        # All keys are declared, which is the usual case: there is no read to note.
+        # In the usual case all keys are declared, so reads need not be noted.
         if histories is None:
             return kept(place, value, function(_own_copy(value), *info))
         hand_on = HandOn(place, value, histories)
@@ -47,7 +48,7 @@ def _before(function: Callable[..., Any], place: Watched) -> Callable[..., Any]:
         lost = _lost_in(histories)
         if not lost:
             return made
-        # The closed list of fields refuses them, together with all other problems.
+        # The closed list of fields refuses these keys, and reports all other problems too.
         with_lost = hand_on.with_lost(made)
         if with_lost is None:
             # The fields cannot report these keys at the right path, so the error is raised here.
@@ -79,11 +80,11 @@ def _wrap(function: Callable[..., Any], place: Watched) -> Callable[..., Any]:
             if not lost:
                 raise
             raise _forbidden(lost, error) from None
-        # The code has returned a value without asking Pydantic. Keys that it never looked at are
-        # lost all the same.
+        # The code has returned a value without calling Pydantic. Keys that it never looked at are
+        # lost too.
         if not handed_on:
             HandOn(place, value, histories).pass_on(made)
-        # Raised here, where the author's code can no longer catch it.
+        # Raised here, because the author's code cannot catch it any more.
         lost = _lost_in(histories)
         if lost:
             raise _forbidden(lost)
@@ -93,12 +94,12 @@ def _wrap(function: Callable[..., Any], place: Watched) -> Callable[..., Any]:
 
 
 def _own_copy(value: Any) -> Any:
-    """Return a copy for the author's code, which may change it."""
+    """Return a copy, because the author's code may change it."""
     return dict(value) if is_object(value) else value
 
 
 def _lost_in(histories: Histories) -> dict[JsonPath, Any]:
-    """The keys that would be dropped, by their paths."""
+    """Return the keys that would be dropped, by path."""
     return {
         (*place, key): value
         for place, history in histories.items()
@@ -109,13 +110,14 @@ def _lost_in(histories: Histories) -> dict[JsonPath, Any]:
 def _forbidden(
     keys: dict[JsonPath, Any], further: ValidationError | None = None
 ) -> ValidationError:
-    """The error for undeclared keys, with the errors that were found beside them."""
+    """Return the error for undeclared keys, together with other errors that were found."""
     errors: list[InitErrorDetails] = []
     others = further.errors(include_url=False) if further is not None else []
     for each in others:
         if each["loc"] not in keys:
             kind: Any = each["type"]
-            # The message is put into a template, because its own braces would be read as one.
+            # The message is a parameter of a template. Otherwise its own braces would be read as a
+            # template.
             said = PydanticCustomError(kind, "{said}", {"said": each["msg"]})
             errors.append({"type": said, "loc": each["loc"], "input": each["input"]})
     for path, value in keys.items():

@@ -1,4 +1,4 @@
-"""Pydantic's core schema, made ready for JSON that the boundary has already examined.
+"""Rewrites Pydantic's core schema for JSON that the boundary has already examined.
 
 In: the core schema that Pydantic generates for an annotation. Out: one that
 - forbids the keys which `extra="ignore"` would drop;
@@ -9,7 +9,7 @@ In: the core schema that Pydantic generates for an annotation. Out: one that
   models, as `validate_json` would: the run itself is `validate_python`, on JSON that was read once.
 
 If a union has branches that take the same JSON type, the run is `validate_json`, because Pydantic
-ranks the branches otherwise for Python values (`AS_JSON`, `json_run`).
+ranks the branches differently for Python values (`AS_JSON`, `json_run`).
 
 Below an author's before or wrap validator the values are the author's: there, only undeclared keys
 that would be dropped are refused (`unread_keys.py`).
@@ -62,12 +62,12 @@ _STRICT_SCALARS = frozenset(("int", "float", "bool"))
 _ANY: CoreNode = {"type": "any"}
 
 CONFLICTING_KEYS = "conflicting_keys"
-"""The kind of an error about two keys of a dict that mean the same."""
+"""The kind of an error about two keys of a dict with the same meaning."""
 
 
 def validator(schema: CoreSchema) -> SchemaValidator:
-    """Build the validator from this schema alone. By default Pydantic would use the validator that
-    a class has already, which takes unknown keys.
+    """Build the validator from this schema alone. By default, Pydantic would use the existing
+    validator of a class, which accepts unknown keys.
     """
     _check_closing()
     return _built(schema)
@@ -79,8 +79,8 @@ def _built(schema: CoreSchema) -> SchemaValidator:
 
 @cache
 def _check_closing() -> None:
-    """The whole guard against ignored keys rests on a private flag; better no tool than a silent
-    loss.
+    """Raise if undeclared keys are not refused. This depends on a private flag of Pydantic, and a
+    tool that loses keys in silence would be worse than no tool.
     """
 
     class Probe(BaseModel):
@@ -95,7 +95,7 @@ def _check_closing() -> None:
 
 
 def for_wire(node: Any, config: Config = DEFAULTS, authored: bool = False) -> Any:
-    """Rewrite one core schema node and all below it."""
+    """Rewrite a core schema node and all nodes below it."""
     kind = node["type"]
     if marker_of(node):
         return for_wire(node["steps"][0], config, authored)
@@ -109,7 +109,7 @@ def for_wire(node: Any, config: Config = DEFAULTS, authored: bool = False) -> An
     if kind == "json":  # the boundary has not examined the values in the text
         node = in_place(node, inner.definitions)
         inner = replace(inner, as_json=True, exact_types=True)
-    # In a union, 5.0 belongs to a float beside the integer.
+    # In a union with a float, 5.0 is a float and not an integer.
     if kind in ("union", "tagged-union"):
         inner = replace(inner, exact_types=True)
     if kind == "definitions":
@@ -118,10 +118,10 @@ def for_wire(node: Any, config: Config = DEFAULTS, authored: bool = False) -> An
     behind = authored or is_validator
     made = each_child(node, lambda child: for_wire(child, inner, behind))
     if kind in DICTS and _may_merge_keys(node.get("keys_schema", _ANY), inner):
-        # A JSON key is always text, and two texts may mean the same key of the dict.
+        # A JSON key is always text. Two texts may become the same key of the dict.
         keys = node["keys_schema"]
         also = inner.rewrites if keys["type"] == "str" else ()
-        # As text, "1" is the only way to send the key 1, so keys are read leniently.
+        # The key 1 can only be sent as the text "1", so keys are read leniently.
         made["keys_schema"] = for_wire({**keys, **dict.fromkeys(also, True)}, inner, True)
         return _in_place_of(node, _without_loss(made))
     if kind in FIELD_LISTS and extra_of(node, config) == "ignore":
@@ -131,7 +131,7 @@ def for_wire(node: Any, config: Config = DEFAULTS, authored: bool = False) -> An
     # Behind the author's code, Pydantic may convert values as the author expects.
     if authored:
         return made
-    # A strict model takes no text for a date, although JSON has nothing else.
+    # A strict model refuses text for a date, but JSON has no other way to send one.
     if as_python:
         made.pop("strict", None)
         if "config" in made:
@@ -139,19 +139,19 @@ def for_wire(node: Any, config: Config = DEFAULTS, authored: bool = False) -> An
             made["config"] = {key: value for key, value in own if key != "strict"}
     if kind in _STRICT_SCALARS and (config.exact_types or kind != "int"):
         made["strict"] = True
-    if kind == "generator":  # read lazily, it would refuse in the middle of the tool
+    if kind == "generator":  # a lazy one would raise while the tool runs
         made["type"] = "list"
     return made
 
 
 def _in_place_of(outer: CoreNode, inner: CoreNode) -> CoreNode:
-    """`inner` under the name, and with the description, of the node that it replaces."""
+    """Return `inner` with the name and description of the node that it replaces."""
     kept = {key: outer[key] for key in ("ref", "metadata", "serialization") if key in outer}
     return {**inner, **kept}
 
 
 def for_values(core: Any, *, as_json: bool = False, digits: bool = False) -> Any:
-    """A schema made by `for_wire`, ready to validate with. `as_json`: by `validate_json`; `digits`:
+    """Finish a schema from `for_wire` for validating. `as_json`: for `validate_json`. `digits`:
     with placeholders for Decimals.
     """
     kind = core["type"]
@@ -166,8 +166,8 @@ def for_values(core: Any, *, as_json: bool = False, digits: bool = False) -> Any
 
 
 def for_python(node: Any, config: Config = DEFAULTS) -> Any:
-    """The author's own schema for Python values, which were never JSON. It only forbids the keys
-    that would be ignored.
+    """Return the author's own schema for Python values. It only forbids the keys that would be
+    ignored.
     """
     if marker_of(node):
         return for_python(node["steps"][0], config)
@@ -179,8 +179,8 @@ def for_python(node: Any, config: Config = DEFAULTS) -> Any:
 
 
 def json_run(core: CoreNode) -> Callable[[Any], Any]:
-    """Validates values as `validate_json` would validate their JSON. `core` is made by `for_wire`
-    with `AS_JSON`.
+    """Return a function that validates values as `validate_json` would validate their JSON. `core`
+    must come from `for_wire` with `AS_JSON`.
     """
     run = validator(for_values(core, as_json=True)).validate_json
 
@@ -205,15 +205,17 @@ def json_run(core: CoreNode) -> Callable[[Any], Any]:
 
 
 def _may_merge_keys(keys: CoreNode, config: Config) -> bool:
-    """Whether two different keys of a JSON object may become the same key of the dict."""
+    """Return True if two different keys of a JSON object may become the same key of the dict."""
     if keys["type"] == "str":
         return bool(config.rewrites) or any(keys.get(how) for how in REWRITES)
-    # Keys that may be anything stay the texts that were sent, which all differ.
+    # Keys of any type stay the texts that were sent, and these all differ.
     return keys["type"] != "any"
 
 
 class _Key:
-    """A key of a dict, equal to no other: two keys that mean the same are both kept."""
+    """A key of a dict that is not equal to any other, so that two keys with the same meaning are
+    both kept.
+    """
 
     __slots__ = ("value",)
 
@@ -222,8 +224,8 @@ class _Key:
 
 
 def _without_loss(node: CoreNode) -> CoreNode:
-    """A dict that refuses two keys which mean the same ("1" and "01" for an integer): one value
-    would be lost.
+    """Return a node for a dict that refuses two keys with the same meaning ("1" and "01" for an
+    integer), because one value would be lost.
     """
     keys = node["keys_schema"]
 
@@ -243,14 +245,14 @@ def _without_loss(node: CoreNode) -> CoreNode:
 
 
 def _keys_that_mean(meaning: Any, keys: Any, sent: dict[str, Any]) -> list[str]:
-    """Return the keys of the sent object whose validated value is `meaning`. The list is empty if
-    the schema `keys` refers to a definition, because it cannot be used without that.
+    """Return the keys of the sent object whose validated value is `meaning`. Return an empty list
+    if the schema `keys` refers to a definition, because it cannot be used alone.
     """
     try:
         run = _built(core_schema.dict_schema(keys)).validate_json
     except SchemaError:
         return []
-    # Each key in a dict of its own: only so does Pydantic show the meaning of one key.
+    # Each key is validated in its own dict, because this is how Pydantic shows its meaning.
     return [key for key in sent if run(orjson.dumps({key: None})) == {meaning: None}]
 
 
@@ -281,8 +283,8 @@ _PROVING = FIELD_LISTS | {
 
 
 def proves_shape(core: CoreNode) -> bool:
-    """Whether a schema made for values takes only values that fit the shape, and runs no author's
-    code.
+    """Return True if a schema from `for_values` accepts only values that fit the shape, and runs no
+    author's code.
     """
     if (
         core["type"] not in _PROVING
@@ -291,28 +293,30 @@ def proves_shape(core: CoreNode) -> bool:
         or "default_factory" in core
     ):
         return False
-    # An invalid value would be left out in silence.
+    # An invalid value would be dropped silently.
     if core.get("on_error", "raise") != "raise":
         return False
-    # Values beside an alias path are not looked at.
+    # Values beside an alias path are not checked.
     if isinstance(core.get("validation_alias"), list):
         return False
-    # Of Python values, Pydantic takes 1.0 and True for `Literal[1]`, because they are equal.
+    # For Python values, Pydantic accepts 1.0 and True as `Literal[1]`, because they are equal.
     if core["type"] == "literal" and not all(isinstance(each, str) for each in core["expected"]):
         return False
     return all(map(proves_shape, below(core)))
 
 
 def _fields_of_instance(instance: Any) -> dict[str, Any]:
-    """The values of a model, a dataclass or a TypedDict, by Python name."""
+    """Return the values of a model, dataclass or TypedDict by Python name."""
     return instance if is_object(instance) else instance.__dict__
 
 
 def with_defaults_of(node: Any, instance: Any, definitions: dict[str, CoreNode]) -> Any:
-    """A model's schema whose fields default to the values of `instance`, the author's default."""
+    """Return a model's schema whose fields default to the values of `instance`, the author's
+    default.
+    """
     kind = node["type"]
     if kind == "definition-ref":
-        # This copy has other defaults than the definition, so it must not have its name.
+        # This copy has different defaults than the definition, so it must not have the same name.
         own = {key: value for key, value in definitions[node["schema_ref"]].items() if key != "ref"}
         return with_defaults_of(own, instance, definitions)
     if kind not in FIELD_LISTS:
@@ -328,7 +332,7 @@ def with_defaults_of(node: Any, instance: Any, definitions: dict[str, CoreNode])
         if inner["type"] == "default":
             inner = inner["schema"]
         made = {**field, "schema": core_schema.with_default_schema(inner, default=held[name])}
-        # A field of a TypedDict is required by a key of its own, whether it has a default or not.
+        # A field of a TypedDict has a separate key `required`, which does not depend on a default.
         return {**made, "required": False} if field["type"] == "typed-dict-field" else made
 
     return each_child(node, settle)

@@ -1,5 +1,5 @@
-"""Undeclared keys that an author's validator does not hand on under their names: renamed, removed,
-or dropped by a model that the author's code has made.
+"""Finds out what an author's validator did with undeclared keys that are gone: it renamed them,
+removed them, or made a model that dropped them.
 """
 
 from __future__ import annotations
@@ -16,12 +16,14 @@ from toolbooth.compile.pydantic.walked_keys import History, Log
 from toolbooth.jsonvalue import JsonPath, is_array, is_object, recased
 
 Names = set[tuple[History, str]]
-"""Keys of sent objects that are handed on as texts."""
+"""Keys of sent objects that are passed on as text values."""
 
 _DICT: Any = dict
 
 _MOST_COMPARED = 10_000
-"""Pairs of objects that are compared. Past this many, any one may be made of any other."""
+"""At most this many pairs of objects are compared. After that, any one counts as made from any
+other.
+"""
 
 _SAMPLE = 10
 """The number of items that are examined then, instead of all."""
@@ -34,28 +36,30 @@ _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
 
 @dataclass(slots=True, kw_only=True)
 class Free:
-    """Something that is not known to be made of one of the objects that were sent: an instance, or
-    an object with other keys.
+    """An instance, or an object with other keys, whose source among the sent objects is not
+    known.
     """
 
     path: JsonPath | None
-    """Where it is, if the objects are at the positions where they were sent."""
+    """Its path, if the objects are still at the positions where they were sent."""
     values: dict[str, Any]
     is_model: bool = False
-    """It may drop the keys that it does not declare."""
+    """True if it may drop undeclared keys."""
     checks_keys: bool = False
-    """A dataclass: it raises if it gets a key that it does not declare."""
+    """True for a dataclass, which raises for an undeclared key."""
     logs: tuple[History, ...] = ()
-    """Sent objects that it contains as they are."""
+    """Sent objects that it contains unchanged."""
 
 
 def free_objects(made: Any, path: JsonPath | None) -> Iterator[Free]:
-    """An instance, and the instances inside it; nothing for JSON and values like dates."""
+    """Yield an instance and the instances inside it. Yield nothing for JSON and for values such as
+    dates.
+    """
     seen: set[int] = set()
     waiting: list[tuple[Any, JsonPath | None]] = [(made, path)]
     while waiting:
         each, at = waiting.pop()
-        # Instances may refer to each other in a circle.
+        # Instances may refer to each other in a cycle.
         if id(each) in seen:
             continue
         seen.add(id(each))
@@ -85,11 +89,11 @@ def _instance(made: Any, values: dict[str, Any], path: JsonPath | None) -> Free:
 
 
 def _values_of(made: Any) -> dict[str, Any] | None:
-    """The values that were given to an instance, by name; None if it is not an instance."""
-    # A date or a Decimal is a value, although Python keeps it as an instance.
+    """Return the values that were passed to an instance, by name; None if it is not an instance."""
+    # A date or a Decimal counts as a value, although it is an instance in Python.
     if type(made).__module__.partition(".")[0] in sys.stdlib_module_names:
         return None
-    # Only the fields that were given: a default does not show which object was sent.
+    # Only fields that were passed count, because a default does not show which object was sent.
     given: set[str] | None = getattr(made, "__pydantic_fields_set__", None)
     if given is not None:
         extra: dict[str, Any] = getattr(made, "__pydantic_extra__", None) or {}
@@ -103,8 +107,8 @@ def _values_of(made: Any) -> dict[str, Any] | None:
 
 
 def settle(gone: dict[JsonPath, History], free: list[Free], names: Names) -> None:
-    """Set `lost` of the objects that are not handed on as such. One that nothing was made of has
-    been removed, which is the author's business.
+    """Set `lost` for objects that are not passed on themselves. If nothing was made from an object,
+    the author's code removed it, which is allowed.
     """
     logs = {history for each in free for history in each.logs}
     made_of = _made_of(gone, free)
@@ -120,7 +124,7 @@ def settle(gone: dict[JsonPath, History], free: list[Free], names: Names) -> Non
 
 
 def _take_out(lost: dict[str, Any], made: list[Free]) -> None:
-    """Remove lost keys from the objects that the author's code has made. They are reported only
+    """Remove lost keys from objects that the author's code has made, so that they are reported only
     at the place where they were sent.
     """
     for each in made:
@@ -129,10 +133,12 @@ def _take_out(lost: dict[str, Any], made: list[Free]) -> None:
 
 
 def _made_of(gone: dict[JsonPath, History], free: list[Free]) -> dict[History, list[Free]]:
-    """Return the objects that may have been made from each sent one, by position or by values."""
+    """For each sent object, return the objects that may have been made from it, found by position
+    or by values.
+    """
     found: dict[History, list[Free]] = {}
     others: list[Free] = []
-    # Position first, because it is certain. Values may be equal by chance.
+    # The position comes first, because it is certain. Values may be equal by chance.
     for each in free:
         history = None if each.path is None else gone.get(each.path)
         if history is None:
@@ -145,7 +151,7 @@ def _made_of(gone: dict[JsonPath, History], free: list[Free]) -> dict[History, l
     for each in others:
         likeness = {history: _likeness(history, each) for history in left}
         best = max(likeness.values(), default=0)
-        # Without any equal value, the best likeness is 0: then any of them may be the one.
+        # If no value is equal, the best likeness is 0, and any of them may be the one.
         for history in left:
             if likeness[history] == best:
                 found.setdefault(history, []).append(each)
@@ -153,7 +159,7 @@ def _made_of(gone: dict[JsonPath, History], free: list[Free]) -> dict[History, l
 
 
 def _likeness(history: History, made: Free) -> int:
-    """Count the values that a sent object and a made one have under the same names."""
+    """Count the values that are equal under the same name in a sent object and a made one."""
     names = {recased(name): value for name, value in made.values.items()}
     return sum(
         1
@@ -163,13 +169,13 @@ def _likeness(history: History, made: Free) -> int:
 
 
 def _is_same(value: Any, sent: Any) -> bool:
-    # As text too, because the code may have made "5" of 5.
+    # Compared as text too, because the code may have turned 5 into "5".
     return value == sent or str(value) == str(sent)
 
 
 def _dropped(history: History, unread: dict[str, Any], made: list[Free]) -> set[str]:
-    """Return the unread keys that the objects made from the sent one do not have."""
-    # Pydantic has shown which keys it got, so there is nothing to guess.
+    """Return the unread keys of a sent object that are missing from the objects made from it."""
+    # It was noted which keys Pydantic got, so there is nothing to guess.
     if history.given is not None:
         dropped = unread.keys() & history.given
     else:
@@ -184,7 +190,7 @@ def _dropped(history: History, unread: dict[str, Any], made: list[Free]) -> set[
 
 
 def _same_in(made: Free, unread: dict[str, Any]) -> set[str]:
-    """The keys that are still there, with their values."""
+    """Return the keys that are still there with the same value."""
     both = unread.keys() & made.values.keys()
     return {key for key in both if made.values[key] == unread[key]}
 
@@ -201,7 +207,7 @@ def _dropped_by(made: Free, history: History, unread: dict[str, Any]) -> Collect
     if not made.is_model:
         removed = removed_keys(history, unread, made.values)
         return (unread.keys() - removed) | _same_in(made, unread)
-    # If no declared key was sent, the comparison with this key may be a special case in the code.
+    # If no declared key was sent, the code may compare only with this key, as a special case.
     has_declared = not history.declared.isdisjoint(history.sent)
     return unread.keys() - history.told_apart if has_declared else unread
 
@@ -210,7 +216,7 @@ def _dropped_by(made: Free, history: History, unread: dict[str, Any]) -> Collect
 
 
 def new_fields(history: History, content: dict[str, Any]) -> dict[str, Any]:
-    """The declared fields of an object that were not sent in it."""
+    """Return the declared fields of an object that were not sent in it."""
     return {
         name: content[name] for name in history.declared - history.sent.keys() if name in content
     }
@@ -219,13 +225,14 @@ def new_fields(history: History, content: dict[str, Any]) -> dict[str, Any]:
 def removed_keys(
     history: History, unread: dict[str, Any], content: dict[str, Any]
 ) -> Collection[str]:
-    """The keys that were removed on purpose from an object that is handed on under other names, or
-    in a copy that is not known as one. Code that only picks the fields it knows removes nothing.
+    """Return the keys that the code removed on purpose, from an object with renamed keys or in a
+    copy that is not recognised. Code that only picks the fields it knows removes nothing.
     """
     if not history.walked:
         return ()
     if history.given is not None:
-        # The code has walked over the keys and passed some of them on: the others were removed.
+        # The code has iterated over the keys and passed on some of them, so the others were
+        # removed.
         return unread.keys() - history.given
     if not content or _is_made_in_a_walk(history, content):
         return unread
@@ -233,7 +240,7 @@ def removed_keys(
 
 
 def _is_made_in_a_walk(history: History, content: dict[str, Any]) -> bool:
-    """Whether there is a key in an object, or its value, that was not read by name."""
+    """Return True if an object has a key that was not read by name, or the value of one."""
     unread = {key: value for key, value in history.sent.items() if key not in history.read}
     if not unread.keys().isdisjoint(content):
         return True
@@ -250,18 +257,18 @@ def _is_made_in_a_walk(history: History, content: dict[str, Any]) -> bool:
 
 
 def _is_telling(value: Any) -> bool:
-    """Whether a value is not likely to be there twice by chance."""
+    """Return True if a value is unlikely to occur twice by chance."""
     return isinstance(value, str) and len(value) > 1
 
 
 def is_handed_on(key: str, value: Any, new: dict[str, Any]) -> bool:
-    """Whether the value of an undeclared key was handed on in one of the `new` fields.
+    """Return True if the value of an undeclared key was passed on in one of the `new` fields.
 
-    The author's code may have worked on a copy, where a read by name leaves no trace.
+    The author's code may have used a copy, in which reads are not noted.
     """
     if is_object(value) and value and all(_holds(new.get(name), value[name]) for name in value):
-        return True  # a wrapper, unwrapped
-    # A list or a text of some length is hardly equal by chance. A 1 or a true may be.
+        return True  # an unwrapped wrapper
+    # A list or a longer text is unlikely to be equal by chance; 1 or true may be.
     is_telling = _is_collection(value) and len(value) > 1
     return any(
         _holds(each, value) and (is_telling or _are_similar(key, name))
@@ -270,7 +277,9 @@ def is_handed_on(key: str, value: Any, new: dict[str, Any]) -> bool:
 
 
 def _is_renamed(key: str, new: dict[str, Any]) -> bool:
-    """Whether a new field has all words of the key in its name, or the other way round."""
+    """Return True if the name of a new field contains all words of the key, or the key contains all
+    words of the name.
+    """
     words = _words(key)
     return any(
         value and (words <= _words(name) or _words(name) <= words) for name, value in new.items()
@@ -286,8 +295,8 @@ def _is_collection(value: Any) -> TypeIs[str | list[Any] | dict[str, Any]]:
 
 
 def _holds(place: Any, value: Any) -> bool:
-    """Whether a value is, or contains, another one."""
-    # The types as well, because True equals 1.
+    """Return True if a value is equal to another one, or contains it."""
+    # The types are compared as well, because True equals 1.
     if type(place) is type(value) and place == value:
         return True
     if is_object(place):

@@ -1,9 +1,9 @@
-"""The keys that an author's validator gets from a walk over its dict, and the history that they
-write.
+"""The keys that an author's validator gets when it iterates over its dict, and the history that
+they write.
 
-A lookup in a dict compares a key with a name. So a key notes when it is looked up, also in a copy,
-and by whom. Pydantic looks up the names that a model declares, and drops the other keys without a
-trace: its first lookup shows which keys it got.
+A lookup in a dict compares a key with a name. So a key can note that it is looked up, also in a
+copy, and by which code. Pydantic looks up the names that a model declares and silently drops other
+keys. Its first lookup shows which keys it got.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ _DICT: Any = dict
 _CONTAINERS = (dict, list, tuple)
 
 _COMPARISONS = frozenset((opmap["COMPARE_OP"], opmap["CONTAINS_OP"]))
-"""The instructions of `key == name` and `key in names`. Python also compares a key with the names
-of parameters, in `function(**d)`.
+"""The instructions of `key == name` and `key in names`. In `function(**d)`, Python also compares
+keys with the names of parameters.
 """
 
 _EXPANSION = opmap["DICT_MERGE"]
@@ -35,23 +35,22 @@ class History:
 
     sent: dict[str, Any]
     declared: frozenset[str] = frozenset()
-    """The names that the fields at its place declare."""
+    """The names of the declared fields at its place."""
     read: set[Any] = field(default_factory=set[Any])
     """The keys that were read by name, or removed by name."""
     told_apart: set[str] = field(default_factory=set[str])
-    """The keys that were compared with another name, or removed in a walk."""
+    """The keys that were compared with another name, or removed in an iteration."""
     walked: bool = False
-    """Whether all keys were walked over."""
+    """True if the code has iterated over all keys."""
     given: frozenset[str] | None = None
-    """Which of the keys were passed to a model, or to a function, the last time that this happened.
-    """
+    """The keys that were last passed to a model or a function."""
     lost: dict[str, Any] = field(default_factory=dict[str, Any])
     """The undeclared keys that the fields would drop."""
     noticed: dict[int, Any] = field(default_factory=dict[int, Any])
-    """The objects that Pydantic got so far, by `id`. The histories of one call share it."""
+    """The objects that Pydantic has got so far, by `id`. All histories of a call share this."""
 
     def unread(self, declared: frozenset[str]) -> dict[str, Any]:
-        """The keys that are not declared and were not read by name."""
+        """Return the undeclared keys that were not read by name."""
         known = declared | self.read
         return {key: value for key, value in self.sent.items() if key not in known}
 
@@ -64,7 +63,9 @@ class Log(dict[str, Any]):
 
 
 class WalkedKey(str):
-    """A key that a walk has given. A key that is made of it, such as `key.lower()`, is one too."""
+    """A key from an iteration. A key that is made from it, such as `key.lower()`, has this type
+    too.
+    """
 
     __slots__ = ("history", "name")
     history: History
@@ -80,7 +81,7 @@ class WalkedKey(str):
 
     def __eq__(self, other: object) -> bool:
         is_equal = str.__eq__(self, other)
-        # If both keys are from walks, the code copies a dict, and knows no name.
+        # If both keys are from iterations, the code copies a dict and does not know the name.
         if _is_name(other):
             self._note(_caller(), is_equal=is_equal)
         return is_equal
@@ -91,13 +92,14 @@ class WalkedKey(str):
             self._note(_caller(), is_equal=not is_other)
         return is_other
 
-    # A class with `__eq__` loses its hash, and without the same hash no lookup would find the key.
+    # A class with `__eq__` loses its `__hash__`. The key needs the hash of its text, or no lookup
+    # would find it.
     __hash__ = str.__hash__
 
     def _note(self, reader: FrameType, *, is_equal: bool) -> None:
         if is_equal:
             self.history.read.add(self.name)
-        # A lookup from Pydantic's own code means that a model is being made of this dict.
+        # A lookup from Pydantic's own code means that a model is being made from this dict.
         if reader.f_globals.get("__name__", "").partition(".")[0] == "pydantic":
             _note_given(reader, self.history.noticed)
         elif not is_equal and _instruction(reader) in _COMPARISONS:
@@ -106,7 +108,7 @@ class WalkedKey(str):
     # --- the same key, in another form
 
     def __str__(self) -> str:
-        # `str(key)` would otherwise be plain text, and the trace would end there.
+        # Otherwise `str(key)` would be plain text, and reads could not be noted any more.
         return self
 
     def lower(self) -> str:
@@ -134,7 +136,7 @@ class WalkedKey(str):
         return self.renamed(super().__add__(other))
 
     def __radd__(self, other: str) -> str:
-        # Added as plain text, or Python would call this method again without an end.
+        # Added as plain text, because Python would otherwise call this method recursively.
         return self.renamed(other + plain_key(self))
 
     def __copy__(self) -> WalkedKey:
@@ -144,7 +146,7 @@ class WalkedKey(str):
         return self
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # Plain text in a pickle: another process has no history to write.
+        # A pickle gets plain text, because another process has no history to write.
         return str, (plain_key(self),)
 
 
@@ -153,14 +155,14 @@ def _is_name(other: object) -> bool:
 
 
 def walked_key(key: str, history: History) -> WalkedKey:
-    """A key as a walk gives it."""
+    """Return a key as an iteration gives it."""
     made = WalkedKey(key)
     made.history, made.name = history, plain_key(key)
     return made
 
 
 def plain_key(key: Any) -> Any:
-    """The key as plain text; anything that is not from a walk as it is."""
+    """Return a key from an iteration as plain text, and anything else unchanged."""
     return str.__str__(key) if type(key) is WalkedKey else key
 
 
@@ -168,7 +170,7 @@ def plain_key(key: Any) -> Any:
 
 
 def _caller() -> FrameType:
-    """The code that has called the function which calls this one."""
+    """Return the frame that called the caller of this function."""
     frame: Any = currentframe()
     # Two frames up: the first one is `__eq__`, the second the code that compares.
     return frame.f_back.f_back
@@ -180,16 +182,16 @@ def _instruction(frame: FrameType) -> int:
 
 
 def note_expansion(log: Log) -> None:
-    """Note that all keys are passed to a function, if `keys()` is called for `function(**log)`."""
+    """If `keys()` is called for `function(**log)`, note that all keys are passed to a function."""
     frame: Any = currentframe()
     if _instruction(frame.f_back.f_back) == _EXPANSION:
         log.history.given = frozenset(_DICT.keys(log))
 
 
 def _note_given(reader: FrameType, noticed: dict[int, Any]) -> None:
-    """Note which keys Pydantic gets: it has them in a local variable."""
+    """Note which keys Pydantic gets. It has them in a local variable."""
     variables: dict[str, Any] = reader.f_locals
-    # Its name differs between Pydantic's functions, so all variables are looked at.
+    # The name of the variable differs between Pydantic's functions, so all variables are checked.
     for each in variables.values():
         if issubclass(type(each), _CONTAINERS) and id(each) not in noticed:
             noticed[id(each)] = each  # kept, so that no other object gets this `id`
@@ -208,7 +210,7 @@ def _note_keys(given: Any) -> None:
 
 
 def _names_in(given: dict[Any, Any]) -> dict[History, list[str]]:
-    """The keys in a copy, by the object that they come from."""
+    """Return the keys in a copy by the sent object that they come from."""
     found: dict[History, list[str]] = {}
     for key in given:
         if type(key) is WalkedKey:

@@ -1,4 +1,4 @@
-"""The fields behind an author's validator, at every depth, found in Pydantic's core schema."""
+"""Finds the fields behind an author's validator in Pydantic's core schema, at every depth."""
 
 from __future__ import annotations
 
@@ -33,17 +33,21 @@ _Nodes = list[tuple[CoreNode, Config]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FieldsBehind:
-    """The fields that get an object from an author's validator, and how they treat undeclared
+    """The fields that get their object from an author's validator, and how they treat undeclared
     keys.
     """
 
     declared: frozenset[str]
     keep_extra: bool
-    """The author's model forbids undeclared keys itself, also those that a validator adds."""
+    """True if the author's model itself forbids undeclared keys, also those that a validator
+    adds.
+    """
     report_extra: bool
-    """There is one list of fields, which reports undeclared keys together with other problems."""
+    """True if there is only one list of fields. It reports undeclared keys together with other
+    problems.
+    """
     last: bool
-    """No other validator of the author runs between this one and the fields."""
+    """True if no other validator of the author runs between this one and the fields."""
 
 
 @dataclass(slots=True, eq=False)
@@ -54,7 +58,7 @@ class Watched:
 
     fields: FieldsBehind | None = None
     inside: dict[str, Watched] = field(default_factory=dict[str, "Watched"])
-    """The places below the fields, by key, as far as there are fields in them."""
+    """The places below the fields, by key. Places without fields are left out."""
     items: Watched | None = None
     """The place of each item of a list."""
     values: Watched | None = None
@@ -65,15 +69,15 @@ class Watched:
         return not (self.fields is None and self.items is None and self.values is None)
 
     def has_undeclared(self, value: Any) -> bool:
-        """Whether an object has a key that its fields do not declare, here or further down. Every
-        call asks this, so it is written for speed.
+        """Return True if an object here or below has an undeclared key. This runs for every call,
+        so it is written for speed.
         """
         kind = _TYPE(value)
         if kind is list:
             items = self.items
             return items is not None and any(map(items.has_undeclared, value))
         if kind is not dict:
-            return is_object(value)  # an outer validator has handed it on, with its history
+            return is_object(value)  # an outer validator has passed it on, with its history
         if self.fields is None:
             below = self.values
             return below is not None and any(map(below.has_undeclared, value.values()))
@@ -85,34 +89,35 @@ class Watched:
         return False
 
     def below(self, step: str | int) -> Watched | None:
-        """The place of an item or of the value of a key."""
+        """Return the place of an item, or of the value of a key."""
         if isinstance(step, int):
             return self.items
         return self.values if self.fields is None else self.inside.get(step)
 
 
 def place_behind(node: CoreNode, config: Config) -> Watched | None:
-    """The place right behind an author's validator; None if it has no fields at any depth, or
-    undeclared keys may be taken there.
+    """Return the place behind an author's validator. Return None if it has no fields at any depth,
+    or if undeclared keys may be accepted there.
     """
     place = _Watches().of([(node, config)])
     return place if place.is_watched else None
 
 
 class _Watches:
-    """Makes each place once, also if it contains itself."""
+    """Makes each place once, even if it contains itself."""
 
     def __init__(self) -> None:
         self._made: dict[tuple[int, ...], Watched] = {}
         self._unfinished: set[Watched] = set()
 
     def of(self, nodes: _Nodes) -> Watched:
-        """The place of a value that may be validated by any of these nodes."""
-        # By the nodes, so that the same model is searched once.
+        """Return the place of a value that any of these nodes may validate."""
+        # The nodes are the key, so that each model is searched only once.
         key = tuple(id(node) for node, _ in nodes)
         if key not in self._made:
             place = self._made[key] = Watched()
-            # Marked until it is filled: a model that contains itself meets its own place meanwhile.
+            # Marked until it is filled, because a model that contains itself finds its own place
+            # meanwhile.
             self._unfinished.add(place)
             self._fill(place, nodes)
             self._unfinished.discard(place)
@@ -131,17 +136,17 @@ class _Watches:
         place.items = self._below(search.items)
 
     def _below(self, nodes: _Nodes) -> Watched | None:
-        """The place of these nodes, if there are fields in it."""
+        """Return the place of these nodes; None if it has no fields."""
         if not nodes:
             return None
         place = self.of(nodes)
-        # A place that is not filled yet contains itself, and may still get fields.
+        # A place that is not filled yet contains itself, so it may still get fields.
         return place if place.is_watched or place in self._unfinished else None
 
 
 @dataclass(slots=True)
 class _Search:
-    """The search for the lists of fields that an object may reach right behind a validator."""
+    """Searches the lists of fields that may get an object directly from a validator."""
 
     lists: _Nodes = field(default_factory=list[tuple[CoreNode, Config]])
     items: _Nodes = field(default_factory=list[tuple[CoreNode, Config]])
@@ -149,7 +154,7 @@ class _Search:
     values: _Nodes = field(default_factory=list[tuple[CoreNode, Config]])
     """The nodes for the values of an open object."""
     init_keys: set[str] = field(default_factory=set[str])
-    """The keys that overridden `__init__` methods take."""
+    """The keys that overridden `__init__` methods accept."""
     has_own_init: bool = False
     in_union: bool = False
     is_authored: bool = False
@@ -157,8 +162,8 @@ class _Search:
 
     @property
     def fields(self) -> FieldsBehind | None:
-        """The fields; None if undeclared keys may be taken, or there are no fields."""
-        # If one branch of a union takes further keys, a key may be meant for that branch.
+        """Return the fields; None if there are none, or if undeclared keys may be accepted."""
+        # If one branch of a union accepts undeclared keys, a key may be meant for that branch.
         extras = {extra_of(*each) for each in self.lists}
         if self.is_open or not extras or "allow" in extras:
             return None
@@ -176,19 +181,19 @@ class _Search:
         )
 
     def nodes_by_key(self) -> dict[str, _Nodes]:
-        """The nodes for the value of each key."""
+        """Return the nodes for the value of each key."""
         found: dict[str, _Nodes] = {}
         for fields, config in self.lists:
             inner = Config.of(fields, config)
             for name, each in fields_of(fields):
-                # A longer alias path reads inside another value, not the whole value of a key.
+                # A longer alias path reads only a part of the value of a key.
                 aliases = (str(path[0]) for path in alias_paths(each) if len(path) == 1)
                 for key in {name, *aliases}:
                     found.setdefault(key, []).append((each["schema"], inner))
         return found
 
     def look(self, node: CoreNode, config: Config) -> None:
-        """Look at a node and the ones behind it."""
+        """Examine a node and the nodes behind it."""
         config = Config.of(node, config)
         kind = node["type"]
         if kind in FIELD_LISTS:
@@ -210,7 +215,7 @@ class _Search:
         elif kind in DICTS:
             self.is_open = True
             self.values += [(node[key], config) for key in ("values_schema",) if key in node]
-        # Anything else may be an object that takes any key, so no key is refused there.
+        # Any other node may accept an object with any keys, so no key is refused there.
         elif kind not in _NEVER_OBJECTS:
             self.is_open = True
 
@@ -221,5 +226,5 @@ class _Search:
             self.init_keys |= {each.name for each in params if each.kind is each.KEYWORD_ONLY}
         if node["type"] in AUTHORED and is_authors(node):
             self.is_authored = True
-            # The branch that Pydantic takes is not known, nor which keys its validator reads.
+            # It is not known which branch Pydantic will choose, or which keys its validator reads.
             self.is_open = self.is_open or self.in_union

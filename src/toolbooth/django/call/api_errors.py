@@ -31,8 +31,8 @@ def problems_of(response: Any, arguments: Arguments, action: Action | None) -> I
     # DELETE, an error of `status` is about the query.
     in_query = action is not None and action.method in ("GET", "DELETE")
     names = arguments.named("query" if in_query else "body")
-    # The project's function comes first, because it knows the project's form of errors. The other
-    # forms are recognised by their structure.
+    # The project's own function comes first, because it knows the form of the project's errors.
+    # Other forms are recognised by their structure.
     found = _found_by_project(data)
     if found is not None:
         yield from _problems_of_fields(found, names)
@@ -140,7 +140,7 @@ def _general() -> tuple[str, ...]:
 
 
 def _holds_fields(key: Any, value: Any, names: Mapping[str, str]) -> bool:
-    """Whether a key that is no argument has errors of arguments below it."""
+    """Whether a key that is not an argument contains errors of arguments."""
     if key in names or not is_mapping(value) or not value:
         return False
     # By its name, such as `validationErrors`, or by its content: `{"title": [...]}` if `title` is
@@ -149,8 +149,8 @@ def _holds_fields(key: Any, value: Any, names: Mapping[str, str]) -> bool:
 
 
 def _is_about_answer(key: Any, value: Any, names: Mapping[str, str]) -> bool:
-    """Whether a value describes the response and is not an error: REST framework's errors are lists
-    or objects, except for one sentence.
+    """Whether a value only describes the response. REST framework's errors are lists, objects, or
+    one sentence.
     """
     return (
         key not in names and key not in _general() and not isinstance(value, Mapping | list | tuple)

@@ -62,8 +62,8 @@ def kind_of_row(view: Any, make: Make, kinds: Kinds) -> str | None:
         logger.debug("%s: its row cannot be read yet", view.__class__, exc_info=True)
         return None
     try:
-        # The serializer first: in a polymorphic one, the kind is computed from the row's class, and
-        # need not be a column.
+        # The serializer comes first: a polymorphic serializer computes the kind from the class of
+        # the row, and it need not be a column.
         kind: Any = make(view, row).data[kinds.field]
     except Exception:
         kind = getattr(row, kinds.field, None)
@@ -90,9 +90,9 @@ class _Made(Exception):
 
 
 def _inside_dispatch(view: Any, make: Make) -> Any:
-    """Return the serializer, made where the handler of the view would run: after `initial`, and
-    inside everything that the project's `dispatch` opens. Throttles do not count this run, and its
-    writes are rolled back: all of it runs again in the call.
+    """Make the serializer in place of the view's handler, and return it: after `initial`, and
+    inside all contexts that the project's `dispatch` opens. Throttles do not count this run, and
+    its writes are rolled back: all of it runs again in the call.
     """
 
     def handler(*_: Any, **__: Any) -> Any:

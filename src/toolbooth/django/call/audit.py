@@ -1,9 +1,9 @@
 """Writes one line to the log `toolbooth.audit` for each call that writes: the user, the
-authenticator, the tool, the row, the fields, and the outcome. A line has names and keys, no other
-values.
+authenticator, the tool, the row, the fields, and the outcome.
 
-It is an observer, so that it runs when the outcome is known: after the transaction of the view, and
-after that of a call with many rows. It is attached only while the log takes such lines.
+A line has names and keys, but no other values. It is written by an observer, which runs when the
+outcome is known: after the transaction of the view, or of the whole call with many rows. The
+observer is attached only if the log is enabled.
 """
 
 from __future__ import annotations
@@ -30,17 +30,17 @@ from toolbooth.server.registry import ToolRegistry
 audit_log = logging.getLogger("toolbooth.audit")
 
 MOST_KEYS = 10
-"""Keys of rows in one line."""
+"""A line has at most this many keys of rows."""
 
 HIDDEN = "[hidden]"
 
 _LONGEST = 100
-"""Characters of one key, or of the id of a request."""
+"""A key, or the id of a request, has at most this many characters."""
 
 _OUTCOMES = {"PUT": "changed", "PATCH": "changed", "DELETE": "deleted"}
 
 _NUMBER = re.compile(r"0|[1-9][0-9]{0,17}", re.ASCII)
-"""A key that a URL holds as text."""
+"""Matches a number that a URL has as text."""
 
 _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.ASCII | re.IGNORECASE)
 
@@ -132,7 +132,7 @@ def _refusal(record: CallRecord, who: Caller) -> int | None:
 
 
 def _is_written(record: CallRecord, who: Caller) -> bool:
-    """Whether the view has made the write: also if its response could not be sent."""
+    """Whether the view has made the write, even if its response could not be sent."""
     if who.bulk is not None:
         return who.bulk[1] is not None
     status = _status(who)
@@ -147,8 +147,8 @@ def _status(who: Caller) -> int | None:
 
 
 def _rows(who: Caller, action: Action, *, is_preview: bool) -> Json:
-    """Return the key of the row; of many rows their number and the first keys. A row that was only
-    previewed has no key.
+    """Return the key of the row. For many rows, return their number and the first keys. A row that
+    was only previewed has no key.
     """
     is_made = not (is_preview and action.name == "create")
     if who.bulk is None:

@@ -1,5 +1,5 @@
-"""Knows the authenticators that give every view the same answer. For a list of tools, they are
-asked only once.
+"""Lists the authenticators that give every view the same answer. For a list of tools, they run only
+once.
 """
 
 from __future__ import annotations
@@ -107,8 +107,8 @@ def is_lendable(view: APIView, authenticator: Any) -> bool:
     """Whether a view that has recognised a user by a password would recognise the same user again:
     the request is the same, and all the code involved is REST framework's own.
     """
-    # Only passwords are slow to check, since their hash is slow by design. All else is checked
-    # again.
+    # Only passwords are slow to check, since their hash is slow by design. Everything else is
+    # checked again.
     if type(authenticator) is not BasicAuthentication:
         return False
     cls: Any = type(view)
@@ -117,8 +117,8 @@ def is_lendable(view: APIView, authenticator: Any) -> bool:
     return (
         is_stock
         and cls.initialize_request in STOCK_REQUESTS
-        # All of them, because one that is asked earlier could recognise another user when the view
-        # runs.
+        # All authenticators must qualify, because an earlier one could recognise another user when
+        # the view runs.
         and all(type(each) in _READS_CREDENTIALS_ONLY and not vars(each) for each in authenticators)
     )
 
@@ -128,8 +128,8 @@ STOCK_REQUESTS = (APIView.initialize_request, ViewSetMixin.initialize_request)
 
 
 def authenticating_actions(actions: Iterable[Action]) -> tuple[Action, ...]:
-    """Return the actions whose views are asked to authenticate the caller: one for all that
-    authenticate alike, and each of the others.
+    """Return the actions whose views authenticate the caller. Of several that authenticate in the
+    same way, only one is returned.
     """
     alike: dict[tuple[type, ...], Action] = {}
     alone: list[Action] = []

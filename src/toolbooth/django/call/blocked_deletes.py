@@ -8,11 +8,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.db import transaction
-from django.db.models import DO_NOTHING, ProtectedError, RestrictedError
+from django.db.models import DO_NOTHING, PROTECT, RESTRICT, ProtectedError, RestrictedError
 
 from toolbooth.django import messages
 from toolbooth.django.call.caller import Caller
+from toolbooth.django.call.shown_links import shows_one_of
 from toolbooth.django.call.visible_rows import VisibleRows, in_words, rows_of
+from toolbooth.django.describe.cascades import cascade_of
 from toolbooth.django.describe.discovery import Action
 from toolbooth.django.describe.published_models import model_of
 from toolbooth.errors import ToolError
@@ -20,7 +22,7 @@ from toolbooth.errors import ToolError
 logger = logging.getLogger("toolbooth.django")
 
 MOST_NAMED = 10
-"""Rows of one kind that are named."""
+"""At most this many rows of one kind are named."""
 
 _MOST_LOOKED_AT = 1_000
 """The most rows of one kind that are searched for rows the caller can list."""
@@ -69,7 +71,7 @@ def _blocked_by(rows: Iterable[Any], visible: VisibleRows, own: Any, *, is_undon
     kinds: list[str] = []
     has_others = False
     for model, keys in by_model.items():
-        found = _found(visible, model, keys)
+        found = _found(visible, model, keys, list(_blocking_links(model, own)))
         # Rows that the caller cannot list are mentioned, but without a kind or a number.
         has_others = has_others or found.count < len(keys)
         if found.count:
@@ -90,12 +92,17 @@ class _Found:
     count: int
 
 
-def _found(visible: VisibleRows, model: Any, keys: set[Any]) -> _Found:
+def _found(
+    visible: VisibleRows, model: Any, keys: set[Any], links: Iterable[tuple[str, ...]]
+) -> _Found:
     looked_at = list(keys)[:_MOST_LOOKED_AT]
     names: Mapping[Any, str] = {}
     counted: set[Any] = set()
     for view in visible.views(model):
         try:
+            # To name a row shows to which row it refers, so the view must show that too.
+            if not all(shows_one_of(view, each) for each in links):
+                continue
             listed = rows_of(view)
             # A query that fails must not spoil the transaction of the call.
             with transaction.atomic(using=listed.db):
@@ -110,9 +117,16 @@ def _found(visible: VisibleRows, model: Any, keys: set[Any]) -> _Found:
     return _Found([each for each in names.values() if each], len(counted))
 
 
+def _blocking_links(model: Any, own: Any) -> Iterator[tuple[str, ...]]:
+    """Yield the attributes of each foreign key of a model that may prevent a delete of `own`."""
+    gone = None if own is None else cascade_of(own).models
+    for key in model._meta.concrete_fields:
+        blocks = getattr(key.remote_field, "on_delete", None) in (PROTECT, RESTRICT, DO_NOTHING)
+        if blocks and (gone is None or key.related_model._meta.concrete_model in gone):
+            yield key.name, key.attname
+
+
 def _refers_to(own: Any, model: Any) -> bool:
-    """Whether rows of a model refer to rows of the model `own`, or of one that it is
-    derived from.
-    """
+    """Whether rows of a model refer to rows of the model `own`, or of one of its parents."""
     targets = {own._meta.concrete_model, *own._meta.get_parent_list()}
     return any(each.is_relation and each.related_model in targets for each in model._meta.fields)

@@ -1,5 +1,5 @@
-"""Turns the arguments of the body into the bytes that the view's parser reads: JSON, or form data
-if the parser takes nothing else.
+"""Writes the arguments of the body as bytes for the view's parser: JSON, or form data if the parser
+does not accept JSON.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def is_json(media_type: str) -> bool:
 
 def text(value: Any) -> str:
     """Return a value as text for a URL or for form data."""
-    # Before numbers, and in JSON's form: `str(True)` would send `True`.
+    # Booleans come before numbers, and are written as in JSON: `str(True)` would send `True`.
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, float) and value.is_integer():  # 2.0 is the JSON number 2

@@ -28,7 +28,7 @@ from toolbooth.django.call.receipts import (
     key_of,
     serializer_of,
 )
-from toolbooth.django.call.replies import json_bytes, json_fragment
+from toolbooth.django.call.replies import explained, json_bytes, json_fragment
 from toolbooth.django.call.running_serializer import noting_unread
 from toolbooth.django.call.transactions import Transaction
 from toolbooth.django.describe import messages
@@ -115,8 +115,8 @@ class Bulk:
             write = previewable(self.call, create)
             self._tools[key] = Tool(
                 contract=contract,
-                # The key is outside of the preview: `KeyedWrite` passes a preview on without using
-                # the key up.
+                # The key is handled outside the preview: `KeyedWrite` passes on a preview without
+                # using the key.
                 function=with_key(self.call, write, self.results.chosen),
                 access_check=self.access_check,
             )
@@ -208,8 +208,8 @@ class BulkCreate:
         rows: list[Json] = sent[self.key]
         beside = {name: each for name, each in sent.items() if name != self.key}
         who = caller()
-        # A preview and a key are handled around this function: a bug must not turn them into a
-        # write.
+        # A preview and a key are handled before this function. If a bug lets one through, it must
+        # not become a write.
         check_plain(asked, has_key=who.has_key)
         # Set before the write, because the audit log also has a line for calls that fail.
         who.bulk = (rows, None)
@@ -228,7 +228,9 @@ class BulkCreate:
         return self.results.first(json_bytes(receipt, self.call.tool), beside, rows=page)
 
     def _made(self, who: Caller, beside: Json, rows: list[Json]) -> tuple[Json, bool]:
-        """Return the result, and whether its rows are certain to be in the order sent."""
+        """Return the result, and True if its rows are certainly in the order in which they were
+        sent.
+        """
         # The view authenticates the caller for each row. A slow password hash is computed here,
         # once.
         self.call.recognise(who, beside)
@@ -241,7 +243,7 @@ class BulkCreate:
     def _by_the_view(self, who: Caller, beside: Json, rows: list[Json]) -> Json | None:
         """Return the view's result for the whole list; None if the view takes one row at a time."""
         if self.call.arguments.whole:
-            return self._accepted(self.call.respond(who, {**beside, WHOLE_BODY: rows}))
+            return self._accepted(self.call.respond(who, {**beside, WHOLE_BODY: rows}), rows)
         if not (is_bulk(self.call.action) and is_json(self.call.media_type)):
             return None
         # Rows may name other rows by objects, `{"author": {"name": "Ann"}}`, which the view cannot
@@ -251,14 +253,26 @@ class BulkCreate:
             response = self.call.respond(who, beside, settled)
         except ToolInputError as error:  # rows have fields that the view would ignore
             raise error.under((self.key,)) from None
-        return self._accepted(response)
+        return self._accepted(response, rows)
 
-    def _accepted(self, response: Any) -> Json:
+    def _accepted(self, response: Any, rows: list[Json]) -> Json:
         if response.status_code in _FAULTS_OF_ROWS:
-            problems = list(problems_of_rows(response, (self.key,)))
+            found = problems_of_rows(response, (self.key,))
+            problems = [self._explained(each, response, rows) for each in found]
             if problems:
                 raise self._refusal(problems)
         return self.call.value(response)
+
+    def _explained(self, problem: Problem, response: Any, rows: list[Json]) -> Problem:
+        """Return a problem of a row with the values that would be accepted there."""
+        arguments = self.call.arguments
+        # A view that takes only lists has its relations under the key of the list.
+        if arguments.whole or len(problem.path) < 2 or not isinstance(problem.path[1], int):
+            return explained([problem], response, arguments)[0]
+        place, index = problem.path[:2], problem.path[1]
+        of_row = replace(problem, path=problem.path[2:])
+        told = explained([of_row], response, arguments, rows[index])[0]
+        return replace(told, path=(*place, *told.path))
 
     def _one_by_one(
         self, who: Caller, beside: Json, rows: list[Json], everywhere: Transaction
@@ -268,10 +282,9 @@ class BulkCreate:
             # statements of the transaction.
             with Transaction(everywhere.aliases) as part:
                 response = self.call.respond(who, {**beside, **row})
-                problems = self._problems_of_row(response)
+                problems = self._problems_of_row(response, row)
                 if problems:
-                    # The next rows are tried all the same, so that the agent gets all problems at
-                    # once.
+                    # The next rows are still tried, so that the agent gets all problems at once.
                     part.undo()
                     raise ToolInputError(problems)
             # Raises for any other refusal, such as 403, which ends the call at that row.
@@ -279,11 +292,13 @@ class BulkCreate:
 
         return {"results": self._each(rows, make)}
 
-    def _problems_of_row(self, response: Any) -> list[Problem]:
+    def _problems_of_row(self, response: Any, row: Json) -> list[Problem]:
         """Return the problems of one row in a response; empty if its status is not about a row."""
         if response.status_code not in _FAULTS_OF_ROWS:
             return []
-        return list(problems_of(response, self.call.arguments, self.call.action))
+        arguments = self.call.arguments
+        found = problems_of(response, arguments, self.call.action)
+        return explained(found, response, arguments, row)
 
     def _each(self, rows: list[Json], step: Callable[[Json], Json]) -> list[Json]:
         """Return the results of the step for all rows.
@@ -320,11 +335,10 @@ class BulkCreate:
 
 
 def _receipt(value: Json, *, in_order: bool) -> Json:
-    """Return the number of rows that were created, and their keys; the rows themselves if a key is
-    not known.
+    """Return the number of rows that were created, and their keys.
 
-    The receipt has the order too: an agent that needs the key of one row must know that the keys
-    follow the order sent.
+    If a key is not known, return the rows. The receipt also states that the keys are in the order
+    in which the rows were sent.
     """
     keys = keys_in(value)
     if keys is None:

@@ -1,5 +1,5 @@
-"""Identifies the caller of a message, and checks the views' own authentication and permissions
-without running the views.
+"""Identifies the caller of a message. Runs the authentication and permissions of views without
+running the views.
 """
 
 from __future__ import annotations
@@ -46,45 +46,45 @@ class _Place(NamedTuple):
     kwargs: Mapping[str, Any]
     path: str
     ran: Any = None
-    """The request of the view that has run there."""
+    """The request of the view that ran there."""
 
 
 class Caller:
-    """The HTTP request that brought the message, and the questions that views are asked for it.
+    """The HTTP request of the message, and the checks that views make for it.
 
-    The questions are put to another instance of the view than the one that runs, which
-    authenticates its own request. A password is hashed only once for a request.
+    The checks use a separate instance of the view. The instance that runs authenticates its own
+    request. A password is hashed only once for a request.
     """
 
     def __init__(self, request: HttpRequest) -> None:
         self.request = request
         self.has_failed = False
-        """A view has raised an exception, or has returned 500."""
+        """True if a view has raised an exception or returned 500."""
         self.models: PublishedModels = NO_MODELS
         """The models that the API shows."""
         self.challenge: str | None = None
         """The `WWW-Authenticate` of a view that requires authentication."""
         self.login: Callable[[], bool] | None = None
-        """Set if a call needs a caller who is known: returns whether any view recognises the
-        caller. None after that check.
+        """A function that returns True if any view recognises the caller. It is set if the caller
+        must be known, and None after the check.
         """
         self.message: Message | None = None
         self.last_run: tuple[Action, Any, Any] | None = None
-        """The action that has run last, its response, and the body that it was sent; no body for a
-        tool that is written by hand.
+        """The action that ran last, its response, and the body that was sent to it. A hand-written
+        tool has no body.
         """
         self.bulk: tuple[list[Json], Json | None] | None = None
         """The rows that a call has sent, and the result for them; None: no result yet."""
         self.own_meta: Any = None
         """The gateway's part of `_meta` in the message; None: there is none."""
         self.has_key = False
-        """The call has an idempotency key."""
+        """True if the call has an idempotency key."""
         self.objected: int | None = None
         """The status with which a view refused the caller before it ran."""
         self.loans: Loans = {}
         """The users that views have recognised by a password before they run."""
         self._last_place: _Place | None = None
-        """Where a view was last asked."""
+        """The place at which a view was last checked."""
         self._template: tuple[HttpRequest, HttpRequest] | None = None
         """The request that is copied for each view of a list, and the outer request that it was
         made from.
@@ -92,8 +92,8 @@ class Caller:
 
     @cached_property
     def sent(self) -> Any:
-        """The arguments of the call, as they were sent; None if they cannot be read. A continuation
-        sets those of the call that it continues.
+        """The arguments of the call, as they were sent; None if they cannot be read. For a
+        continuation, these are the arguments of the call that it continues.
         """
         reading = None if self.message is None else self.message.reading
         if reading is None or isinstance(reading, Unreadable) or not is_object(reading[0]):
@@ -171,8 +171,8 @@ class Caller:
         kwargs: Mapping[str, Any] | None = None,
         request: HttpRequest | None = None,
     ) -> Any:
-        """Return the response of a view that refuses the caller; None if it lets the caller in, or
-        only the call can decide.
+        """Return the response of a view that refuses the caller. Return None if the view admits the
+        caller, or if only the call itself can decide.
         """
         view = self.view(action, kwargs, request)
         self._last_place = _Place(action, view.kwargs, view.request.path_info)
@@ -252,8 +252,8 @@ class Caller:
         self.login = None
 
     def identity(self, action: Action) -> Identity:
-        """Return the identity of the caller where the view has just run or was asked. Raises
-        APIException for credentials that it refuses, perhaps only the second time.
+        """Return the identity of the caller for the view that has just run or was checked. Raises
+        APIException if it refuses the credentials, which may happen only the second time.
         """
         place = self._place_of(action)
         try:
@@ -304,11 +304,11 @@ class Caller:
         return self.objection(action, place.kwargs, self._request_at(place)) is None
 
     def starts(self, action: Action, kwargs: Mapping[str, Any], request: HttpRequest) -> None:
-        """Lend a recognised user to a view that is about to run. Needed only if there are loans."""
+        """Lend a recognised user to a view that is about to run. Only needed if there are loans."""
         self._identities.lend_to(self.request, action.callback, kwargs, request)
 
     def _place_of(self, action: Action) -> _Place:
-        """Return the place where a view of the action has last run, or was asked."""
+        """Return the place at which a view of the action last ran, or was checked."""
         ran, response, _ = self.last_run or (None, None, None)
         context: Mapping[str, Any] | None = getattr(response, "renderer_context", None)
         if ran is action and context is not None:
@@ -320,8 +320,8 @@ class Caller:
 
     @cached_property
     def _identities(self) -> Identities:
-        """Made when a view is first asked. In most calls only the view that runs identifies the
-        caller.
+        """Return the identities. Made on first use, because in most calls only the view that runs
+        identifies the caller.
         """
         return Identities(self.loans)
 
@@ -355,8 +355,8 @@ class Caller:
         return view
 
     def sign(self) -> None:
-        """Set the user of the outer request for the host's middleware, if no view has done so
-        because the call was refused before one ran.
+        """Set the user of the outer request for the host's middleware, if the call was refused
+        before a view could set it.
         """
         if "_identities" not in vars(self) or is_signed(self.request):
             return

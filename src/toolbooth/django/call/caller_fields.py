@@ -1,4 +1,6 @@
-"""Finds the fields that the serializer of one caller has: perhaps fewer than are published."""
+"""Finds the fields that the serializer has for one caller. They may be fewer than the published
+ones.
+"""
 
 from __future__ import annotations
 

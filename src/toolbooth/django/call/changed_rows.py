@@ -11,20 +11,23 @@ from collections import Counter
 from collections.abc import Callable, Generator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial
 from itertools import chain
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from django.apps import apps
 from django.db import connections, transaction
 from django.db.models import CASCADE, ForeignKey
 from django.db.models.expressions import RawSQL
 
+_Answer = TypeVar("_Answer")
+
 Kind = Literal["deleted", "unlinked", "changed"]
 
-CountVisible = Callable[[Any, str, RawSQL], int]
-"""A function that counts the rows with these keys that the caller can read: of a model, in a
-database.
+CountVisible = Callable[[Any, str, RawSQL, frozenset[str]], Callable[[], int]]
+"""A function that is called before a statement deletes the rows of a model with these keys, in a
+database, or changes these columns of them. It returns one for afterwards, with the number of rows
+in which the caller can see that.
 """
 
 _DELETE = re.compile(
@@ -48,13 +51,13 @@ class RowChange:
     alias: str
     count: int
     visible: int
-    """The number of them that the caller could read before."""
+    """The number of them in which the caller can see it."""
     is_preparing: bool
-    """Django clears foreign keys of rows that it is about to delete, because this database checks
-    them at once.
+    """True if Django only clears the foreign keys of rows that it is about to delete, because this
+    database checks them at once.
     """
     is_kept: bool = False
-    """The transaction that they were changed in has been committed, or there is none."""
+    """True if their transaction has been committed, or if there was none."""
 
     def keep(self) -> None:
         """Note that the transaction is committed."""
@@ -70,7 +73,7 @@ class RowChanges:
     """The changes by database, since each has its own transactions."""
     _savepoints: dict[tuple[str, str], int] = field(default_factory=dict[tuple[str, str], int])
     _is_asking: bool = False
-    """A query of ours is running."""
+    """True while our own query is running."""
 
     def kept(self) -> list[RowChange]:
         """Return the changes that were not rolled back."""
@@ -100,8 +103,8 @@ class RowChanges:
         model = _models_by_table().get(found.table.strip('"`[]'))
         # With many sets of parameters, one query cannot select all the rows.
         keys = None if many else _keys(model, alias, found, params)
-        # Counted before the statement runs, because deleted rows cannot be counted.
-        visible = self._visible(model, alias, keys)
+        # Asked before the statement runs, because deleted rows cannot be counted.
+        visible = self._visible(model, alias, keys, found.columns)
         result = run(sql, params, many, context)
         count: int = context["cursor"].rowcount
         if model is not None and count > 0:
@@ -110,18 +113,24 @@ class RowChanges:
                 model=model,
                 alias=alias,
                 count=count,
-                visible=visible,
+                visible=self._asking(visible),
                 is_preparing=_is_preparing(model, alias, found),
             )
             self._note(change)
         return result
 
-    def _visible(self, model: Any, alias: str, keys: RawSQL | None) -> int:
+    def _visible(
+        self, model: Any, alias: str, keys: RawSQL | None, columns: frozenset[str]
+    ) -> Callable[[], int]:
         if model is None or keys is None:
-            return 0
+            return int
+        return self._asking(partial(self.visible, model, alias, keys, columns))
+
+    def _asking(self, ask: Callable[[], _Answer]) -> _Answer:
+        """Return an answer whose queries are not noted."""
         self._is_asking = True
         try:
-            return self.visible(model, alias, keys)
+            return ask()
         finally:
             self._is_asking = False
 
@@ -156,7 +165,7 @@ def counting_rows(visible: CountVisible) -> Generator[RowChanges]:
 
 
 def _is_open(alias: str) -> bool:
-    """Whether the changes can still be committed: the transaction began before the call."""
+    """Whether the changes are not committed yet, because the transaction began before the call."""
     return connections[alias].in_atomic_block
 
 

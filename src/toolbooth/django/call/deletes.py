@@ -106,6 +106,8 @@ class _Counted:
         self._kinds_of_own: set[str] = set()
         self._kinds_of_part: set[str] = set()
         """The kinds of changes to columns of the own row in a table that the caller cannot list."""
+        self._unseen_of_own: set[str] = set()
+        """The kinds of changes to rows of the own kind that the caller cannot list."""
         self._deleted: Counter[Any] = Counter()
         """The deleted rows that are shown, by model."""
         self._hidden: Counter[Any] = Counter()
@@ -117,12 +119,12 @@ class _Counted:
 
     @property
     def has_others(self) -> bool:
-        """Whether there are rows that the caller could not read."""
+        """Whether rows were affected that the caller could not read."""
         return any(count > self._parts(model) for model, count in self._hidden.items())
 
     def _parts(self, model: Any) -> int:
-        """Return the number of rows of a model that are the part of a deleted row in a parent's
-        table. They are not rows of their own to the caller.
+        """Return the number of rows of a model that are only the part of a deleted row in a
+        parent's table. Callers do not see them as separate rows.
         """
         derived = (each for each in self._deleted if model in each._meta.get_parent_list())
         return sum(self._deleted[each] for each in derived)
@@ -130,16 +132,16 @@ class _Counted:
     def add(self, change: RowChange) -> None:
         is_own = change.model is self._own
         is_part = self._is_part_of_own(change.model)
-        # The caller has named the row itself, whether or not it could be listed.
-        visible = max(change.visible, 1) if is_own else change.visible
         # The visible rows are counted by a query of their own, and another transaction may change
         # rows between the two statements.
-        shown = min(change.count, visible)
+        shown = min(change.count, change.visible)
         hidden = change.count - shown
         if is_own or is_part:
             self._kinds_of_own.add(change.kind)
         if shown:
             self._shown[change.kind][self._published.plural(change.model)] += shown
+        elif is_own:
+            self._unseen_of_own.add(change.kind)
         elif is_part and change.kind != "deleted":
             self._kinds_of_part.add(change.kind)
             # One of these rows is a part of the caller's own row, which is counted in `kinds`.
@@ -157,8 +159,21 @@ class _Counted:
         """
         return self._own is not None and model in self._own._meta.get_parent_list()
 
+    def _count_own(self, kind: str) -> None:
+        """Count the row that the caller has named, even if it cannot be listed."""
+        name = self._published.plural(self._own)
+        if self._shown[kind][name]:
+            return
+        self._shown[kind][name] = 1
+        if kind == "deleted":
+            self._deleted[self._own] += 1
+        if kind != "changed":
+            self._hidden[self._own] -= 1
+
     def kinds(self) -> Json:
         """Return the numbers of rows by kind and name."""
+        for kind in self._unseen_of_own:
+            self._count_own(kind)
         for kind in self._kinds_of_part:
             own = self._published.plural(self._own)
             self._shown[kind][own] = max(1, self._shown[kind][own])

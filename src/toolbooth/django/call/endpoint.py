@@ -32,7 +32,7 @@ from toolbooth.server.respond import Reply, respond_sync
 from toolbooth.server.web_hosts import host_in_origin
 
 _MOST_LET_IN = 64 * 1024 * 1024
-"""The most bytes that are read of a request that is too long."""
+"""At most this many bytes of a request that is too long are read."""
 
 
 @csrf_exempt  # the view that is called checks a session's CSRF token
@@ -61,7 +61,7 @@ def endpoint(request: HttpRequest) -> HttpResponse:
         caller.models = found.models
         if found.actions and not is_call and not _is_let_in(caller, found):
             return _unauthorized(_challenge(caller, found))
-        # Called later, and only if no view has recognised the caller by then.
+        # This is called later, and only if no view has recognised the caller.
         if found.actions and is_call and found.configuration.login_required:
             caller.login = lambda: _is_let_in(caller, found)
 
@@ -93,8 +93,8 @@ _endpoint._non_atomic_requests = set(connections.settings)
 
 
 def _forget_session(request: HttpRequest) -> None:
-    """Keep Django from saving the session: it does not do so after a 500. Changes that the failed
-    view made in it may have been rolled back.
+    """Prevent Django from saving the session, as after a 500. The changes of the failed view may
+    have been rolled back.
     """
     session: Any = getattr(request, "session", None)
     if session is not None:
@@ -130,7 +130,9 @@ def _is_own(origin: str) -> bool:
 
 
 def _body(request: HttpRequest, chosen: Configuration) -> bytes | HttpResponse:
-    """Return the message, or the refusal of one that is too long or cannot be read."""
+    """Return the body of the message. If it is too long or cannot be read, return the response that
+    refuses it.
+    """
     length = str(request.META.get("CONTENT_LENGTH") or "")
     try:
         if length.isdecimal() and int(length) > chosen.max_body:
@@ -192,8 +194,8 @@ def _too_long(read: Callable[[int], bytes], words: str) -> HttpResponse:
 
 
 def _is_let_in(caller: Caller, found: Catalogue) -> bool:
-    """Whether a caller has authenticated, or need not: a tool is open to all, or the setting
-    `LOGIN_REQUIRED` is False.
+    """Whether a caller is authenticated, or need not be, because a tool is open to all or the
+    setting `LOGIN_REQUIRED` is False.
     """
     login = found.configuration.login_required
     try:

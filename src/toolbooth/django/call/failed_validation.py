@@ -39,8 +39,8 @@ _PARTS = {
     _code(fields.ListField, "run_child_validation"): "idx",
     _code(fields.DictField, "run_child_validation"): "key",
 }
-"""REST framework's loops over the parts of a body, and the name of the variable for the part in
-each.
+"""REST framework's functions that loop over the parts of a body, each with the name of its loop
+variable.
 """
 
 

@@ -27,8 +27,8 @@ def query_of(call: SyncInvocation, function: Callable[[Json], Any]) -> Callable[
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Query:
-    """A call with `filters` or `filter_keys`; `function` runs it once the filters are flat and the
-    keys are known.
+    """A call with `filters` or `filter_keys`. `function` runs it after the filters are flattened
+    and the keys are checked.
     """
 
     call: SyncInvocation
@@ -119,8 +119,8 @@ def _no_such_field(key: str, path: JsonPath, shown: tuple[str, ...]) -> Problem:
 
 
 def _meant(keys: tuple[str, ...], shown: tuple[str, ...]) -> list[str]:
-    """Return the fields that these keys spell in other ways, each once; empty if one of them is
-    unknown.
+    """Return the fields that these keys mean in another spelling, each once. Return an empty list
+    if one key is unknown.
     """
     found: dict[str, None] = {}
     for key in keys:

@@ -1,4 +1,4 @@
-"""Reserves room for the frames of all functions that a call runs.
+"""Reserves memory for the frames of all functions that a call runs.
 
 CPython keeps the frames of Python functions in chunks of 16 KB. A function that is called in a loop
 right at the end of a chunk allocates a chunk each time, and the operating system takes it back

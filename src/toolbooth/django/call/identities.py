@@ -60,8 +60,8 @@ class Identities:
         """Answers by question, each with its URL kwargs."""
         self._loans = loans
         self._known: tuple[type, dict[str, Any], Any] | None = None
-        """The last user that was recognised for a list: its fields as first read, and the object
-        with its permissions.
+        """The last user that was recognised for a list: the fields as they were first read, and the
+        object with the permissions.
         """
 
     # --- for a list ---
@@ -97,8 +97,8 @@ class Identities:
     def for_help(
         self, outer: HttpRequest, callback: Any, kwargs: Mapping[str, Any], view: Any
     ) -> Identity:
-        """Return the identity of a caller for a view that does not run: as known from a list, or
-        else as for a call.
+        """Return the identity of a caller for a view that does not run. Use the answer for a list
+        if there is one, otherwise the answer for a call.
 
         Raises:
             APIException: the view refuses the credentials.
@@ -163,16 +163,16 @@ class Identities:
             # A copy, because permissions are cached on the object itself.
             identity=(copy(user), auth, authenticator),
         )
-        # Without the headers of the question. The one that matters is compared in
-        # `RunningRequest._lent`.
+        # The key does not contain the headers. `RunningRequest._lent` compares the one that
+        # matters.
         self._loans[question[:4]] = (kwargs, loan)
 
     def lend_to(
         self, outer: HttpRequest, callback: Any, kwargs: Mapping[str, Any], request: HttpRequest
     ) -> None:
         """Lend a user to a view that runs, so that it does not hash the same password again."""
-        # Without headers: the request compares the one that matters when the view asks for the
-        # user.
+        # The key does not contain headers. The request compares the one that matters when the view
+        # asks for the user.
         key = (outer, callback, request.path, request.method)
         kept = self._loans.get(key)
         if kept is not None and kept[0] == kwargs:

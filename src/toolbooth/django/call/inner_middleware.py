@@ -1,10 +1,9 @@
 """Runs the host's middleware around one call, so that its view gets the request as it does over
 REST.
 
-A request to the MCP endpoint has passed all middleware once, with the path of the endpoint. The
-work that middleware does by path is still missing for the view that is called: it is done here,
-with the request of the call. Django's own middleware, and packages that are only about the message
-as a whole, are not run twice.
+A request to the MCP endpoint has passed all middleware once, with the path of the endpoint. Some
+middleware depends on the path. It runs here again, with the request of the call. Django's own
+middleware, and packages that are only about the message as a whole, are not run twice.
 """
 
 from __future__ import annotations
@@ -274,7 +273,7 @@ def _response_for(request: HttpRequest, error: Exception) -> Any:
 
 
 def is_inside(request: HttpRequest) -> bool:
-    """Whether a request has passed the middleware of its call."""
+    """Whether a request has already passed the middleware of its call."""
     return _CALL in vars(request)
 
 

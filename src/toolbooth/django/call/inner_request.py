@@ -59,8 +59,9 @@ def inner_request(
     vars(inner)[_PARENT] = outer
     if run:
         vars(inner)[_OUTER] = (outer, own)
-        # From here on, attributes that are set on it are set on the outer request too. A class with
-        # a `__setattr__` from the start would be called for every attribute.
+        # From here on, attributes that are set on this request are also set on the outer one. The
+        # class is changed only now, because its `__setattr__` would otherwise run for every
+        # attribute above.
         running: Any = inner
         running.__class__ = (
             _RunningAsgiRequest if isinstance(inner, ASGIRequest) else _RunningWsgiRequest
@@ -165,7 +166,7 @@ class RunningRequest:
             raise AttributeError
         user, auth, _ = loan.identity
         # All three attributes are read, one after the other. The first read sets the user, so the
-        # next ones pass.
+        # others are found.
         if vars(self).get("user") is not user:
             is_same = self.META.get("HTTP_AUTHORIZATION") == loan.authorization
             if not is_same or vars(self).get("user") is not loan.session_user:

@@ -267,8 +267,8 @@ class SyncInvocation:
         return re.sub(r"{(\w+)}", lambda each: text(values[each[1]]), self.action.path)
 
     def _match(self, path: str, values: Mapping[str, Any]) -> ResolverMatch | None:
-        """Return the action's view at a path; None if another view, or none, has it with these
-        values.
+        """Return the action's view at a path; None if the path belongs to no view or another
+        one.
         """
         resolver = get_resolver(get_urlconf())
         try:
@@ -279,9 +279,7 @@ class SyncInvocation:
         return match if is_own else None
 
     def _not_an_address(self, values: Mapping[str, Any]) -> ToolInputError:
-        """Return the refusal of values of the path. A value that fits among plausible values is not
-        blamed.
-        """
+        """Return the refusal of values in the path, without those that are valid on their own."""
         names = self.arguments.named("path")
         plausible = plausible_kwargs(self.action)
         blamed: list[str] = []
@@ -373,7 +371,7 @@ class SyncInvocation:
         return body_of(self._as_sent(body), self.media_type) if self.body_names else (b"", "")
 
     def _as_sent(self, body: Any) -> Any:
-        """Return the body; the value of the only argument if that is the whole body."""
+        """Return the body. If one argument is the whole body, return its value."""
         if self.arguments.whole and is_object(body):
             return next(iter(body.values()), None)
         return body
@@ -389,7 +387,7 @@ async def _awaited(response: Coroutine[Any, Any, Any]) -> Any:
 
 
 def _is_whole(match: ResolverMatch, values: Mapping[str, Any]) -> bool:
-    """Whether an address was read as it was written: `5.json` is not row 5 in another format."""
+    """Whether a URL was resolved as written: `5.json` must not become row 5 in the format JSON."""
     found: Any = match  # Django's types do not know `extra_kwargs`
     given: Mapping[str, Any] = found.extra_kwargs or {}
     captured = {name: each for name, each in match.kwargs.items() if name not in given}

@@ -1,5 +1,5 @@
-"""Finds the writes that cannot take an idempotency key, and the reason: they do not run in one
-transaction with the key.
+"""Finds writes that cannot take an idempotency key, because they do not run in one transaction with
+the key.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ from django.db.transaction import Atomic
 
 from toolbooth.django.call import messages
 from toolbooth.django.describe.discovery import Action
-from toolbooth.django.describe.previews import has_transactions, in_closure
+from toolbooth.django.describe.known_code import in_closure
+from toolbooth.django.describe.previews import has_transactions
 from toolbooth.django.describe.published_models import model_of
 
 _READS = re.compile(
@@ -83,7 +84,9 @@ def _methods(action: Action) -> Iterator[Any]:
 
 
 def _is_durable(method: Any) -> bool:
-    """Whether a method has a durable block, which must be the outermost one, or is one."""
+    """Whether a method contains a durable block, or is one. A durable block must be the outermost
+    one.
+    """
     # Decorators may hide the block, so each layer of the method is examined.
     while method is not None:
         # `@transaction.atomic(durable=True)` keeps its block in the closure of the function that it
@@ -119,7 +122,7 @@ def _texts(constants: Iterable[str | tuple[Any, ...] | None]) -> Iterator[str]:
 
 
 def is_nested_durable(error: BaseException) -> bool:
-    """Whether an exception means that a durable block is not the outermost one."""
+    """Whether an exception was raised because a durable block is not the outermost one."""
     trace = error.__traceback__
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next

@@ -1,4 +1,4 @@
-"""Makes a write with an idempotency key once, however often it is sent."""
+"""Makes a write with an idempotency key only once, even if it is sent several times."""
 
 from __future__ import annotations
 
@@ -8,9 +8,11 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from django.db import connections
+
 from toolbooth.boundary.render import json_of, pieces_of
 from toolbooth.django.call import messages
-from toolbooth.django.call.caller import Caller, caller
+from toolbooth.django.call.caller import REFUSALS, Caller, caller
 from toolbooth.django.call.caller_identity import identity_parts
 from toolbooth.django.call.identities import Identity
 from toolbooth.django.call.invocation import SyncInvocation
@@ -21,7 +23,9 @@ from toolbooth.django.call.key_limits import (
     only_writing_to,
 )
 from toolbooth.django.call.replies import refusal
+from toolbooth.django.call.stock_views import begin
 from toolbooth.django.call.throttle_counts import count_again
+from toolbooth.django.call.transactions import is_after_error
 from toolbooth.django.call.undoable_statements import NotUndoable, only_undoable
 from toolbooth.django.call.used_keys import DatabaseStore, alias_of_keys
 from toolbooth.django.conf import Configuration
@@ -100,7 +104,21 @@ class KeyedWrite:
             if told is None:
                 raise
             raise told from error
+        if not begun:
+            self._must_still_be_let_in(who, sent, identity)
         return value_of_receipt(receipt)
+
+    def _must_still_be_let_in(self, who: Caller, sent: Json, identity: Identity) -> None:
+        """Raise the refusal of an `initial` of the project's own. `identify` has asked the
+        permissions of the view only, and a repeated call does not run it.
+        """
+        view = self.view(who, sent)
+        # Known already: a password is hashed once.
+        view.request.user, view.request.auth, view.request._authenticator = identity
+        try:
+            begin(view)
+        except REFUSALS as error:
+            raise refusal(view.handle_exception(error), self.tool) from error
 
     def _rolled_back(self, who: Caller, sent: Json, begun: list[bool]) -> None:
         _forget_run(who)
@@ -118,13 +136,16 @@ class KeyedWrite:
         return json_of(value)
 
     def _told(self, error: Exception, alias: str) -> ToolInputError | None:
-        """Return the refusal of a key that cannot be used; None for another error."""
+        """Return the refusal for an error about a key; None for any other error."""
         if isinstance(error, KeyReused):
             return self._refusal(server_messages.KEY_REUSED, "key-reused")
         if isinstance(error, WrittenElsewhere):
             return self._refusal(messages.other_database(error.alias, alias))
         if isinstance(error, NotUndoable):
             return self._refusal(messages.not_with_key(error.why))
+        # In a project that runs each request in a transaction, the view fails without a key too.
+        if is_after_error(error) and not connections[alias].settings_dict["ATOMIC_REQUESTS"]:
+            return self._refusal(messages.not_with_key(messages.CONTINUES_AFTER_ERROR))
         return self._refusal(messages.DURABLE) if is_nested_durable(error) else None
 
     def _refusal(self, why: str, code: ProblemCode = "invalid") -> ToolInputError:
@@ -189,7 +210,7 @@ def _identified(call: SyncInvocation, who: Caller, sent: Json) -> Identity:
 
 
 def _view(call: SyncInvocation, who: Caller, sent: Json) -> Any:
-    """Return the view of a call, which has not run."""
+    """Return the view of a call before it runs."""
     slots = call.arguments.slots
     # The body is left out: a list of rows is not among the view's own arguments.
     of_request = {

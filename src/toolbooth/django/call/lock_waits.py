@@ -1,5 +1,5 @@
-"""Bounds the time that a statement waits for a row that another transaction holds, while a key is
-claimed. The bound is removed before the view runs.
+"""Limits the time for which a statement waits for a row that another transaction has locked, while
+a key is claimed. The limit is removed before the view runs.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _SQLITE_CODES = frozenset((5, 6))
 
 
 def is_contention(error: BaseException, vendor: str) -> bool:
-    """Whether an error of a database means that another transaction is in the way."""
+    """Whether a database error was caused by another transaction."""
     # Django wraps the exception of the driver, which has the code.
     cause: Any = error.__cause__
     match vendor:

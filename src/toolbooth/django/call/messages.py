@@ -14,6 +14,9 @@ DURABLE = "cannot be used here: the view commits by itself (transaction.atomic(d
 CONTENT_NOT_KEPT = (
     "it returns images or other content, which cannot be kept for a key. Its writes were undone"
 )
+CONTINUES_AFTER_ERROR = (
+    "the view continues after an error of the database, which is not possible in a transaction"
+)
 SWITCHED_OFF = "is switched off on this server"
 NOT_MIGRATED = (
     "this server cannot keep idempotency keys yet: its table is missing (manage.py migrate). "

@@ -1,5 +1,5 @@
-"""Finds the next steps of an agent after the API has refused a call: the rows that exist instead of
-a missing one, the tool to call next, and the time to try again.
+"""Finds the next step after the API has refused a call: existing rows in place of a missing one,
+the tool to call next, or the time to try again.
 
 Only rows and tools that this caller may list and call are named.
 """
@@ -38,17 +38,23 @@ _MOST_KEYS = 100
 
 
 def with_existing_rows(
-    problem: Problem, arguments: Arguments, who: Caller, serializer: Callable[[], Any]
+    problem: Problem,
+    arguments: Arguments,
+    who: Caller,
+    serializer: Callable[[], Any],
+    sent: Any = None,
 ) -> Problem:
-    """Return the problem of a row that does not exist, with the rows that do. `serializer` makes
-    the serializer that reads the body for this caller.
+    """Return the problem of a missing row, and add the existing rows. `serializer` makes the
+    serializer that reads the body for this caller; `sent` are the arguments, if they are not those
+    of the whole call.
     """
     relation = _relation_at(arguments.relations, problem.path)
     if problem.kind != NO_SUCH_ROW or relation is None:
         return problem
     path = arguments.path_in_body(relation.path)
     taken = partial(_rows_taken, serializer, path)
-    what = _what_is_missing(problem, relation, who, taken)
+    arguments_sent = who.sent if sent is None else sent
+    what = _what_is_missing(problem, relation, arguments_sent, taken)
     existing = _existing(relation, who, taken)
     ways = [what, existing, _tool_to_create(relation.model, who)]
     return replace(problem, message="; ".join(filter(None, ways)))
@@ -74,13 +80,13 @@ def _relation_at(relations: Any, path: JsonPath) -> Relation | None:
 
 
 def _what_is_missing(
-    problem: Problem, relation: Relation, who: Caller, taken: Callable[[], Any]
+    problem: Problem, relation: Relation, arguments: Any, taken: Callable[[], Any]
 ) -> str:
     """Return the message for rows that do not exist. REST framework's message is about keys of
     objects; this one has the values as sent, if they can be found.
     """
     try:
-        sent = look_up(who.sent, problem.path)
+        sent = look_up(arguments, problem.path)
     except (LookupError, TypeError):
         sent = None
     items: list[Any] = sent if is_array(sent) else [sent]
@@ -107,7 +113,7 @@ def _without_row(keys: list[Any], relation: Relation, taken: Callable[[], Any]) 
 
 
 def _keys_in(rows: Any, key: str, wanted: list[Any]) -> set[str] | None:
-    """Return those of the keys that rows have; None if one of them is not a possible key."""
+    """Return the keys that belong to rows; None if one of them cannot be a key."""
     try:
         known = rows.filter(**{f"{key}__in": wanted}).values_list(key, flat=True)
         return set(map(str, known))

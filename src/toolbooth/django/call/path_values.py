@@ -19,14 +19,13 @@ _DEEPEST = 2
 
 
 def path_values(names: Sequence[str], sent: Any) -> Json:
-    """Return the arguments of the path, flat or in the one wrapper that has all of them; empty if
-    they are not there.
+    """Return the arguments of the path. They may be flat, or all in one wrapper. Return an empty
+    dict if they are missing.
     """
     if not names:
         return {}
     for found in _objects(sent, _DEEPEST):
-        # A call may be malformed elsewhere and still name its row. Then the view is asked for that
-        # row.
+        # A malformed call may still name its row. Then the view is checked for that row.
         if all(isinstance(found.get(name), str | int) for name in names):
             return {name: found[name] for name in names}
     return {}

@@ -25,7 +25,7 @@ from toolbooth.django.call.key_limits import is_nested_durable
 from toolbooth.django.call.replies import refusal
 from toolbooth.django.call.running_serializer import WATCH
 from toolbooth.django.call.throttle_counts import count_again
-from toolbooth.django.call.transactions import Transaction
+from toolbooth.django.call.transactions import Transaction, is_after_error
 from toolbooth.django.call.undoable_statements import NotUndoable, only_undoable
 from toolbooth.django.describe.discovery import is_promised
 from toolbooth.django.describe.previews import (
@@ -42,13 +42,15 @@ from toolbooth.server.controls import split_controls
 _MARK: Json = {"preview": True, "written": "nothing"}
 """The first keys of the receipt of a preview."""
 
+_AFTER_ERROR = call_messages.not_previewed(call_messages.CONTINUES_AFTER_ERROR)
+
 _NOT_FOR_THE_WRITE = ("preview", "idempotency_key")
 """Control arguments that are not passed to the write: a preview claims no key."""
 
 
 class _NotKnown(BaseException):
-    """Ends a view whose serializer may do more than write rows. It is not an Exception, so that a
-    project's own `except Exception` does not catch it.
+    """Ends a view whose serializer may do more than write rows. It derives from BaseException, so
+    that a project's own `except Exception` does not catch it.
     """
 
     def __init__(self, why: str) -> None:
@@ -104,11 +106,14 @@ class Previewable:
     def _rolled_back(self, who: Caller, sent: Json, others: Json) -> Any:
         with Transaction(connections) as everywhere:
             try:
-                # Asked here, because only now it is known in which databases a transaction has
-                # begun.
+                # This is checked here, because only now it is known in which databases a
+                # transaction has begun.
                 self._must_be_possible(everywhere)
                 self.call.within(who, sent, partial(self._must_still_be_known, who, sent))
                 receipt = self._watched(others, everywhere)
+                # The view has caught the error, and the write itself would continue.
+                if everywhere.is_broken():
+                    raise self._refusal(_AFTER_ERROR)
                 # Deferred constraints are checked at the commit, which a preview never reaches.
                 refused = [alias for alias in everywhere.aliases if _is_refused(alias)]
                 broken = {alias: _broken_links(alias) for alias in refused}
@@ -122,8 +127,8 @@ class Previewable:
         return receipt
 
     def _watched(self, others: Json, everywhere: Transaction) -> Any:
-        """Run the write. If previews of this view were not promised, its serializers are checked
-        while it runs.
+        """Run the write. Unless the author has promised that this view can be previewed, its
+        serializers are checked while it runs.
         """
         is_known = is_promised(self.call.action)
         token = WATCH.set(None if is_known else self._must_only_write)
@@ -134,6 +139,10 @@ class Previewable:
             raise self._refusal(found.why) from None
         except NotUndoable as error:
             raise self._refusal(call_messages.not_previewed(error.why)) from error
+        except DatabaseError as error:
+            if is_after_error(error):
+                raise self._refusal(_AFTER_ERROR) from error
+            raise
         except RuntimeError as error:
             if is_nested_durable(error):
                 raise self._refusal(messages.COMMITS_ITSELF) from error
@@ -238,9 +247,7 @@ def _attributes(of: Any) -> dict[str, Any]:
 
 
 def _state_of_session(session: Any) -> dict[str, Any]:
-    """Return the key of a session, whether it was changed, and its contents if they have
-    been read.
-    """
+    """Return the key of a session, its `modified` flag, and its contents if they have been read."""
     found = dict(_attributes(session))
     # A view may change a list or an object inside the session in place.
     if "_session_cache" in found:

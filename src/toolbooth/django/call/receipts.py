@@ -1,7 +1,7 @@
-"""Makes the receipt of a write: which row it was, and which fields were set, defaulted, stored with
-another value, or not stored.
+"""Makes the receipt of a write.
 
-It is small, and it also shows that a write had no effect. With `verify: true` the whole object is
+It names the row and the fields that were set, defaulted, stored with another value, or not stored.
+It is short, and also shows that a write had no effect. With `verify: true` the whole object is
 returned.
 """
 
@@ -55,7 +55,9 @@ RECENT_SECONDS = 600
 """The age up to which a create counts as possibly repeated by another one."""
 
 _PAUSE = 60
-"""Seconds for which a cache that has failed is not used, so that it does not slow down writes."""
+"""After a failure, the cache is not used for this many seconds, so that it does not slow down
+writes.
+"""
 
 Earlier = Callable[[Any, Json], Json | None]
 """A function that finds the row that a create may repeat, from the new row and its key."""
@@ -138,8 +140,8 @@ class ReceiptedWrite:
         self, row: StoredRow, saves: Saves, before: RowBefore | None, earlier: Earlier
     ) -> Json:
         same, changed = before.comparison(row) if before is not None else ([], {})
-        # A field with the value that it had before need not have been saved, so it is no reason to
-        # read the row again.
+        # A field that still has its old value need not have been saved, so the row is not read
+        # again for it.
         read_back = row.read_back(saves, [name for name in row.sent if name not in same])
         # The row was read again, so its values may differ from those compared above.
         if read_back is not row:
@@ -180,8 +182,8 @@ class ReceiptedWrite:
         return [name for name in names if name in listed or name in own]
 
     def _old_and_new(self, row: StoredRow, changed: Mapping[str, tuple[Any, Any]]) -> Json:
-        """Return the old and new values of the fields that were sent, if the view's response shows
-        them in the same form: a serializer of the author's own may mask values.
+        """Return the old and new values of the sent fields. A field is left out if the view's
+        response shows it in another form, because the author's serializer may mask it.
         """
         if not changed or not (row.is_plain and row.is_reader):
             return {}

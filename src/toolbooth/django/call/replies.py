@@ -1,4 +1,4 @@
-"""Turns the response of a view into a value, or into problems in the names of the arguments that
+"""Converts the response of a view to a value, or to problems with the names of the arguments that
 were sent.
 """
 
@@ -7,7 +7,7 @@ from __future__ import annotations
 import json
 import logging
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any, cast
@@ -200,10 +200,7 @@ def refusal(
     if status == 401 and (action is None or not caller().lets_in(action, response)):
         caller().challenge = response.get("WWW-Authenticate", "")
     who = caller()
-    found = problems_of(response, arguments, action)
-    serializer = partial(_serializer_of, response)
-    told = [with_existing_rows(each, arguments, who, serializer) for each in found]
-    problems = [_with_choices(each, arguments) for each in told]
+    problems = explained(problems_of(response, arguments, action), response, arguments)
     # The agent can correct the arguments. With other statuses, such as 404 or 409, other arguments
     # may not help.
     if status in (400, 422) and problems:
@@ -223,14 +220,26 @@ def refusal(
     return ToolError(tool, message, {"status": status, "problems": details})
 
 
+def explained(
+    problems: Iterable[Problem], response: Any, arguments: Arguments, sent: Any = None
+) -> list[Problem]:
+    """Return the problems of a response with the values that would be accepted: the choices of a
+    field, the rows that exist. `sent` are the arguments of one row.
+    """
+    serializer = partial(_serializer_of, response)
+    who = caller()
+    told = (with_existing_rows(each, arguments, who, serializer, sent) for each in problems)
+    return [_with_choices(each, arguments) for each in told]
+
+
 def _serializer_of(response: Any) -> Any:
     """Return the serializer of the view that has responded."""
     return response.renderer_context["view"].get_serializer()
 
 
 def _with_choices(problem: Problem, arguments: Arguments) -> Problem:
-    """Return a problem with a choice, with all the choices in the message: REST framework's message
-    lacks them.
+    """Return the problem of an invalid choice, and add all choices to its message, because REST
+    framework does not list them.
     """
     node: Any = {"properties": arguments.properties}
     for step in problem.path:
@@ -251,8 +260,8 @@ def _sentence(problem: Problem, arguments: Arguments) -> str:
 
 
 def _is_untouched(response: Any, action: Action | None) -> bool:
-    """Whether a refusal left no changes: it was raised, not returned, and Django rolls back the
-    changes of a view that raises.
+    """Whether a refused view has changed nothing. That is so if it raised the refusal and Django
+    rolls back its changes.
     """
     free = getattr(action and action.callback, "_non_atomic_requests", None)
     atomic = all(each.settings_dict["ATOMIC_REQUESTS"] for each in connections.all())

@@ -13,13 +13,9 @@ from toolbooth.django.call.caller import REFUSALS, Caller
 from toolbooth.django.call.invocation import SyncInvocation
 from toolbooth.django.call.replies import as_json
 from toolbooth.django.call.same_value import is_unchanged
+from toolbooth.django.call.stock_views import begin, is_stock_list, is_stock_retrieve, lets_in
 from toolbooth.django.call.stored_row import StoredRow
-from toolbooth.django.call.visible_rows import (
-    VisibleRows,
-    is_stock_list,
-    is_stock_retrieve,
-    rows_of,
-)
+from toolbooth.django.call.visible_rows import VisibleRows, rows_of
 from toolbooth.django.describe.date_forms import showing_as_taken
 from toolbooth.jsonvalue import Json
 
@@ -46,8 +42,8 @@ class RowBefore:
 
     @classmethod
     def of(cls, call: SyncInvocation, who: Caller, sent: Json) -> RowBefore | None:
-        """Return the row of an update; None if the caller cannot read it: the view refuses the call
-        itself, or the receipt has no comparison.
+        """Return the row of an update; None if the caller cannot read it. Then the view refuses the
+        call, or the receipt has no comparison.
         """
         try:
             view = call.view(who, sent)
@@ -69,8 +65,8 @@ class RowBefore:
             return None
 
     def comparison(self, row: StoredRow) -> tuple[list[str], dict[str, tuple[Any, Any]]]:
-        """Return the fields that were sent and are the same as before, and all fields that have
-        changed, with their old and new values.
+        """Return the sent fields that are unchanged, and all changed fields with their old and new
+        values.
         """
         if row.row is None:
             return [], {}
@@ -90,7 +86,7 @@ class RowBefore:
         return same, changed
 
     def has_only(self, others: Iterable[str]) -> bool:
-        """Whether the other fields that have changed can only be set by the view itself."""
+        """Whether only the view itself can have set the other changed fields."""
         return all(self.serializer.fields[name].read_only for name in others)
 
 
@@ -104,8 +100,9 @@ def _as_read(call: SyncInvocation, who: Caller, sent: Json, view: Any) -> tuple[
     callback: Any = call.action.callback
     actions: Any = getattr(callback, "actions", None)
     has_get = hasattr(callback.cls, "get") if actions is None else actions.get("get") == "retrieve"
-    if has_get and is_stock_retrieve(callback.cls):
+    if has_get and lets_in(callback) and is_stock_retrieve(callback.cls):
         detail = call.reading_view(who, sent, view)
+        begin(detail)
         return detail.get_object(), detail.get_serializer()
     # No stock GET at this address shows the row. A list may.
     row = view.get_object()
@@ -119,8 +116,8 @@ def _as_read(call: SyncInvocation, who: Caller, sent: Json, view: Any) -> tuple[
 def _shown(serializer: Any, held: Json, reader: Any, row: Any) -> Iterable[str]:
     """Return the fields that the serializer for reading shows in the same form as this one."""
     cls: Any = reader.__class__
-    # The project's own code may mask or compute values. Only those are compared that come out the
-    # same.
+    # The project's own code may mask or compute values. Only fields that both serializers show in
+    # the same form are compared.
     if cls.to_representation is not _stock.to_representation:
         shown = as_json(reader.to_representation(row))
         return [name for name, value in held.items() if name in shown and shown[name] == value]

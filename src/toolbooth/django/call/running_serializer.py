@@ -30,8 +30,8 @@ _JOINTS = re.compile(r"[.\[]")
 
 
 class FieldsNotRead(BaseException):
-    """Ends a view whose serializer would ignore fields. It is not an Exception, so that a project's
-    own `except Exception` does not catch it and write the row without the fields.
+    """Ends a view whose serializer would ignore fields. It derives from BaseException, so that a
+    project's own `except Exception` does not catch it and write the row without the fields.
     """
 
     def __init__(self, serializer: Any, paths: list[JsonPath]) -> None:
@@ -80,7 +80,9 @@ class Reading:
             self.names.update(sent if reads_by_own_code(item) else own_fields(item))
 
     def tell_unread(self) -> None:
-        """Note the fields that no serializer has read, if one has read any of the body."""
+        """Note the fields that no serializer has read. If no serializer has read any field, nothing
+        is noted.
+        """
         noted = UNREAD.get()
         if noted is not None and self.names:
             noted |= _names_in(self.body) - self.names
@@ -149,8 +151,8 @@ WATCH: ContextVar[Callable[[Any], None] | None] = ContextVar("toolbooth_watch", 
 
 @contextmanager
 def noting_unread() -> Generator[set[str]]:
-    """While this is open, the fields are noted that no serializer of a view has read. The view may
-    have read them by its own code.
+    """While this is open, note the fields that no serializer of a view has read. The view's own
+    code may have read them.
     """
     found: set[str] = set()
     token = UNREAD.set(found)

@@ -17,7 +17,9 @@ _SETS: tuple[type, ...] = (serializers.ManyRelatedField, serializers.MultipleCho
 
 
 def is_same(sent: Any, stored: Any, field: Any) -> bool:
-    """Whether `stored`, as the serializer's field shows it, is the value that was sent."""
+    """Whether the stored value equals the sent one. `stored` is in the form of the serializer's
+    field.
+    """
     if same_json(sent, stored):
         return True
     # In a document `1` and `"1"` are different values, so only equal JSON counts.
@@ -34,8 +36,8 @@ def is_same(sent: Any, stored: Any, field: Any) -> bool:
 
 
 def is_unchanged(old: Any, new: Any, field: Any) -> bool:
-    """Whether two values are the same, both as the serializer's field shows them: only decimals
-    have more than one form there.
+    """Whether two values are the same. Both are in the form of the serializer's field, in which
+    only decimals have more than one form.
     """
     if same_json(old, new):
         return True
@@ -61,7 +63,7 @@ def _is_same_scalar(sent: Any, stored: Any, field: Any) -> bool:
     # A text field accepts the number 5, and stores `"5"`.
     if isinstance(field, serializers.CharField) or field is None:
         return str(sent) == str(stored)
-    # Two texts may mean one moment: `10:00Z` and `11:00+01:00`.
+    # Two texts may be the same time: `10:00Z` and `11:00+01:00`.
     read = _stock_reader(field)
     try:
         return read(field, sent) == read(field, stored)

@@ -1,5 +1,5 @@
-"""Finds the fate of each field that was sent, in the row of a view's response. The columns that are
-saved while the view runs are noted, so that a row that was saved completely is not read again.
+"""Compares each field that was sent with the row in a view's response. The columns that are saved
+while the view runs are noted, so a row that was saved completely need not be read again.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from toolbooth.django.describe.date_forms import MOMENTS, showing_as_taken
 from toolbooth.jsonvalue import Json
 
 Fate = Literal["set", "accepted", "stored_as", "not_stored"]
-"""The fate of a field: the row shows its value; it can be written but is never shown; the row shows
-another value; the row does not show it.
+"""The outcome for a field: the row shows its value; the field is write-only; the row shows another
+value; or the row does not show the field.
 """
 
 _stock: Any = serializers.Serializer
@@ -157,7 +157,7 @@ class StoredRow:
         return replace(self, row=found, value=self.saved.to_representation(found))
 
     def fates(self) -> dict[str, Fate]:
-        """Return the fate of each field that was sent."""
+        """Return the outcome for each field that was sent."""
         fates: dict[str, Fate] = {}
         stored: Json = {}
         fields = self._fields(self.sent)

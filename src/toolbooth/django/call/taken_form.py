@@ -1,4 +1,4 @@
-"""Shows values in receipts in the form in which they are taken."""
+"""Converts values in receipts to the form in which arguments accept them."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ Schema = Mapping[str, Any]
 
 
 def as_taken(value: Any, schema: Schema, root: Schema) -> Any:
-    """Return a value in the declared form of its argument, as deep as it goes: REST framework
-    writes decimals as text. `root` is the schema that references are relative to.
+    """Return a value in the declared form of its argument, at every depth: REST framework writes
+    decimals as text. `root` is the schema that references are relative to.
     """
     forms = list(_forms(schema, root))
     if isinstance(value, str):

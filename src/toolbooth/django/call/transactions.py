@@ -12,6 +12,16 @@ from django.db import transaction
 logger = logging.getLogger("toolbooth.django")
 
 
+def is_after_error(error: BaseException) -> bool:
+    """Whether an exception means that a view has continued after an error of the database. That is
+    only possible outside of a transaction, or with a block `atomic()` around the statement.
+    """
+    cause: Any = error.__cause__
+    # psycopg 3 has `sqlstate`, psycopg2 has `pgcode`.
+    code = getattr(cause, "sqlstate", None) or getattr(cause, "pgcode", None)
+    return isinstance(error, transaction.TransactionManagementError) or code == "25P02"
+
+
 class Transaction:
     """One transaction over these databases, or a part of one: all its changes are kept, or none."""
 
@@ -34,6 +44,10 @@ class Transaction:
 
     def __exit__(self, *error: Any) -> None:
         self._open.__exit__(*error)
+
+    def is_broken(self) -> bool:
+        """Whether an error has made one of these transactions unusable."""
+        return any(transaction.get_rollback(using=alias) for alias in self.aliases)
 
     def undo(self) -> None:
         """Mark all changes of this part to be rolled back."""

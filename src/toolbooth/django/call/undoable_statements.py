@@ -83,7 +83,7 @@ def only_undoable(aliases: Iterable[str]) -> Generator[None]:
 
 
 def _obstacle(connection: Any, sql: str) -> str | None:
-    """Return why a rollback would not undo a statement; None if it would."""
+    """Return the reason why a rollback would not undo a statement; None if it would undo it."""
     ending = statement_that_ends(connection.vendor, sql)
     if ending is not None:
         return messages.ends_transaction(ending)
@@ -97,8 +97,8 @@ def _obstacle(connection: Any, sql: str) -> str | None:
 
 
 def statement_that_ends(vendor: str, sql: str) -> str | None:
-    """Return the first words of a statement after which the transaction is over; None for any
-    other.
+    """Return the first words of a statement that ends the transaction; None for any other
+    statement.
     """
     found = _ENDS.match(sql)
     if found is None and vendor == "mysql":

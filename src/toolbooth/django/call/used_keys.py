@@ -96,7 +96,7 @@ class DatabaseStore:
         committed: list[bool] = []
         try:
             with claimed:
-                # The first hook, so that it has run if another one fails.
+                # This hook is the first, so that it has run even if another one fails.
                 transaction.on_commit(partial(committed.append, True), using=alias)
                 reached("between-claim-and-write")
                 yield claim
@@ -105,8 +105,8 @@ class DatabaseStore:
                 if claim.receipt is None:
                     transaction.set_rollback(True, using=alias)
                 elif not _rows(alias).filter(claim=row.claim).update(receipt=claim.receipt):
-                    # The view has ignored a deadlock, for which MariaDB has rolled back all
-                    # statements before it, the key included.
+                    # The view has ignored a deadlock. MariaDB has then rolled back all earlier
+                    # statements, including the key.
                     raise InFlight(self.wait_seconds)
                 reached("between-write-and-commit")
         except DatabaseError as error:
@@ -177,7 +177,7 @@ def _committed(name: str, use: KeyUse, alias: str) -> Claim | None:
 
 
 def has_table() -> bool:
-    """Whether the table of keys exists, which a migration creates."""
+    """Whether the table of keys exists. A migration creates it."""
     names = connections[alias_of_keys()].introspection.table_names()
     return used_key_model()._meta.db_table in names
 

@@ -1,5 +1,5 @@
-"""Validates the values that no view checks: an address must be complete, a choice must be one of
-the choices, a page must be possible.
+"""Validates values that views do not check: the URL must be complete, a choice must exist, and a
+page must be valid.
 
 A view, its filters or its paginator would read such a value as if nothing had been sent. The view
 checks everything else. Values of a wrong type are refused already, and only pass through here so
@@ -71,7 +71,7 @@ class Validation:
         # A missing field of the body alone does not end the call here: the view decides whether
         # this caller must send it.
         if objections or any(name not in sent for name in self.path_names):
-            objections = [*self._missing(sent), *objections]
+            objections = [*self.missing(sent), *objections]
             raise InvalidValues(lambda: objections)
         return {"arguments": sent}
 
@@ -87,7 +87,7 @@ class Validation:
         except InvalidValues as error:
             yield from error.objections
 
-    def _missing(self, sent: Json) -> Iterator[Objection]:
+    def missing(self, sent: Json) -> Iterator[Objection]:
         """Yield all missing arguments. The view is not called any more, so it cannot report those
         of its own.
         """
@@ -128,8 +128,8 @@ class Validation:
         return messages.empty_filter(self._without_value(name.partition("__")[0]))
 
     def about_unknown(self, path: JsonPath) -> str | None:
-        """Return the reason why a control argument is not accepted. For a lookup that the view does
-        not have, return another way to find rows without a value.
+        """Return the reason why a control argument is not accepted. For an unknown lookup, return
+        another way to find rows without a value.
         """
         *above, name = path
         if not above and name in self.arguments.withheld:
@@ -213,7 +213,7 @@ def _is_empty(value: Any, ignored: str) -> bool:
 
 
 def _no_choice(slot: Slot, value: Any) -> list[str]:
-    """Return the values that were sent and are not among the choices."""
+    """Return the sent values that are not valid choices."""
     values = value if is_array(value) else [value]
     texts = [text(each) for each in values]
     if slot.comma_separated:

@@ -1,5 +1,5 @@
 """Finds the variant of a view's tool that a call asks for: help, the next page of a result, many
-rows, a preview, or a write that is made once for its key.
+rows, a preview, or a write with a key.
 """
 
 from __future__ import annotations

@@ -5,19 +5,19 @@ them for this caller.
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from inspect import unwrap
 from typing import Any
 
 from django.db import transaction
 from django.db.models import Q
 from django.db.models.expressions import RawSQL
 from django.urls import get_resolver, get_urlconf
-from rest_framework.mixins import ListModelMixin, RetrieveModelMixin
 
 from toolbooth.django.call.caller import Caller
 from toolbooth.django.call.inner_request import inner_request
+from toolbooth.django.call.shown_links import nested_in, shows_one_of
+from toolbooth.django.call.stock_views import begin, is_stock_list, lets_in, shows_each_row
 from toolbooth.django.describe.discovery import Action
 from toolbooth.django.describe.model_words import NAMES_OF_ROWS
 from toolbooth.django.describe.published_models import ModelClass, PublishedModels, path_names
@@ -27,6 +27,9 @@ from toolbooth.jsonvalue import is_mapping, quoted
 logger = logging.getLogger("toolbooth.django")
 
 _NONE = Q(pk__in=())
+
+_MOST_COMPARED = 1_000
+"""The most rows without a visible change that are searched for again after a statement."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,16 +43,42 @@ class VisibleRows:
     path_values: Mapping[str, Any]
     _views: dict[ModelClass, list[Any]] = field(default_factory=dict[ModelClass, list[Any]])
 
-    def count(self, model: Any, alias: str, keys: RawSQL) -> int:
-        """Return the number of the rows with these keys that the caller can read."""
+    def count(
+        self, model: Any, alias: str, keys: RawSQL, columns: frozenset[str]
+    ) -> Callable[[], int]:
+        """Return the number of the rows with these keys that the caller can read, as a function to
+        be called after the statement that changes these columns. Without columns, it deletes them.
+        """
         try:
             # A query that fails must not spoil the transaction of the call.
             with transaction.atomic(using=alias):
                 rows = model._base_manager.using(alias).filter(pk__in=keys)
-                return rows.filter(self._condition(model)).count()
+                if columns:
+                    return self._changed(model, rows, alias, _attributes(model, columns))
+                number = rows.filter(self._condition(model)).count()
+                return lambda: number
         except Exception:
             logger.debug("the rows of %r cannot be counted", model, exc_info=True)
-            return 0
+            return _none
+
+    def _changed(
+        self, model: Any, rows: Any, alias: str, attributes: frozenset[str]
+    ) -> Callable[[], int]:
+        """Return the number of the rows in which the caller can read the change, or that the caller
+        cannot read any more after it.
+        """
+        in_field = self._condition(model, attributes)
+        shown: int = rows.filter(in_field).count()
+        unshown = rows.filter(self._condition(model)).exclude(in_field)
+        others = list(unshown.values_list("pk", flat=True)[:_MOST_COMPARED])
+
+        def number() -> int:
+            if not others:
+                return shown
+            left = model._base_manager.using(alias).filter(pk__in=others)
+            return shown + len(others) - left.filter(self._condition(model)).count()
+
+        return number
 
     def views(self, model: ModelClass) -> list[Any]:
         """Return the views that list rows of a model for this caller, ready to be asked."""
@@ -64,7 +93,7 @@ class VisibleRows:
         the URL needs other values, or if the rows can only be known by running the view.
         """
         names = path_names(action)
-        if not names <= self.path_values.keys():
+        if not names <= self.path_values.keys() or not lets_in(action.callback):
             return None
         values = {name: str(self.path_values[name]) for name in names}
         path = action.path.format(**values)
@@ -72,26 +101,55 @@ class VisibleRows:
             request = inner_request(self.who.request, action.method, path)
             request.resolver_match = resolve(get_resolver(get_urlconf()), path)
             view = self.who.listing_view(action, request.resolver_match.kwargs, request)
+            begin(view)
         except Exception:
             return None
+        if is_stock_list(type(view)):
+            return view
         # A list by the project's own code may leave out rows of the queryset. Then it is enough
         # that each of them can be read by its key.
-        cls = action.view
-        return view if is_stock_list(cls) or is_stock_retrieve(cls) else None
+        return view if shows_each_row(view) else None
 
-    def _condition(self, model: Any) -> Q:
-        """Return the condition for the rows that the caller can read."""
+    def _condition(self, model: Any, attributes: frozenset[str] = frozenset()) -> Q:
+        """Return the condition for the rows that the caller can read. With `attributes`, only in
+        views that show one of them.
+        """
         if model._meta.auto_created:
-            # A row that links two others can be read if both of them can.
-            ends = [each for each in model._meta.concrete_fields if each.is_relation]
-            # The table of a ManyToManyField has exactly two foreign keys.
-            first, second = (self._linked(each) for each in ends)
-            return first & second
+            return self._of_links(model)
         condition = _NONE
         for view in self.views(model):
-            condition |= Q(pk__in=rows_of(view).values("pk"))
+            if not attributes or shows_one_of(view, attributes):
+                condition |= Q(pk__in=rows_of(view).values("pk"))
         for name in self.published.nested.get(model, ()):
-            condition |= self._linked(model._meta.get_field(name))
+            key = model._meta.get_field(name)
+            for view in self.views(key.related_model):
+                parents = rows_of(view)
+                nested = nested_in(view, parents, key, attributes)
+                if nested is not None:
+                    of_parents = Q(**{f"{name}__in": parents.values("pk")})
+                    condition |= of_parents & Q(pk__in=nested.values("pk"))
+        return condition
+
+    def _of_links(self, model: Any) -> Q:
+        """Return the condition for the rows of a ManyToManyField's table that the caller can read:
+        those that link two rows in the lists, if one of the lists shows its links.
+        """
+        owner: Any = model._meta.auto_created
+        # Its first field is for the rows with the field, the second one for the linked rows.
+        field = next(
+            each for each in owner._meta.many_to_many if each.remote_field.through is model
+        )
+        keys = [
+            model._meta.get_field(name())
+            for name in (field.m2m_field_name, field.m2m_reverse_field_name)
+        ]
+        names = (field.name, field.remote_field.get_accessor_name() or "")
+        condition = _NONE
+        for this, that, name in zip(keys, reversed(keys), names, strict=True):
+            for view in self.views(this.related_model):
+                if shows_one_of(view, [name]):
+                    rows = rows_of(view).values("pk")
+                    condition |= Q(**{f"{this.name}__in": rows}) & self._linked(that)
         return condition
 
     def _linked(self, key: Any) -> Q:
@@ -110,20 +168,14 @@ def rows_of(view: Any) -> Any:
     return view.filter_queryset(view.get_queryset()).order_by()
 
 
-def is_stock_list(cls: Any) -> bool:
-    """Whether views of a class list the rows of their queryset, by their own serializer."""
-    return _is_stock(cls, "list", ListModelMixin)
+def _none() -> int:
+    return 0
 
 
-def is_stock_retrieve(cls: Any) -> bool:
-    """Whether views of a class show one row of their queryset, by their own serializer."""
-    return _is_stock(cls, "retrieve", RetrieveModelMixin)
-
-
-def _is_stock(cls: Any, name: str, mixin: Any) -> bool:
-    method: Any = getattr(cls, name, None)
-    # A decorated method, such as one whose responses are cached, still runs the stock code.
-    return method is not None and unwrap(method) is getattr(mixin, name)
+def _attributes(model: Any, columns: frozenset[str]) -> frozenset[str]:
+    """Return the names of the fields with these columns, and of their keys."""
+    fields = [each for each in model._meta.concrete_fields if each.column in columns]
+    return frozenset(name for each in fields for name in (each.name, each.attname))
 
 
 def in_words(view: Any, row: Any, wanted: str = "") -> str:

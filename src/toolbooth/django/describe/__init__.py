@@ -1,1 +1,1 @@
-"""URLconf -> the tools of a project, once per process. Start at `catalogue.py`."""
+"""Describes the tools of a project from its URLconf, once per process. Start at `catalogue.py`."""

@@ -1,6 +1,4 @@
-"""The arguments of a tool -> the shape that the boundary guards, and the fields that a refusal
-lists.
-"""
+"""Makes the shape of a tool's arguments for the boundary, and the list of fields for refusals."""
 
 from __future__ import annotations
 
@@ -43,7 +41,7 @@ def _shape(arguments: Arguments) -> Shape:
 
 
 def _list_only(published: Any, shape: Shape) -> None:
-    """Have refusals list only the fields that are published: some callers may send more."""
+    """Make refusals list only the published fields. Some callers may send others too."""
     if not is_object(published):
         return
     known: Json = published.get("properties") or {}

@@ -1,5 +1,5 @@
-"""One operation -> the flat arguments of one tool, and where each goes: path, query, header or
-body.
+"""Converts an operation to the flat arguments of a tool, each with its place: path, query, header
+or body.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Slot:
     ignored_characters: str = ""
     """Characters that have no meaning in the value, like spaces."""
     in_body: bool = False
-    """Whether this part of the path is needed in the body too, as the key of the row itself."""
+    """Whether this part of the path must also be in the body, as the key of the row."""
 
 
 @dataclass(slots=True)

@@ -21,7 +21,6 @@ from toolbooth.django.call.variants import variants_of
 from toolbooth.django.conf import Configuration
 from toolbooth.django.describe import messages
 from toolbooth.django.describe.arguments import arguments_of
-from toolbooth.django.describe.candidate_names import fitting
 from toolbooth.django.describe.contracts import (
     access_check_of_function,
     access_check_of_view,
@@ -238,10 +237,8 @@ class Building:
             placeholders=partial(with_placeholders, arguments),
         )
 
-    def promise_bulk(self, tool: str) -> None:
+    def promise_bulk(self, name: str, tool: str) -> None:
         """Promise a tool of its own for many rows, unless the project has a tool of that name."""
-        create = self.names[tool]
-        name = fitting(f"{create.resource}__bulk_{create.action}")
         if name not in self.actions:
             self.actions[name] = self.actions[tool]
             self.registry.promised.add(name, partial(self._add_bulk, name, tool))

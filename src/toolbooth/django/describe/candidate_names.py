@@ -1,4 +1,4 @@
-"""Generates the names that a tool may have, best first, each from its own route alone.
+"""Generates the possible names of a tool from its route, the best first.
 
 For `GET /api/organizers/{organizer}/orders/` these are `orders__list`, `organizer_orders__list`,
 `api_organizer_orders__list`, and at the end one with a short hash.

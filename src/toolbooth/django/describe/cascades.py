@@ -113,7 +113,7 @@ class _Effects:
         return (each for each in found if each not in self.below)
 
     def _names(self, found: Iterable[Any]) -> tuple[str, ...]:
-        """Return the names of the rows of those models that are published."""
+        """Return the nouns for the rows of the published models among these."""
         names = (self.published.plural(each) for each in found if each in self.published)
         return tuple(dict.fromkeys(names))[:_MOST_NAMES]
 

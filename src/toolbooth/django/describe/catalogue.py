@@ -7,7 +7,7 @@ The possible tools are found at once. Each is described when it is first called 
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -25,8 +25,8 @@ from toolbooth.django.describe.declared_bodies import (
 from toolbooth.django.describe.discovery import Action, discover, full_updates
 from toolbooth.django.describe.left_out import LeftOut, patterns_without_tools
 from toolbooth.django.describe.locked_names import LockedNames, lock_complaints, locked_names
-from toolbooth.django.describe.name_patterns import includes
-from toolbooth.django.describe.names import Name, named, parted
+from toolbooth.django.describe.name_patterns import excludes, includes
+from toolbooth.django.describe.names import Name, name_for_many, named, parted
 from toolbooth.django.describe.published_models import PublishedModels, published_models
 from toolbooth.django.describe.verbatim import verbatim_mistakes
 from toolbooth.django.describe.warm_file import Project, WarmFile, warm_path
@@ -134,7 +134,8 @@ class Catalogue:
     def _look_at_settings(self) -> None:
         chosen, found = self.configuration, self.building
         of_views = [name for name, _ in self.named]
-        every = [*self.hand_written, *of_views, *map(parted, found.actions)]
+        for_many = [many for _, many in _names_for_many(chosen, self.named)]
+        every = [*self.hand_written, *of_views, *for_many, *map(parted, found.actions)]
         found.unused_patterns += patterns_without_tools(chosen, every)
         unused = unused_patterns_of_bodies(chosen, of_views)
         complaints = lock_complaints(self.locked, self.named)
@@ -234,13 +235,20 @@ def _promise(made: Building, included: Sequence[tuple[Name, Action]]) -> None:
     actions = [action for _, action in included]
     made.published = replace(published_models(actions), needs=made.needs)
     made.repeating = full_updates(actions)
-    creates: list[str] = []
     for name, action in included:
         if made.chosen.updates == "partial" and action in made.repeating:
             made.left_out.append(LeftOut(name.tool, messages.ONLY_PARTIAL_UPDATES))
             continue
         made.promise(name, action)
+    for tool, many in _names_for_many(made.chosen, included):
+        if not excludes(made.chosen, many):
+            made.promise_bulk(many.tool, tool)
+
+
+def _names_for_many(
+    chosen: Configuration, named_actions: Sequence[tuple[Name, Action]]
+) -> Iterator[tuple[str, Name]]:
+    """Yield each tool that creates one row, with the name of the tool for many rows beside it."""
+    for name, action in named_actions if chosen.bulk_tools else ():
         if action.name == "create":
-            creates.append(name.tool)
-    for tool in creates if made.chosen.bulk_tools else ():
-        made.promise_bulk(tool)
+            yield name.tool, name_for_many(name)

@@ -1,4 +1,6 @@
-"""One operation -> the contract of its tool, its annotations, and the check of who may see it."""
+"""Makes the contract of an operation's tool, its annotations, and the check of the callers who may
+see it.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,7 @@ def access_check_of_function(tool: str, action: Action) -> Exception | None:
 
 
 def contract_of(name: str, description: str, arguments: Arguments) -> Contract:
-    """Return a contract whose shape the boundary guards, and whose values REST framework validates:
+    """Return the contract. The boundary checks its shape, and REST framework validates its values
     once, in the view.
     """
     published = arguments.schema(arguments.properties)
@@ -42,6 +44,7 @@ def contract_of(name: str, description: str, arguments: Arguments) -> Contract:
         listing_schema=brief(arguments),
         validate=validation,
         about_unknown=validation.about_unknown,
+        unsent=validation.missing,
         controls=arguments.controls,
     )
 

@@ -1,4 +1,4 @@
-"""The URLconf -> every action of every REST framework view in it."""
+"""Finds every action of every REST framework view in the URLconf."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""A body, as drf-spectacular describes it and as the serializer's fields read it -> the schemas to
-publish, and those of all accepted values.
+"""Converts a body, from drf-spectacular's description and the serializer's fields, to the schemas
+to publish and the schemas of all accepted values.
 
-The two differ where REST framework accepts more than is worth publishing: a decimal is published as
-a number, and accepted as text too.
+They differ because REST framework accepts more than is published: a decimal is published as a
+number, but also accepted as text.
 """
 
 from __future__ import annotations
@@ -130,7 +130,7 @@ class _BodyReader:
                 continue
             made.properties[name], made.wide[name] = found.published, found.wide
             if self.creates and name not in required and _is_null_if_left_out(fields.get(name)):
-                # To leave the field out has the same effect as null, so refusals may advise it.
+                # Leaving the field out has the same effect as null, so refusals may advise it.
                 made.wide[name] = {**found.wide, "default": None}
             if found.relations is not None:
                 made.relations[name] = found.relations

@@ -24,6 +24,7 @@ from toolbooth.django.call.bodies import is_json
 from toolbooth.django.conf import Configuration
 from toolbooth.django.describe.declared_bodies import DeclaredBody, declared_body
 from toolbooth.django.describe.discovery import Action, is_bulk
+from toolbooth.django.describe.function_views import code_of
 from toolbooth.django.describe.openapi import Unknowable
 from toolbooth.django.describe.operations import Operation, operation
 from toolbooth.django.describe.spectacular import describing
@@ -81,8 +82,8 @@ def _difference_of_delete(action: Action, declared: DeclaredBody) -> Kind | None
 
 
 def _difference_of_create(action: Action, declared: DeclaredBody) -> Kind | None:
-    """Return the difference for a create. A view that is marked, although the guess was no, is left
-    alone: its author declared it, and earlier versions did not know the mark.
+    """Return the difference for a create. There is none for a view with the mark, even if the guess
+    was no: earlier versions did not know the mark.
     """
     if is_bulk(action) or not takes_lists(action.view):
         return None
@@ -119,8 +120,7 @@ def reads_body(action: Action) -> bool:
 
 def _words(view: type, method: str) -> list[Any]:
     """Return the names and constants in a method's code, in their order."""
-    handler: Any = getattr(view, method, None)
-    code: Any = getattr(inspect.unwrap(handler), "__code__", None)
+    code = code_of(view, method)
     if code is None:
         return []
     return [each.argval for each in dis.get_instructions(code)]

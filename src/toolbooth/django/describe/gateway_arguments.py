@@ -1,5 +1,5 @@
-"""Selects the control arguments of a tool: those that apply to it, and whose names its host has
-left free.
+"""Selects the control arguments of a tool: those that apply to it and whose names it does not use
+itself.
 """
 
 from __future__ import annotations
@@ -151,8 +151,8 @@ def _closed(names: list[str], properties: Mapping[str, Json]) -> Json:
 
 
 def _of_field(schema: Json, arguments: Arguments) -> Json:
-    """Return a field of the body for the list. A full update does not repeat the descriptions in a
-    partial update or a create.
+    """Return the schema of a body field for `tools/list`. A full update does not repeat
+    descriptions that a partial update or a create already has.
     """
     return in_words(without_words(schema) if arguments.repeats else schema)
 

@@ -1,7 +1,8 @@
-"""A body of several kinds, distinguished by one of its fields -> one flat body.
+"""Converts a body with several kinds to one flat body.
 
-This is how polymorphic serializers are described: `oneOf`, with a `discriminator` that names the
-field and has the schema for each of its values.
+This is how polymorphic serializers are described: `oneOf`, usually with a `discriminator` that
+names a field and has the schema for each of its values. Without one, only the view knows the kind,
+and its serializer is compared with the call while it runs.
 """
 
 from __future__ import annotations
@@ -9,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
+
+from drf_spectacular.utils import PolymorphicProxySerializer
 
 from toolbooth.django.describe.openapi import References
 from toolbooth.django.describe.readers import class_of
@@ -52,15 +55,29 @@ def flat_body(body: Json | None, references: References) -> tuple[Json | None, K
     # A kind without known fields cannot be checked, so the body stays as it is.
     if not all(each["properties"] for each in found.values()):
         return body, None
-    every = dict.fromkeys(name for each in found.values() for name in each["properties"])
-    properties: Json = {name: _in_any(name, found) for name in every}
+    flat = _flat(found)
     # The kinds need not declare this field. Only the mapping has all its values.
-    properties[field] = {"type": "string", "enum": list(found)}
-    required = [name for name in properties if _is_in_all(name, found)]
+    flat["properties"][field] = {"type": "string", "enum": list(found)}
     # The field with the kind is sent with every kind, whether or not the kind declares it.
     names = {kind: frozenset((*each["properties"], field)) for kind, each in found.items()}
-    flat = {"type": "object", "properties": properties, "required": required}
     return flat, Kinds(field=field, names=names)
+
+
+def joined_kinds(
+    body: Json, serializer: Any, references: References
+) -> tuple[Json, tuple[type, ...]]:
+    """Return a body whose kinds no field distinguishes, with the fields of all kinds, and the
+    classes that read the kinds. Any other body is not changed, and there are no classes.
+    """
+    # A project may correct drf-spectacular's `oneOf`, because a value may be of several kinds.
+    branches = body.get("oneOf", body.get("anyOf"))
+    # Without serializers, a field of another kind could not be refused while the view runs.
+    if not is_array(branches) or not isinstance(serializer, PolymorphicProxySerializer):
+        return body, ()
+    found = {str(at): _joined(references.inlined(each)) for at, each in enumerate(branches)}
+    if not all(each["properties"] for each in found.values()):
+        return body, ()
+    return _flat(found), serializers_of_kinds(serializer)
 
 
 def serializers_of_kinds(serializer: Any) -> tuple[type, ...]:
@@ -72,6 +89,14 @@ def serializers_of_kinds(serializer: Any) -> tuple[type, ...]:
         found = getattr(serializer, "model_serializer_mapping", ())
     each_of: Any = found.values() if is_mapping(found) else found
     return tuple(class_of(each) for each in each_of)
+
+
+def _flat(kinds: dict[str, Json]) -> Json:
+    """Return an object with the fields of all kinds. It requires those that each kind requires."""
+    every = dict.fromkeys(name for each in kinds.values() for name in each["properties"])
+    properties: Json = {name: _in_any(name, kinds) for name in every}
+    required = [name for name in properties if _is_in_all(name, kinds)]
+    return {"type": "object", "properties": properties, "required": required}
 
 
 def _in_any(name: str, kinds: dict[str, Json]) -> Json:

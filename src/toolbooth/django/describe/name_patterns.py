@@ -18,7 +18,12 @@ from toolbooth.django.describe.names import Name
 def includes(chosen: Configuration, name: Name) -> bool:
     """Whether a tool is published, by INCLUDE and EXCLUDE."""
     included = any(fnmatchcase(name.tool, pattern) for pattern in chosen.include)
-    return included and not any(takes_away(pattern, name) for pattern in chosen.exclude)
+    return included and not excludes(chosen, name)
+
+
+def excludes(chosen: Configuration, name: Name) -> bool:
+    """Whether EXCLUDE takes a tool away."""
+    return any(takes_away(pattern, name) for pattern in chosen.exclude)
 
 
 def takes_away(pattern: str, name: Name) -> bool:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain, count
 
 from toolbooth.django.describe.candidate_names import (
@@ -21,6 +21,7 @@ from toolbooth.django.describe.candidate_names import (
     fitting,
 )
 from toolbooth.django.describe.discovery import Action
+from toolbooth.django.describe.function_views import import_path_of
 
 Identity = tuple[str, str, str]
 """The owner of a name: a method, a path and a view."""
@@ -67,11 +68,7 @@ def identity_of(action: Action) -> Identity:
     """Return the identity of an action, which is the same in every process and version of a
     project.
     """
-    view = action.view
-    # REST framework gives the class of a function view the function's name only.
-    is_function = not view.__qualname__.endswith(view.__name__)
-    name = view.__name__ if is_function else view.__qualname__
-    return action.method, action.path, f"{view.__module__}.{name}"
+    return action.method, action.path, import_path_of(action.view)
 
 
 def named(
@@ -113,6 +110,17 @@ def parted(tool: str) -> Name:
     """Return a tool's name in its parts."""
     resource, _, action = tool.rpartition("__")
     return Name(tool=tool, resource=cut(resource, LONGEST_RESOURCE), action=action)
+
+
+def name_for_many(create: Name) -> Name:
+    """Return the name of the tool that creates many rows, beside the one that creates one."""
+    action = f"bulk_{create.action}"
+    candidates = create.candidates
+    if candidates is not None:
+        labels = tuple(f"bulk_{each}" for each in candidates.labels)
+        candidates = replace(candidates, labels=labels)
+    tool = fitting(f"{create.resource}__{action}")
+    return Name(tool=tool, resource=create.resource, action=action, candidates=candidates)
 
 
 def _whole(tool: str, resource: str, label: str, candidates: Candidates) -> Name:

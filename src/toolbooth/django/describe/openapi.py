@@ -1,4 +1,4 @@
-"""An operation of an OpenAPI document -> its parameters and its body, without references."""
+"""Reads the parameters and the body of an OpenAPI operation, without references."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One action -> its input (parameters and body) and its description."""
+"""Describes one action: its input (parameters and body) and its description."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from toolbooth.django.describe.declared_bodies import (
 )
 from toolbooth.django.describe.discovery import Action
 from toolbooth.django.describe.extra_context import NO_CONTEXT, ExtraContext
-from toolbooth.django.describe.kinds import Kinds, flat_body, serializers_of_kinds
+from toolbooth.django.describe.kinds import Kinds, flat_body, joined_kinds, serializers_of_kinds
 from toolbooth.django.describe.lenient_schema import (
     from_class_of_view,
     is_bare,
@@ -155,6 +155,7 @@ def operation(
         _must_be_known(schema)
     plain = _plain(schema, declared, media_type) if body is not None else None
     serializer: BaseSerializer[Any] | None = None
+    readers: tuple[type, ...] = ()
     definitions = references.definitions
     takes_list = body is not None and body.get("type") == "array"
     if plain is not None:
@@ -163,6 +164,7 @@ def operation(
         takes_list = declared.is_list
     elif body is not None:
         serializer = _serializer(schema, media_type)
+        body, readers = joined_kinds(body, serializer, references)
     takes_anything = body is not None or bool(parameters)
     is_query = action.method == "GET"
     return Operation(
@@ -179,7 +181,7 @@ def operation(
         serializer=serializer,
         plain=plain,
         kinds=kinds,
-        body_serializer=_body_serializer(view, serializer, kinds),
+        body_serializer=_body_serializer(view, serializer, kinds, readers),
         description=raw.get("description") or raw.get("summary") or "",
         lists=is_query and bool(schema._is_list_view()),
         shows=_shows(view, action),
@@ -303,13 +305,17 @@ def _serializer(schema: Any, media_type: str) -> BaseSerializer[Any] | None:
     return cast("BaseSerializer[Any]", readable(made)) if isinstance(made, BaseSerializer) else None
 
 
-def _body_serializer(view: Any, serializer: Any, kinds: Kinds | None) -> BodySerializer:
+def _body_serializer(
+    view: Any, serializer: Any, kinds: Kinds | None, readers: tuple[type, ...]
+) -> BodySerializer:
     item: Any = getattr(serializer, "child", serializer)
     if item is None:
         return BodySerializer()
     declared = original_class(item)
     if kinds is not None:  # it has no fields itself; the serializers of the kinds have them
         return BodySerializer(cls=declared, kinds=serializers_of_kinds(item), kind=kinds.field)
+    if readers:
+        return BodySerializer(cls=declared, kinds=readers)
     # A bare serializer replaces one that could not be made here, so the fields of a caller are not
     # known.
     changes = is_bare(item) or chooses_fields(item)

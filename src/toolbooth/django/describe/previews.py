@@ -5,8 +5,6 @@ can promise the same with `@mcp_preview`.
 
 from __future__ import annotations
 
-import functools
-import inspect
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
@@ -19,12 +17,9 @@ from rest_framework.generics import GenericAPIView
 from toolbooth.django.describe import messages
 from toolbooth.django.describe.cascades import cascade_of
 from toolbooth.django.describe.discovery import Action, is_promised
+from toolbooth.django.describe.known_code import OF_EVERY_VIEW, first_own, is_known_throughout
 from toolbooth.django.describe.published_models import model_of
 
-_OF_EVERY_VIEW = (
-    *("dispatch", "initialize_request", "initial", "handle_exception", "finalize_response"),
-    *("get_success_headers", "get_exception_handler"),
-)
 _OF_VIEWS = {
     "create": ("post", "create", "perform_create"),
     "update": ("put", "update", "perform_update", "get_object"),
@@ -41,9 +36,6 @@ _OF_MANAGERS = (
     *("create", "bulk_create", "get_or_create", "update_or_create", "update", "bulk_update"),
     *("delete", "_insert", "_update", "_raw_delete", "using", "db_manager"),
 )
-
-_PACKAGES = ("django", "rest_framework", "toolbooth")
-"""The packages whose code has known effects."""
 
 
 def obstacle(action: Action, serializer: Any, middleware: Iterable[str] = ()) -> str:
@@ -88,10 +80,10 @@ def _of_view(action: Action) -> str:
     is_standard = _METHODS.get(action.name) == action.method
     if not is_standard or not issubclass(view, GenericAPIView):
         return messages.OWN_ACTION
-    own = _first_own(action.view, (*_OF_EVERY_VIEW, *_OF_VIEWS[action.name]))
+    own = first_own(action.view, (*OF_EVERY_VIEW, *_OF_VIEWS[action.name]))
     if own:
         return messages.own_method("view", own)
-    return "" if _is_known_throughout(action.callback) else messages.DECORATED_VIEW
+    return "" if is_known_throughout(action.callback) else messages.DECORATED_VIEW
 
 
 def _of_serializer(action: Action, serializer: Any) -> Iterator[str]:
@@ -112,7 +104,7 @@ def _of_saves(action: str, serializer: Any) -> Iterator[str]:
     """Yield the obstacles in a serializer of one row, or of a list of rows, that may save them."""
     child = getattr(serializer, "child", serializer)
     for each in (serializer, child):
-        own = _first_own(each.__class__, _OF_SERIALIZERS)
+        own = first_own(each.__class__, _OF_SERIALIZERS)
         yield messages.own_method("serializer", own) if own else ""
     if not isinstance(child, serializers.ModelSerializer):
         return  # it saves nothing, or has its own create()
@@ -126,7 +118,7 @@ def _of_model(model: Any, action: str) -> str:
     """Return the obstacle in the model of a write: methods, managers or receivers of signals that
     are not Django's.
     """
-    own = _first_own(model, _OF_MODELS)
+    own = first_own(model, _OF_MODELS)
     if own:
         return messages.own_method("model", own)
     reason = _of_managers(model._default_manager, model._base_manager)
@@ -146,7 +138,7 @@ def _of_managers(*managers: Any) -> str:
 
 
 def _own_in_manager(manager: Any) -> str:
-    own = _first_own(manager.__class__, _OF_MANAGERS)
+    own = first_own(manager.__class__, _OF_MANAGERS)
     if own:
         return own
     try:
@@ -154,7 +146,7 @@ def _own_in_manager(manager: Any) -> str:
     except Exception:  # it may need a request
         return "get_queryset"
     # A manager of Django may return a queryset of the project's own class.
-    return _first_own(queryset.__class__, _OF_MANAGERS)
+    return first_own(queryset.__class__, _OF_MANAGERS)
 
 
 def _of_delete(model: Any) -> str:
@@ -178,7 +170,8 @@ def _of_links(serializer: Any, model: Any) -> Iterator[str]:
             other = field.related_model
             yield _of_managers(other._default_manager, other._base_manager)
             continue
-        through = (field.remote_field if field.concrete else field).through
+        # Not by `concrete`: since Django 6.1 no relation to many rows has it.
+        through = (field if field.auto_created else field.remote_field).through
         if not through._meta.auto_created:  # its rows are deleted like those of any model
             yield _of_managers(through._default_manager) or _of_delete(through)
 
@@ -187,76 +180,7 @@ def _links(model: Any) -> Iterator[tuple[str, Any]]:
     """Yield the relations of a model to many rows, by the names of their attributes."""
     for field in model._meta.get_fields():
         if field.many_to_many or field.one_to_many:
-            is_reverse = field.auto_created and not field.concrete
-            yield field.get_accessor_name() if is_reverse else field.name, field
-
-
-@functools.lru_cache(maxsize=1024)  # many models have the same managers
-def _first_own(cls: Any, names: tuple[str, ...]) -> str:
-    """Return the first method that is not Django's or REST framework's; empty if all are."""
-    for name in names:
-        # The class that defines the method, which may be a mixin of the project.
-        owner = next((each for each in cls.__mro__ if name in vars(each)), None)
-        if owner is not None and not _is_packages_own(owner, name):
-            return name
-    return ""
-
-
-def _is_packages_own(owner: Any, name: str) -> bool:
-    """Whether a method is defined in one of the known packages, and was not replaced there.
-    Monitoring tools replace methods that run for every request, so these methods are accepted
-    anyway.
-    """
-    if not _is_of_packages(owner.__module__):
-        return False
-    return name in _OF_EVERY_VIEW or _is_known(vars(owner)[name])
-
-
-def _is_known_throughout(function: Any) -> bool:
-    """Whether a function and all that it wraps or holds is of the known packages."""
-    return all(map(_is_known, _with_held(function, set())))
-
-
-def _with_held(function: Any, seen: set[int]) -> Iterator[Any]:
-    """Yield a function and, if it is a decorator's, the functions and objects that it holds."""
-    if id(function) in seen:
-        return
-    seen.add(id(function))
-    yield function
-    # A decorator keeps the function below it in `__wrapped__` or in its closure, and its own
-    # arguments in the closure.
-    held: list[Any] = [getattr(function, "__wrapped__", None), *in_closure(function)]
-    for each in held:
-        # A class or a plain value does nothing by itself.
-        is_plain = isinstance(each, type) or each.__class__.__module__ == "builtins"
-        if inspect.isroutine(each) or not is_plain:
-            yield from _with_held(each, seen)
-
-
-def in_closure(function: Any) -> Iterator[Any]:
-    """Yield the objects that a function holds in its closure, such as the block of a decorator."""
-    for cell in getattr(function, "__closure__", None) or ():
-        try:
-            yield cell.cell_contents
-        except ValueError:  # not set yet
-            continue
-
-
-def _is_known(function: Any) -> bool:
-    """Whether a function is defined in one of the known packages. `functools.wraps` changes its
-    `__module__`, but not its globals.
-    """
-    if isinstance(function, functools.partial):
-        function = function.func
-    function = getattr(function, "__func__", function)
-    found: Any = getattr(function, "__globals__", None)
-    if found is None:
-        return _is_of_packages(type(function).__module__)
-    return _is_of_packages(found.get("__name__", ""))
-
-
-def _is_of_packages(module: str) -> bool:
-    return module.partition(".")[0] in _PACKAGES
+            yield field.get_accessor_name() if field.auto_created else field.name, field
 
 
 # --- signals ---
@@ -280,7 +204,7 @@ def _receivers_of_save(model: Any) -> Iterator[bool]:
 def _has_foreign(sender: Any, *of: Any) -> bool:
     """Whether a signal of a model has a receiver that is not Django's."""
     receivers = (each for signal in of for each in _receivers(signal, sender))
-    return not all(map(_is_known_throughout, receivers))
+    return not all(map(is_known_throughout, receivers))
 
 
 def _receivers(signal: Any, sender: Any) -> Iterator[Callable[..., Any]]:

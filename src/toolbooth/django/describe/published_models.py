@@ -113,14 +113,26 @@ def path_names(action: Action) -> set[str]:
 def _nested_in(view: Any, parent: ModelClass) -> Iterator[tuple[ModelClass, str]]:
     """Yield the models nested in a view's rows, each with its foreign key to the parent."""
     # These fields are known without an instance, which may need a request.
-    declared: dict[str, Any] = getattr(view.serializer_class, "_declared_fields", {})
-    for field in declared.values():
+    serializer: Any = view.serializer_class
+    declared: dict[str, Any] = getattr(serializer, "_declared_fields", {})
+    for name, field in declared.items():
         child = getattr(field, "child", field)
-        meta: Any = getattr(child, "Meta", None)
-        model: Any = getattr(meta, "model", None)
+        model: Any = getattr(getattr(child, "Meta", None), "model", None)
         if not isinstance(child, serializers.BaseSerializer) or model is None:
             continue
+        if field.write_only or not _is_listed(name, serializer.Meta):
+            continue
         for each in model._meta.concrete_fields:
-            # The foreign key shows to which row of the list a nested row belongs.
-            if isinstance(each, ForeignKey) and each.related_model is parent:
+            # The foreign key shows to which row of the list a nested row belongs. A field with
+            # another source may show only some of the rows.
+            is_key = isinstance(each, ForeignKey) and each.related_model is parent
+            if is_key and each.remote_field.get_accessor_name() == (field.source or name):
                 yield model, each.name
+
+
+def _is_listed(name: str, meta: Any) -> bool:
+    """Whether a serializer has a declared field. One that it has inherited may be left out."""
+    fields: Any = getattr(meta, "fields", None)
+    excluded: Any = getattr(meta, "exclude", None) or ()
+    is_all = not isinstance(fields, list | tuple)
+    return name not in excluded and (is_all or name in fields)

@@ -19,6 +19,8 @@ from rest_framework.viewsets import ViewSetMixin
 
 from toolbooth.django.describe.discovery import ACTIONS, STANDARD_ACTIONS
 
+_METHODS = ("get", "post", "put", "patch", "delete")
+
 _NO_ACTION = "toolbooth_no_action"
 """The name of an action that no view has."""
 
@@ -80,8 +82,9 @@ def _is_beside_standard_actions(view: Any, method: str) -> bool:
     if not issubclass(view.__class__, GenericAPIView) or _is_standard(view, method):
         return False
     # A `post` beside the list of a `ListAPIView` is the project's own code. The view's serializer
-    # is for the list.
-    return any(hasattr(view, name) for name in STANDARD_ACTIONS)
+    # is for the list. Without another handler, no request reaches a list.
+    handled = {each for each in _METHODS if hasattr(view, each)}
+    return handled != {method.lower()} and any(hasattr(view, name) for name in STANDARD_ACTIONS)
 
 
 def _is_standard(view: Any, method: str) -> bool:
@@ -129,8 +132,8 @@ def is_same_class(one: Any, other: Any) -> bool:
 
 
 def is_made_from(cls: type, other: type) -> bool:
-    """Whether code created a subclass of a serializer's class that cannot be imported by name. Only
-    a project's schema class does that, to document the serializer.
+    """Whether one class is a subclass of the other that was created at run time, so that it cannot
+    be imported. A project's schema class creates such subclasses to document a serializer.
     """
     module = sys.modules.get(other.__module__)
     # A class inside a class or a function is written in the project's code, although its module

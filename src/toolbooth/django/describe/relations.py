@@ -50,7 +50,7 @@ class Relation:
     lookups: dict[str, Json]
     """The fields that an object may have, with their types."""
     names: tuple[str, ...]
-    """The fields whose value a text may be, because it cannot be the key."""
+    """The fields that a text may mean, if it cannot be the key."""
     has_one_name: bool
     """Whether there is only one of them, and its values are unique."""
 

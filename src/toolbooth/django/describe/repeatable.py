@@ -31,6 +31,6 @@ def is_idempotent(action: Action, body: BodySerializer) -> bool:
 
 
 def _has_own(cls: Any, names: tuple[str, ...]) -> bool:
-    """Whether those of these methods that a class has are REST framework's own."""
+    """Whether all of these methods of a class are REST framework's own."""
     methods = (getattr(cls, name, None) for name in names)
     return all(each is None or each.__module__.startswith(_OWN) for each in methods)

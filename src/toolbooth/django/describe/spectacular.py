@@ -1,4 +1,5 @@
-"""drf-spectacular's schema of a view, for its input only, whichever schema class the project uses.
+"""drf-spectacular's schema of a view, only for its input. It works with any schema class of the
+project.
 
 drf-spectacular knows serializers, filters and paginators, and authors correct it with
 `@extend_schema`. It describes one action at a time, with a registry of its own: in a shared one,
@@ -53,6 +54,7 @@ _ANY_OBJECT: Json = {"type": "object"}
 
 _lock = threading.RLock()
 _is_describing: ContextVar[bool] = ContextVar("_is_describing", default=False)
+_anonymous: ContextVar[Any] = ContextVar("_anonymous")
 
 
 @contextmanager
@@ -69,6 +71,8 @@ def describing() -> Generator[None]:
         stack.enter_context(own_settings())
         # drf-spectacular would print each complaint on stderr.
         stack.enter_context(GENERATOR_STATS.silence())
+        # It may be a row, so it is read before queries are refused.
+        stack.callback(_anonymous.reset, _anonymous.set(anonymous_user()))
         for each in connections.all():
             stack.enter_context(_without_queries(each))
         token = _is_describing.set(True)
@@ -129,7 +133,7 @@ def schema_of(
     """
     generator: Any = SchemaGenerator()
     view = generator.create_view(action.callback, action.method)
-    give_request(view, action, anonymous_user() if user is None else user)
+    give_request(view, action, _anonymous.get() if user is None else user)
     context.add(view, action)
     provide_queryset(view)
     schema = _rearranged(view.schema.__class__, _schema_of_class(view.__class__))()
@@ -251,7 +255,9 @@ class RequestSchema(UntypedSchema):
         return made
 
     def _get_serializer_name(self, serializer: Any, *given: Any, **named: Any) -> str:
-        """Return different names for serializers of one name. One may be nested in the other."""
+        """Return a unique name for a serializer, because a nested serializer may have the same
+        class name.
+        """
         name = self._next_class()._get_serializer_name(serializer, *given, **named)
         classes: dict[Any, str] = self.__dict__.setdefault("classes", {})
         return name + classes.setdefault(serializer.__class__, str(len(classes) or ""))

@@ -13,6 +13,7 @@ from inspect import getattr_static
 from typing import Any
 
 from django.contrib.auth import get_user_model
+from django.utils.module_loading import import_string
 from rest_framework import serializers
 from rest_framework.settings import api_settings
 
@@ -33,6 +34,8 @@ _CHOOSING = (
 """The methods of a serializer that choose its fields."""
 
 _RIGHTS = ("is_active", "is_staff", "is_superuser")
+_DJANGOS_ANONYMOUS_USER = "django.contrib.auth.models.AnonymousUser"
+"""Its module cannot be imported before the apps are ready."""
 _ANNOTATIONS = ("description", "default")
 
 _serializer: Any = serializers.Serializer
@@ -42,9 +45,14 @@ _serializer: Any = serializers.Serializer
 
 
 def anonymous_user() -> Any:
-    """Return the user of a request without credentials, as REST framework creates it."""
+    """Return the user of a request without credentials, as REST framework creates it; Django's own
+    if the project cannot create it now.
+    """
     make: Any = api_settings.UNAUTHENTICATED_USER
-    return make() if make else None
+    try:
+        return make() if make else None
+    except Exception:  # it is a row, and there is no database, or no such row yet
+        return import_string(_DJANGOS_ANONYMOUS_USER)()
 
 
 def superuser() -> Any:

@@ -1,4 +1,4 @@
-"""Finds the model of a view that is described, even if its queryset needs a real caller."""
+"""Finds the model of a view, even if its queryset needs a real caller."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Negotiates the media type of the answer and the version, as REST framework does before it
-authenticates.
+"""Negotiates the media type of the answer and the API version, as REST framework does before
+authentication.
 """
 
 from __future__ import annotations
@@ -60,8 +60,8 @@ def _negotiates_as_usual(view: Any) -> bool:
 
 
 def plausible_version(versioning_class: Any) -> dict[str, str]:
-    """Return the URL kwarg of a version that the API has; nothing if it has none in its paths, or
-    if its versions are not known.
+    """Return the URL kwarg for an API version. Return an empty dict if the paths contain no
+    version, or if the versions are not known.
     """
     if not (isinstance(versioning_class, type) and issubclass(versioning_class, URLPathVersioning)):
         return {}

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import Any
 
 from toolbooth.django.describe.model_words import (
@@ -26,6 +27,18 @@ _OF_ONE = frozenset(("detail", "details", "retrieve", "update", "destroy", "dele
 DOING = _OF_MANY | _OF_ONE
 """Words at the end of a view's name that describe its action. The tool's name contains the action
 already.
+"""
+
+_METHODS = {
+    "list": "list",
+    "create": "create",
+    "retrieve": "retrieve",
+    "update": "update",
+    "destroy": "destroy",
+    "delete": "destroy",
+}
+"""Words at the start of a view's name that describe its action, as in `CreateTreatment`, with the
+method that a generic view then has.
 """
 
 _MEANING = {
@@ -58,16 +71,17 @@ def view_words(view: type, *, method: str, does: str | None, path: str, route: s
     its methods. `route` is the name of its URL pattern, if it has one.
     """
     start, separator, name = (route if _split(route) else view.__name__).rpartition("__")
-    words, ending = _parted(_split(name), model_of_view(view))
+    found = _unjoined(_without_technical(_split(name)), path, model_of_view(view))
+    words, doing = _parted(found, view, does)
     # By the convention of REST framework, routes end in these words.
-    is_named_by_route = ending != [] and route.endswith(("-list", "-detail"))
-    meant = does or next(filter(None, map(_MEANING[method].get, ending)), None)
+    is_named_by_route = doing != [] and route.endswith(("-list", "-detail"))
+    meant = does or next(filter(None, map(_MEANING[method].get, doing)), None)
     is_meant = does or is_named_by_route or (meant and _is_of_path(words, path))
-    if ending and not is_meant:
-        # The ending belongs to the thing, as in `price_list`.
-        words, ending, meant = [*words, *ending], [], None
+    if doing and not is_meant:
+        # They belong to the thing, as in `price_list`.
+        words, doing, meant = found, [], None
     resource = "_".join(words)
-    if _is_of_rows(ending, path, does=None if route else does):
+    if _is_of_rows(doing, path, does=None if route else does):
         resource = _of_many(resource, path, model_of_view(view))
     return ViewWords(resource=f"{start}{separator}{resource}", action=meant or method.lower())
 
@@ -91,23 +105,51 @@ def _split(name: str) -> list[str]:
     return [word.lower() for word in re.split(r"[\W_]+", spaced) if word]
 
 
-def _parted(words: list[str], model: Any) -> tuple[list[str], list[str]]:
-    """Return the words that name a thing, and the words behind them that name its action."""
+def _without_technical(words: list[str]) -> list[str]:
     left = list(words)
     # One word always stays: the view may be called `ListView`, or only `View`.
     while len(left) > 1 and left[-1] in TECHNICAL:
         left.pop()
-    things = () if model is None else tuple(map(recased, names_of_rows(model)))
-    ending: list[str] = []
+    return left
+
+
+def _unjoined(words: list[str], path: str, model: Any) -> list[str]:
+    """Return the words, with `treatmentlist` at `/treatments/` as two words."""
+    last = words[-1] if words else ""
+    noun = words_of_segment(_noun_of_path(path))
+    for doing in DOING:
+        thing = last.removesuffix(doing)
+        if thing not in ("", last) and english_singular(thing) == noun:
+            return words if last in _names_of(model) else [*words[:-1], thing, doing]
+    return words
+
+
+def _parted(words: list[str], view: type, does: str | None) -> tuple[list[str], list[str]]:
+    """Return the words that name a thing, and the words behind or before them that name its
+    action.
+    """
+    names = _names_of(model_of_view(view))
+    end = len(words)
     # A model may be called `CheckinList`.
-    while len(left) > 1 and left[-1] in DOING and "".join(left) not in things:
-        ending.insert(0, left.pop())
-    return left, ending
+    while end > 1 and words[end - 1] in DOING and "".join(words[:end]) not in names:
+        end -= 1
+    if end < len(words) or "".join(words) in names:
+        return words[:end], words[end:]
+    verbs = list(takewhile(_METHODS.__contains__, words[:-1]))
+    # A generic view has these actions, or else they belong to the thing: `UpdateLogs` may be a
+    # list.
+    if does is not None and not all(hasattr(view, _METHODS[verb]) for verb in verbs):
+        return words, []
+    return words[len(verbs) :], verbs
+
+
+def _names_of(model: Any) -> tuple[str, ...]:
+    return () if model is None else tuple(map(recased, names_of_rows(model)))
 
 
 def _is_of_path(words: list[str], path: str) -> bool:
-    """Whether the path names the same thing: `clinic_list` at `/clinics/` is a list of clinics, but
-    `price_list` at `/price-lists/` is itself a thing.
+    """Whether the path confirms that these words are the resource: `clinic_list` at `/clinics/` is
+    a list of clinics, but the resource at `/price-lists/` is `price_list`.
     """
     noun = _noun_of_path(path)
     thing = recased(english_singular("_".join(words)))

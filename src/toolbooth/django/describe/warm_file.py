@@ -43,7 +43,7 @@ def warm_path(chosen: Configuration) -> Path | None:
 
 
 def write(path: Path, tools: Iterable[StoredTool], key: Key) -> int:
-    """Write the file, whole or not at all, and return its size.
+    """Write the complete file or nothing, and return its size.
 
     Raises:
         OSError: the file cannot be written.

@@ -85,7 +85,10 @@ def _settings() -> dict[str, str]:
     """
     _ = connections.settings  # it writes defaults into DATABASES, once
     names = (each for each in dir(settings) if each.isupper() and each not in _SECRETS)
-    return {name: _digest_of_setting(getattr(settings, name, None)) for name in names}
+    lazy: Any = settings
+    # `settings` itself warns when a deprecated setting is read, even if the project has none.
+    values = lazy._wrapped
+    return {name: _digest_of_setting(getattr(values, name, None)) for name in names}
 
 
 def _digest_of_setting(value: Any) -> str:

@@ -14,8 +14,8 @@ from django.core.management.base import CommandError
 from django.db import DatabaseError
 from rest_framework.authentication import BasicAuthentication, SessionAuthentication
 
-from toolbooth.django.describe.catalogue import catalogue
 from toolbooth.django.management import messages
+from toolbooth.django.management.authenticators import authenticators
 
 _DRF_TOKEN = "rest_framework.authentication.TokenAuthentication"
 _KNOX = "knox.auth.TokenAuthentication"
@@ -45,7 +45,7 @@ def token_of(user: Any) -> Issued:
     # A token of this user would be created, but no view would accept it.
     if not user.is_active:
         raise CommandError(messages.inactive_user(user.get_username()), returncode=2)
-    for authenticator in _authenticators():
+    for authenticator in authenticators():
         issue = _issuer(authenticator)
         if issue is None:
             continue
@@ -60,7 +60,7 @@ def header_of(token: str) -> str:
     """Return the whole header for a token, with the prefix that the project's views expect."""
     # Only a JWT can be recognised by its beginning.
     kinds = (_JWT,) if token.startswith(_JWT_START) else (_DRF_TOKEN, _KNOX, _JWT)
-    for authenticator in _authenticators():
+    for authenticator in authenticators():
         if any(_is_a(authenticator, kind) for kind in kinds):
             # The value of WWW-Authenticate, such as `Bearer realm="api"`: its first word is the
             # prefix of tokens. These classes do not use the request.
@@ -72,7 +72,7 @@ def header_of(token: str) -> str:
 
 def how_to_add() -> str:
     """Return advice on the option that adds credentials to the output."""
-    if any(_issuer(each) is not None for each in _authenticators()):
+    if any(_issuer(each) is not None for each in authenticators()):
         return messages.ADD_USER_OR_TOKEN
     return f"{messages.ADD_TOKEN}: {messages.what_views_take(_kinds())}"
 
@@ -80,7 +80,7 @@ def how_to_add() -> str:
 # --- tokens ---
 
 _Issue = Callable[[Any, Any], Issued]
-"""An authenticator and a user -> a token."""
+"""A function of an authenticator and a user that returns a token."""
 
 
 def _issuer(authenticator: Any) -> _Issue | None:
@@ -115,9 +115,9 @@ def _new_knox_token(authenticator: Any, user: Any) -> Issued:
 def _no_token() -> str:
     """Return the reason why no token can be made."""
     takes = messages.what_views_take(_kinds())
-    authenticators = _authenticators()
+    taken = authenticators()
     for app, path in (("rest_framework.authtoken", _DRF_TOKEN), ("knox", _KNOX)):
-        is_taken = any(_is_a(each, path) for each in authenticators)
+        is_taken = any(_is_a(each, path) for each in taken)
         if is_taken and not apps.is_installed(app):
             return messages.token_app_missing(app)
         if apps.is_installed(app) and not is_taken:
@@ -128,17 +128,8 @@ def _no_token() -> str:
 # --- the credentials that views accept ---
 
 
-def _authenticators() -> list[Any]:
-    """Return one authenticator of each kind, from all views."""
-    found: dict[type, Any] = {}
-    for action in catalogue().authenticating_actions:
-        for authenticator in action.view().get_authenticators():
-            found.setdefault(type(authenticator), authenticator)
-    return list(found.values())
-
-
 def _kinds() -> Iterator[str]:
-    for authenticator in _authenticators():
+    for authenticator in authenticators():
         if isinstance(authenticator, BasicAuthentication):
             yield messages.TAKES_PASSWORD
         elif isinstance(authenticator, SessionAuthentication):

@@ -99,7 +99,7 @@ def _endpoint() -> Iterator[Finding]:
 
 
 def _is_served(path: str) -> bool:
-    """Whether the endpoint is at a path. The root of a host has no form without a slash."""
+    """Whether the endpoint is at a path. The root of a host counts as served without its slash."""
     try:
         return not path or resolve(path_info(path)).view_name == "toolbooth:mcp"
     except Resolver404:

@@ -49,8 +49,8 @@ class PrintingCommand(BaseCommand):
             try:
                 return super().execute(*args, **options)
             finally:
-                # Here, where the exception can still be caught. At exit, Python would print it and
-                # return 120.
+                # Flushed here, where the exception can still be caught. At exit, Python would print
+                # it and exit with 120.
                 self.stdout.flush()
         # A project before its first `migrate`, or a database that does not run.
         except (OperationalError, ProgrammingError) as error:

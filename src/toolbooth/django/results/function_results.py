@@ -132,8 +132,8 @@ def function_tool(
 
 
 def _controls_of_function(tool: HandWritten) -> tuple[str, ...]:
-    """Return the control arguments of a tool. Clients check results, and so pages too, against its
-    output schema: a schema that pages would break allows none.
+    """Return the control arguments of a tool. Clients check pages against the output schema of the
+    tool. If pages would violate it, the tool gets none of these arguments.
     """
     key = (KEY,) if tool.takes_key else ()
     return (*_of_result(tool), *key)

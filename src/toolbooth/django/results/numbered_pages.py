@@ -94,7 +94,7 @@ class NumberedPages:
         has_changed = bool(position.digest) and digest(page.found.text) != position.digest
         if position.count is not None and page.other.count is not None:
             has_changed = has_changed or position.count != page.other.count
-        # Only now, because the digest was made with the fields of the earlier page.
+        # Checked only now, because the digest was made with the fields of the earlier page.
         if keys != pages.keys:
             pages.keys = keys
             page = replace(page, found=self.source.written(page.value, keys))
@@ -144,7 +144,7 @@ class NumberedPages:
         Raises:
             ToolInputError: it is the paginator's, but does not count pages from 1.
         """
-        # Asked without the argument, the view shows its first page, and with it how it counts.
+        # Without the argument, the view returns its first page, which shows how it counts.
         other = pages.numbered(pages.page({slot.name: []})).other
         if other.number == slot.name or slot.bound is None:
             return other.number == slot.name
@@ -208,8 +208,8 @@ class NumberedPages:
     def _page_with_row(
         self, pages: PagesOfView, page: ListPage, wanted: _Asked, base: Moved
     ) -> tuple[ListPage, int, int]:
-        """Return the page of the view with the first row, the number of its rows before that row,
-        and the number of the list's rows before the page. Raises ToolInputError.
+        """Return the page of the view with the first requested row, the number of rows before it in
+        this page, and the number of rows before this page. Raises ToolInputError.
         """
         row = wanted.row
         count = page.other.count

@@ -40,7 +40,7 @@ _NEXT_LINK = re.compile(r"""<([^>]*)>\s*;[^,]*\brel="?next"?""")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OtherPages:
-    """The other pages of a list, as far as they can be known from one page."""
+    """The facts about the other pages of a list that one page shows."""
 
     following: Moved | None = None
     """The changes to the query for the next page; None: this is the last page, or nothing

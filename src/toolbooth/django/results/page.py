@@ -29,8 +29,8 @@ class Page:
     others: str
     """A sentence about the rows that the response itself does not contain."""
     following: Callable[[int], Position | None]
-    """Returns the position after a page that ends at this row or character; None: it is the
-    last.
+    """A function that returns the position after a page that ends at this row or character; None if
+    it is the last.
     """
     count: int | None
     """All rows or characters; None if that is not known."""

@@ -1,5 +1,5 @@
-"""Bounds results: small ones are returned whole, others as a page with a token for the rest. Start
-with `PagedResults`.
+"""Limits the size of results. Small ones are returned whole, others as a page with a token for the
+rest. Start with `PagedResults`.
 """
 
 from __future__ import annotations
@@ -92,8 +92,8 @@ class PagedResults:
     is_query: bool
     """Whether the tool can be run again without changes, to get another page."""
     output_check: Callable[[str], str | None] | None = None
-    """Returns how a page breaks the tool's output schema; None: there is no schema that it could
-    break.
+    """A function that returns how a page violates the tool's output schema; None if no schema could
+    be violated.
     """
     numbered: NumberedPages | None = None
     """Makes pages by number and size; None: they cannot be requested."""
@@ -143,8 +143,8 @@ class PagedResults:
         if is_whole and not is_paged and rows is None:
             return _whole(whole)
         shown = None
-        # A page by number could not be made, or this would not run. No token can continue it, so
-        # the result is returned whole.
+        # This runs only if a page by number could not be made. No token can continue the result, so
+        # it is returned whole.
         position = None if is_paged else self._beginning(sent, asked)
         if position is not None:
             shown = self.page(read_output(output), position, asked, rows=rows)
@@ -172,8 +172,8 @@ class PagedResults:
         )
 
     def whole_with_note(self, output: Output) -> Any:
-        """Return a whole result with a note, because a part was requested and the rest could not be
-        continued.
+        """Return the whole result with a note, because a part was requested but the rest could not
+        be requested later.
         """
         noted = read_output(output).noted(orjson.dumps({"note": messages.WHOLE_INSTEAD}))
         if noted is None or self._is_broken(noted):
@@ -315,8 +315,8 @@ class PagedResults:
     # --- what is kept ---
 
     def _kept_position(self, position: Position, found: Written) -> Position | None:
-        """Return a position from which the result can be continued. Either the tool runs again,
-        with arguments that are in the position or are kept, or the result itself is kept.
+        """Return a position from which the result can be continued. To continue, the tool runs
+        again with the same arguments, or the result itself is stored.
         """
         if position.kept is not None:
             return position

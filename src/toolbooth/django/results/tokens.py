@@ -181,7 +181,9 @@ def _keep(key: str, entry: list[Any], chosen: Configuration) -> str | None:
 
 
 def kept_result(key: str, chosen: Configuration, lost: str) -> tuple[str, bool]:
-    """Return a kept text, and whether it is JSON. Its time begins again. Raises RefusedToken."""
+    """Return a kept text, and whether it is JSON. This renews its time to live. Raises
+    RefusedToken.
+    """
     try:
         entry: Any = caches[chosen.cache].get(key)
         caches[chosen.cache].touch(key, chosen.token_age)

@@ -106,7 +106,7 @@ class ViewResults:
         return read(self.output(value, keys).decode(), rows_in(value))
 
     def _must_be_a_page(self, sent: Json) -> None:
-        """Raise ToolInputError if a view has not found the page, but has found the list."""
+        """Raise ToolInputError if the list exists but has no such page."""
         for name, slot in self.call.arguments.slots.items():
             if slot.bound is None or slot.bound.role != "page" or name not in sent:
                 continue

@@ -1,1 +1,1 @@
-"""Dispatchers, which pass calls to other tools, and help and other variants of any tool."""
+"""Dispatchers, which pass calls to other tools, and the help and other variants of tools."""

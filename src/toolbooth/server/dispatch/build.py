@@ -1,4 +1,6 @@
-"""Dispatcher tools: one tool in the list for many, and how authors write them."""
+"""Builds dispatchers: one tool in the list for many tools, from the classes and tables of
+authors.
+"""
 
 from __future__ import annotations
 
@@ -19,10 +21,10 @@ from toolbooth.server.tool import PARAMS, ActionTable, Shows, Tool
 F = TypeVar("F", bound=Callable[..., Any])
 
 MARK = "toolbooth_action"
-"""The attribute that `@mcp_action` sets: the options that it was given."""
+"""The attribute that `@mcp_action` sets on a method. Its value has the options."""
 
 _MOST_NAMES = 250
-"""Characters of names that the list shows; help lists the others."""
+"""The list of tools shows at most this many characters of names. Help lists the others."""
 
 
 @overload
@@ -30,8 +32,8 @@ def mcp_action(function: F, /) -> F: ...
 @overload
 def mcp_action(**options: Any) -> Callable[[F], F]: ...
 def mcp_action(function: Any = None, /, **options: Any) -> Any:
-    """Mark a method of a dispatcher class as an action; the options are those of any tool of the
-    same host.
+    """Mark a method of a dispatcher class as an action. It takes the same options as other tools of
+    the host.
     """
 
     def mark(found: Any) -> Any:
@@ -42,19 +44,19 @@ def mcp_action(function: Any = None, /, **options: Any) -> Any:
 
 
 def name_of(cls: type) -> str:
-    """The name of a dispatcher whose class was given none."""
+    """Return the name of a dispatcher from its class."""
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", cls.__name__).lower()
 
 
 def actions_in(cls: type) -> Iterator[tuple[str, Callable[..., Any], Json]]:
-    """The actions of a class: name, bound method and options of each. Raises ContractError where
-    there are none.
+    """Yield the actions of a class: name, bound method and options. Raises ContractError if there
+    are none.
     """
     made = cls()
     # Actions of a base class come first, in the order in which they are written. `dir` would sort
     # them by name.
     every = [name for each in reversed(cls.__mro__) for name in vars(each)]
-    # A subclass switches an action off by overriding the method without the mark.
+    # A subclass removes an action by overriding the method without the mark.
     found = [name for name in every if hasattr(getattr(cls, name), MARK)]
     if not found:
         raise ContractError(cls.__name__, [messages.NO_MARKED_METHOD])
@@ -65,7 +67,9 @@ def actions_in(cls: type) -> Iterator[tuple[str, Callable[..., Any], Json]]:
 
 
 def action_table(name: str, found: Mapping[str, Any], help_word: str) -> ActionTable:
-    """The table of `{action: tool}` or `{resource: {action: tool}}`. Raises ContractError."""
+    """Return the table for `{action: tool}` or `{resource: {action: tool}}`. Raises
+    ContractError.
+    """
     levels: dict[str, Mapping[str, Tool]] = {
         resource: actions for resource, actions in found.items() if isinstance(actions, Mapping)
     }
@@ -81,12 +85,12 @@ def action_table(name: str, found: Mapping[str, Any], help_word: str) -> ActionT
         mistakes.append(messages.NAMELESS_ACTION)
     if mistakes:
         raise ContractError(name, mistakes)
-    # One level is the special case of a table with a single resource that has no name.
+    # A table with one level has a single resource without a name.
     resources = levels or {"": found}
     only = ""
     if len(resources) == 1:
-        # With one resource there is nothing to choose, so `resource` is not asked for. Its name is
-        # kept: a call that sends it anyway is understood.
+        # With only one resource, calls need no `resource`. Its name is kept, so that a call may
+        # still send it.
         ((only, actions),) = resources.items()
         resources = {"": actions}
     made = ActionTable(resources=resources, help=help_word, only=only)
@@ -98,7 +102,7 @@ def action_table(name: str, found: Mapping[str, Any], help_word: str) -> ActionT
 
 def dispatcher(name: str, table: ActionTable, description: str, title: str | None) -> Tool:
     """Return the dispatcher for a table of tools."""
-    # The names are not in the schema: `route` refuses unknown ones, and can suggest another.
+    # The names are not in the schema, because `route` refuses unknown ones and suggests others.
     taken: Json = {
         **{key: {"type": "string"} for key in table.keys},
         PARAMS: {"type": "object", "additionalProperties": True},
@@ -108,13 +112,13 @@ def dispatcher(name: str, table: ActionTable, description: str, title: str | Non
     usage = messages.dispatcher_usage(PARAMS, table.help)
     said = f"{description.rstrip('. ')}. {usage}" if description else usage
     contract = compile_json_schema(schema, name=name, description=said)
-    # `dict` is never called: `route` passes each call on to a sub-tool.
+    # `dict` is never called, because `route` passes each call on to a sub-tool.
     return _published(Tool(contract=contract, function=dict, title=title), table)
 
 
 def narrowed(tool: Tool, shows: Shows) -> Tool | None:
-    """Return a tool as this caller may see it, a dispatcher with only the tools that they may see
-    behind it. None if there are none.
+    """Return a tool as this caller may see it. A dispatcher has only the visible tools; None if it
+    has none.
     """
     if tool.table is None:
         return tool if shows(tool.name) else None
@@ -125,7 +129,7 @@ def narrowed(tool: Tool, shows: Shows) -> Tool | None:
 
 
 def _published(tool: Tool, table: ActionTable) -> Tool:
-    """A dispatcher with this table, as `tools/list` shows it."""
+    """Return a dispatcher with this table, as `tools/list` shows it."""
     contract: Contract = replace(tool.contract, describe=lambda: _schema(table))
     words = partial(in_list, table)
     return replace(
@@ -138,11 +142,11 @@ def _schema(table: ActionTable) -> Json:
     properties: Json = {"action": _names(actions)}
     if "" not in table.resources:
         properties = {"resource": _names(table.resources), **properties}
-    # Published as text, because clients that send only declared fields send an open object empty,
+    # Published as text: some clients send only declared fields, so an open object would be empty,
     # and others refuse it (see lint).
     fields = {"type": "string", "description": 'Fields as JSON text, e.g. {"name": "A"}'}
     flags = {PARAMS: fields, table.help: {"type": "boolean"}}
-    # Nothing is required: a question for help names no action.
+    # Nothing is required, because a request for help need not name an action.
     return {"type": "object", "properties": {**properties, **flags}}
 
 
@@ -154,15 +158,17 @@ def _names(names: Iterable[str]) -> Json:
 
 
 def _hints(table: ActionTable) -> Mapping[str, Any] | None:
-    """The annotations that are true for every action; None if some action has none."""
+    """Return the annotations that are true for every action; None if some action has no
+    annotations.
+    """
     every = [tool.annotations for _, tool in table.subs()]
     known = [each for each in every if each]
     if len(known) < len(every):
-        # An action without hints may do anything, so nothing can be promised of the dispatcher.
+        # An action without hints may do anything, so the dispatcher cannot have hints either.
         return None
     if all(each.get("readOnlyHint") for each in known):
         return {"readOnlyHint": True}
-    # In the specification, a tool that does not mention `destructiveHint` is destructive.
+    # The specification treats a tool without `destructiveHint` as destructive.
     harmless = all(
         each.get("readOnlyHint") or each.get("destructiveHint") is False for each in known
     )

@@ -1,5 +1,5 @@
-"""Help: an answer with the arguments of one tool, or with the tools behind a dispatcher, level by
-level and page by page. `variants.py` and `route.py` decide which calls ask for help.
+"""Answers requests for help: with the arguments of one tool, or with the tools behind a dispatcher,
+by level and page. `variants.py` and `route.py` decide which calls ask for help.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from toolbooth.server.dispatch.signatures import PAGE, signature, signatures
 from toolbooth.server.tool import PARAMS, AccessCheck, ActionTable, Shows, Tool
 
 _LONGEST_DESCRIPTION = 120
-"""Characters of a description in a list of many."""
+"""In a list of many, a description has at most this many characters."""
 
 
 def help_of(tool: Tool) -> Json:
-    """The whole contract of one tool."""
+    """Return the whole contract of one tool."""
     schema = portable(tool.schema_for_caller)
     made: Json = {
         "tool": tool.name,
@@ -37,15 +37,15 @@ def help_of(tool: Tool) -> Json:
         "fields": schema.get("properties", {}),
         "required": list(schema.get("required", ())),
     }
-    # The fields refer to these definitions, and help is all that the agent sees of them.
+    # The fields refer to these definitions, which the agent can see only here.
     if "$defs" in schema:
         made["$defs"] = schema["$defs"]
     extra: Mapping[str, Any] = {} if tool.extra_help is None else tool.extra_help()
     controls = extra.get(HELP_KEY, {})
     own = {name: each for name, each in made["fields"].items() if name not in controls}
     reads = bool((tool.annotations or {}).get("readOnlyHint"))
-    # A read needs no arguments to be useful, so its example is `{}`. A write without any would show
-    # nothing.
+    # A read is useful without arguments, so its example is `{}`. A write without arguments would
+    # show nothing.
     example = example_of({**schema, "properties": own}, bare=reads)
     made["example"] = example if tool.placeholders is None else tool.placeholders(example)
     return {**made, **extra}
@@ -63,8 +63,8 @@ def help_of_one(
         made = help_of(found)
         made |= _ignored(found, {key: each for key, each in sent.items() if key != name})
         if found.output_check is not None:
-            # A client holds every answer but an error to the declared output schema.
-            # As an error it is not checked. Its text is the same JSON.
+            # Clients check every result except an error against the output schema. So help is sent
+            # as an error. Its text is the same JSON.
             raise ToolError(orjson.dumps(made).decode())
         return made
 
@@ -73,14 +73,14 @@ def help_of_one(
 
 
 def _ignored(tool: Tool, others: Json) -> Json:
-    """Describe the other arguments of a call for help, which are ignored. Wrappers are explained,
-    because the tool would refuse them.
+    """Describe the other arguments of a request for help, which are ignored. Wrappers are
+    explained, because the tool would refuse them.
     """
     if not others:
         return {}
     contract = tool.contract
     _, exam = examine(contract.shape, others, contract.limits, thorough=False)
-    # The refused values may be secrets in the wrong place, and the answer repeats the problems.
+    # A refused value may be a secret in the wrong place, and the answer repeats the problems.
     refusal = hide_secrets(ToolInputError(exam.problems), contract.shape, others)
     wrappers = [each for each in refusal.problems if each.code == "nested-wrapper"]
     if not wrappers:
@@ -93,8 +93,8 @@ def _ignored(tool: Tool, others: Json) -> Json:
 
 
 def _check_access(access_check: AccessCheck | None) -> None:
-    """Raise for a caller who may not call the tool: they do not learn its fields either."""
-    # Asked per call: the next caller of the same tool may have other permissions.
+    """Raise for a caller who may not call the tool. They must not learn its fields either."""
+    # Checked for each call, because the next caller may have other permissions.
     refused = None if access_check is None else access_check()
     if refused is not None:
         raise refused
@@ -104,7 +104,7 @@ def _check_access(access_check: AccessCheck | None) -> None:
 
 
 def _behind(dispatcher: str, table: ActionTable, target: Mapping[str, str], tool: Tool) -> Json:
-    """The whole contract of a tool, in the words of the dispatcher that it is behind."""
+    """Return the whole contract of a tool, as a call of its dispatcher."""
     made: Json = {"tool": dispatcher, **target}
     made |= {key: each for key, each in help_of(tool).items() if key != "tool"}
     made["example"] = table.call(target, made["example"])
@@ -120,8 +120,8 @@ def _behind(dispatcher: str, table: ActionTable, target: Mapping[str, str], tool
 def help_of_dispatcher(
     dispatcher: str, table: ActionTable, shows: Shows | None, subject: Mapping[str, str]
 ) -> Tool:
-    """Return the tool that lists the actions behind a dispatcher which this caller may see.
-    `subject` is the resource, or the action of any resource, that the caller asks about.
+    """Return the tool that lists the actions of a dispatcher that this caller may see. `subject` is
+    the resource, or the action of any resource, that the request names.
     """
     shown = table if shows is None else table.only_shown(shows)
     again: Json = {**subject, table.help: True}
@@ -152,13 +152,13 @@ def help_of_action(
         _check_access(sub.access_check)
         made = _behind(dispatcher, table, target, sub)
         pages = _pages(made["fields"])
-        # A request for help: answer with the page, or say that the page does not exist.
+        # Answer a request for help with its page, or with the message that there is no such page.
         asked = sent.get("page")
         numbers = range(1, len(pages) + 1)
         page = asked if type(asked) is int and asked in numbers else 1
         used = {table.help: True, "page": page}
-        # Only a request for help as it is meant is left out: `help: false` or a page that does not
-        # exist is reported as ignored.
+        # Only a valid request for help is left out. `help: false`, or a page that does not exist,
+        # is reported as ignored.
         others = {key: each for key, each in sent.items() if used.get(key) != each}
         made = _page_of({**made, "fields": pages[page - 1]}, page, len(pages), again)
         return made | _ignored(sub, others)
@@ -177,7 +177,9 @@ def _anything() -> Contract:
 
 @cache
 def _question() -> Contract:
-    """Return the contract of a question to a dispatcher, beside its resource or action."""
+    """Return the contract of a request for help to a dispatcher, without its resource and
+    action.
+    """
     fields = {"page": {"type": "integer", "minimum": 1}}
     return compile_json_schema(
         {"type": "object", "properties": fields, "additionalProperties": False}, name="help"
@@ -185,7 +187,9 @@ def _question() -> Contract:
 
 
 def _tree(shown: ActionTable, action: str | None) -> Json:
-    """The resources and their actions, each in one line; or one action of all that have it."""
+    """Return the resources and their actions, one line each; or one action of all resources that
+    have it.
+    """
     resources = shown.resources
     if action is not None:
         owners = {name: below for name, below in resources.items() if action in below}
@@ -200,7 +204,7 @@ def _tree(shown: ActionTable, action: str | None) -> Json:
 
 
 def _resource(shown: ActionTable, resource: str) -> Json:
-    """The actions of one resource, with all their fields."""
+    """Return the actions of one resource, with all their fields."""
     named = {"resource": resource} if resource else {}
     ask = {**named, "action": "…", shown.help: True}
     actions = shown.resources.get(resource, {})
@@ -219,12 +223,12 @@ def _outline(action: str, tool: Tool) -> Json:
 
 
 def _pages(parts: Json) -> list[Json]:
-    """The parts of an answer, in pages."""
+    """Divide the parts of an answer into pages."""
     pages: list[Json] = [{}]
     room = PAGE
     for name, each in parts.items():
         size = len(name) + len(orjson.dumps(each))
-        # A part that is longer than a page has a page of its own, since fields are not cut.
+        # A part that is longer than a page gets its own page, because fields are not cut.
         if pages[-1] and size > room:
             pages.append({})
             room = PAGE
@@ -234,7 +238,7 @@ def _pages(parts: Json) -> list[Json]:
 
 
 def _page_of(made: Json, page: int, pages: int, again: Json) -> Json:
-    """One page of an answer. `again` is the call that asks for it."""
+    """Return one page of an answer. `again` is the call that asks for it."""
     if pages > 1:
         made |= {"page": page, "pages": pages}
     if page < pages:

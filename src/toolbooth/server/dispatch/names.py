@@ -1,4 +1,4 @@
-"""The tool that is meant by a name that no tool has, as a client calls it."""
+"""Finds the tool to suggest for an unknown name."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ from toolbooth.server.dispatch.build import narrowed
 from toolbooth.server.tool import Shows, Tool
 
 _LONGEST = 128
-"""Characters of a name that is compared: nothing useful is near a longer one."""
+"""A longer name is not compared, because a suggestion would not help."""
 
 
 def near_to(name: str, names: Iterable[str]) -> str | None:
-    """The one of these names that may be meant."""
+    """Return the one of these names that may be meant; None if there is none."""
     return near_name(name[:_LONGEST], names)
 
 
 def nearest(
     name: str, listed: Mapping[str, Tool], hidden: Mapping[str, Tool], shows: Shows | None
 ) -> str | None:
-    """How to call the tool of the nearest name: by this name, or through a dispatcher if it is not
-    listed. None if the caller is not shown it.
+    """Return how to call the tool with the nearest name: by its name, or through a dispatcher if it
+    is not listed. Return None if the caller may not see it.
     """
     known = {**hidden, **listed}
     near = near_to(name, known)
-    # A tool that this caller is not shown must not be suggested: its name would reveal that it
+    # A tool that this caller may not see is not suggested, because its name would reveal that it
     # exists.
     if near is None or (shows is not None and narrowed(known[near], shows) is None):
         return None

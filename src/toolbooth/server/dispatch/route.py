@@ -1,4 +1,4 @@
-"""A dispatcher's call -> the sub-tool it is for, with all arguments but those that name the
+"""Finds the sub-tool for a dispatcher's call, and its arguments without those that name the
 sub-tool.
 
 `{action, …fields}`, `{action, params: {…fields}}` and both at once are accepted; `resource` is sent
@@ -27,30 +27,30 @@ def route(
         ToolInputError: the call does not name one.
     """
     sent: Json = reading[0]
-    # `type(...) is dict`: JSON text of an object is left to the search, which reads it and reports
-    # the repair.
+    # `type(...) is dict`: if `params` is JSON text, the search reads it and reports the repair.
     found = _directly(table, sent, reading) if type(sent) is dict else None
     return found or Search(dispatcher, table, shows).routed(reading)
 
 
 def _directly(table: ActionTable, sent: Json, reading: Reading) -> RoutedCall | None:
-    """The fast path, for a call that names its action exactly."""
+    """Return the routed call if it names its action exactly; None otherwise. This is the fast
+    path.
+    """
     tool = named_tool(table, sent)
     inside: Json = sent.get(PARAMS, _NO_PARAMS)
-    # `params` as JSON text is the declared form, but reading it takes more than this path does.
+    # `params` as JSON text is the declared form, but parsing it is left to the search.
     if tool is None or type(inside) is not dict:
         return None
-    # The name of the only resource is no field of a tool. The search takes it out.
+    # The name of the only resource is not a field of the tool. The search removes it.
     if table.help in sent or (table.only and "resource" in sent):
         return None
     own = table.own
     flat = {key: value for key, value in sent.items() if key not in own}
-    # A field that was sent twice, flat and in `params`, is refused there: one of both values would
+    # The search refuses a field that was sent twice, flat and in `params`, because one value would
     # be lost.
     if not flat.keys().isdisjoint(inside) or table.help in inside:
         return None
-    # The tool may have a field called `params` itself, and then `{"params": {...}}` may mean that
-    # one.
+    # The tool may itself have a field called `params`, and `{"params": {...}}` may mean that one.
     if inside is not _NO_PARAMS and is_own_params(tool, inside):
         return None
     # The whole call may have been sent once more, in `params` or in another object.
@@ -58,7 +58,6 @@ def _directly(table: ActionTable, sent: Json, reading: Reading) -> RoutedCall | 
         return None
     fields = {**flat, **inside} if inside else flat
     target = {key: sent[key] for key in table.keys}
-    # The second and third part describe the whole message: how its numbers are written, and how
-    # long it is.
+    # The second and third part describe the whole message: the form of its numbers, and its length.
     moved = (fields, reading[1], reading[2])
     return RoutedCall(table, tool, moved, target, dict.fromkeys(inside, (PARAMS,)))

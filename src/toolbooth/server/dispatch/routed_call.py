@@ -1,4 +1,4 @@
-"""RoutedCall: a dispatcher's call whose sub-tool is known. It rewrites the sub-tool's refusals for
+"""RoutedCall: a dispatcher's call whose sub-tool is known. It converts the sub-tool's refusals to
 the dispatcher's arguments.
 """
 
@@ -17,7 +17,7 @@ from toolbooth.jsonvalue import Json, JsonPath
 from toolbooth.server.tool import PARAMS, ActionTable, Tool
 
 
-# Frozen and by keyword would cost more than all else that a right call needs here.
+# Frozen and keyword-only would cost more than the rest of the routing of a correct call.
 @dataclass(slots=True)
 class RoutedCall:
     """One call of a dispatcher whose sub-tool has been found."""
@@ -28,33 +28,34 @@ class RoutedCall:
     reading: Reading
     """The arguments for it."""
     target: Mapping[str, Any]
-    """The arguments that name it, with `help` if its help is asked for."""
+    """The arguments that name the sub-tool, with `help` if the call asks for its help."""
     inside: Mapping[str, JsonPath] = field(default_factory=dict[str, JsonPath])
-    """The keys that were not sent flat, and the path of the object that held them: `("params",)`.
-    """
+    """The keys that were not sent flat, each with the path of its object: `("params",)`."""
     remarks: tuple[Remark, ...] = ()
-    """Of the dispatcher's own arguments."""
+    """The remarks on the dispatcher's own arguments."""
     slips: tuple[Problem, ...] = ()
-    """The problems of the dispatcher's own arguments, if their meaning is clear."""
+    """The problems of the dispatcher's own arguments whose meaning is still clear."""
     beside: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    """Arguments of a corrected call that are not needed, but were sent: the only resource."""
+    """Arguments that were sent though not needed, which a corrected call repeats: the only
+    resource.
+    """
 
     def refusal(self) -> ToolInputError:
         """Return the refusal of a call whose only problems are in the dispatcher's arguments."""
         arguments: Json = self.reading[0]
-        # The corrected call repeats all values, so it is left out if one of them is a secret.
+        # The corrected call would repeat all values, so it is left out if one of them is a secret.
         shown = not holds_secret(self.tool.contract.shape, arguments)
         return ToolInputError((), tool=self.tool.name, corrected=arguments if shown else None)
 
     def refusal_of_call(self, error: ToolInputError, dispatcher: str) -> ToolInputError:
-        """A refusal of the sub-tool's, as one of the dispatcher's call. It names the tool that the
-        client has: the sub-tool's own name may not be listed.
+        """Return a refusal of the sub-tool as a refusal of the dispatcher's call. It names the
+        dispatcher, because the sub-tool may not be listed.
         """
         moved = error.moved(partial(sent_at, self.inside))
         declared = moved.declared
         if declared and self.table.help in self.target:
-            # The fields of the sub-tool would be wrong here: the call asked for its help, which
-            # takes only these.
+            # The call asked for help, which takes only these arguments and not the fields of the
+            # sub-tool.
             types = {**dict.fromkeys(self.table.keys, "text"), self.table.help: "boolean"}
             declared = {(): Declared(types={**types, "page": "integer"})}
         named = {**self.beside, **self.target}
@@ -69,26 +70,26 @@ class RoutedCall:
             declared=declared,
             corrected=corrected,
             form=form,
-            # The call was not empty: it named an action.
+            # The call was not empty, because it named an action.
             is_empty=False,
         )
 
     @property
     def named(self) -> tuple[str, ...]:
-        """The names in the call: a resource and an action, or `help`."""
+        """Return the names in the call: a resource and an action, or `help`."""
         named = tuple(self.target[key] for key in self.table.keys if key in self.target)
         return (*named, self.table.help) if self.table.help in self.target else named
 
     def error_of_call(self, error: ToolError, dispatcher: str) -> ToolError:
-        """A failure of the sub-tool's, as one of the dispatcher's call."""
-        # An error of another name was raised on purpose, for example by a tool that calls another
-        # one.
+        """Return an error of the sub-tool as an error of the dispatcher's call."""
+        # An error with another tool's name was raised on purpose, for example by a tool that calls
+        # another one.
         if error.tool != self.tool.name:
             return error
         return ToolError(dispatcher, error.message, error.details, target=self.named)
 
     def all_remarks(self, remarks: list[Remark]) -> list[Remark]:
-        """The repairs and notes of the whole call, at the paths where they were made."""
+        """Return the repairs and notes of the whole call, with their paths in it."""
         if not remarks and not self.remarks:
             return remarks
         moved = [replace(each, path=sent_at(self.inside, each.path)) for each in remarks]
@@ -96,7 +97,7 @@ class RoutedCall:
 
 
 def sent_at(inside: Mapping[str, JsonPath], path: JsonPath) -> JsonPath:
-    """The path of a sub-tool's argument in the dispatcher's call."""
+    """Return the path of a sub-tool's argument in the dispatcher's call."""
     first = path[0] if path else None
     if isinstance(first, str) and first in inside:
         return (*inside[first], *path)
@@ -104,18 +105,18 @@ def sent_at(inside: Mapping[str, JsonPath], path: JsonPath) -> JsonPath:
 
 
 def named_tool(table: ActionTable, sent: Mapping[str, Any]) -> Tool | None:
-    """The sub-tool that a call names exactly."""
+    """Return the sub-tool that a call names exactly; None if it names none."""
     action = sent.get("action")
     resource = "" if "" in table.resources else sent.get("resource")
-    # A list or an object is no key of a dict: `{"action": []}` would raise TypeError below.
+    # A list or an object cannot be a key: `{"action": []}` would raise TypeError below.
     if type(action) is not str or type(resource) is not str:
         return None
     return table.resources.get(resource, {}).get(action)
 
 
 def is_own_params(tool: Tool, params: Mapping[str, Any]) -> bool:
-    """Whether `params` is rather the tool's own field of that name: it holds no other field of the
-    tool's.
+    """Return True if `params` is the tool's own field of this name. That is assumed if it contains
+    no other field of the tool.
     """
     if not tool.owns(PARAMS):
         return False

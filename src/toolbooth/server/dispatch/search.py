@@ -1,8 +1,7 @@
 """Search: finds the action of a dispatcher's call that does not name it exactly.
 
-If the meaning is clear, the call is followed to its sub-tool, so that one refusal lists every
-problem, and the
-corrected call is the dispatcher's.
+If the meaning is clear, the arguments are checked by the sub-tool too. Then one refusal lists every
+problem, with a corrected call of the dispatcher.
 """
 
 from __future__ import annotations
@@ -34,10 +33,10 @@ Found = tuple[Mapping[str, Any], Tool]
 """A target, and the tool to run for it."""
 
 _AS_PUBLISHED = Repair(code="json-text", path=(PARAMS,))
-"""`params` are declared as JSON text, and taken as an object as well."""
+"""`params` is declared as JSON text, and accepted as an object as well."""
 
 _LONGEST = 128
-"""Characters of a name that is compared: nothing useful is near a longer one."""
+"""A longer name is not compared, because a suggestion would not help."""
 
 
 class Search:
@@ -49,11 +48,11 @@ class Search:
         self.shows = shows
         self.slips: list[Problem] = []
         self.wrapped: dict[str, JsonPath] = {}
-        """The keys that a wrapper around the whole call held, and the path of the wrapper."""
+        """The keys in a wrapper around the whole call, each with the path of the wrapper."""
         self.asks_in_params = False
-        """Whether `params` names the action that a question for help is about."""
+        """True if `params` names the action of a request for help."""
         self.beside: Json = {}
-        """The only resource, if the call names it: then the corrected call does, too."""
+        """The only resource, if the call names it. Then the corrected call also names it."""
 
     def routed(self, reading: Reading) -> RoutedCall:
         """Return the tool that the call goes to.
@@ -87,8 +86,8 @@ class Search:
         )
 
     def _check_access(self, sent: Json) -> None:
-        """Raise, for a caller who is shown nothing behind the dispatcher, the error of the sub-tool
-        that the call names, or of the first one.
+        """If the caller may see no sub-tool, raise the error of the one that the call names, or of
+        the first.
         """
         every = [tool for _, tool in self.table.subs()]
         asked = named_tool(self.table, sent) or every[0]
@@ -96,13 +95,13 @@ class Search:
             return
         refused = asked.access_check()
         if isinstance(refused, ToolError):
-            # The same for every call: an action that exists is not named either.
+            # The error is the same for every call, so it does not show which actions exist.
             raise ToolError(self.dispatcher.name, refused.message, refused.details)
         if refused is not None:
             raise refused
 
     def _accept_own(self, sent: Json, opened: Reading) -> tuple[Json, list[Remark]]:
-        """The dispatcher's own arguments, and the remarks on them. Raises ToolInputError."""
+        """Return the dispatcher's own arguments, and the remarks on them. Raises ToolInputError."""
         own = {key: value for key, value in sent.items() if key in self.table.own}
         try:
             arguments, remarks = accept_reading(self.dispatcher.contract, (own, *opened[1:]))
@@ -125,7 +124,7 @@ class Search:
     # --- the dispatcher's own keys ---
 
     def _unwrapped(self, sent: Json, limits: Limits) -> Json:
-        """The call without an object under one key in which all of it was sent, also once more."""
+        """Return the call without a wrapper that contains all of it, or repeats it."""
         found = whole_call_inside(self.table, sent, limits)
         if found is None:
             return sent
@@ -141,7 +140,7 @@ class Search:
         return rest | inner
 
     def _spelt(self, sent: Json) -> Json:
-        """The call with `action` and `resource` in the dispatcher's own spelling."""
+        """Return the call with `action` and `resource` in the dispatcher's spelling."""
         for name in self.table.keys:
             if name in sent:
                 continue
@@ -154,7 +153,7 @@ class Search:
         return sent
 
     def _located(self, sent: Json) -> Json:
-        """The call without the name of the only resource there is."""
+        """Return the call without the name of the only resource."""
         only, tool = self.table.only, named_tool(self.table, sent)
         if not only or "resource" not in sent or (tool is not None and tool.owns("resource")):
             return sent
@@ -167,7 +166,7 @@ class Search:
         return {key: value for key, value in sent.items() if key != "resource"}
 
     def _stands_for(self, name: str, key: str, value: Any) -> bool:
-        """Whether a key is similar to `action` or `resource`, and holds one."""
+        """Return True if a key is similar to `action` or `resource`, and its value names one."""
         if type(value) is not str or len(key) > _LONGEST or near_name(key, [name]) is None:
             return False
         if name == "resource":
@@ -175,7 +174,9 @@ class Search:
         return value in self._actions or value == self.table.help_action
 
     def _strays(self, sent: Json) -> Json:
-        """Fields of the sub-tool that have a name of the call's own, and can be nothing else."""
+        """Return arguments with a name of the dispatcher's own that certainly belong to the
+        sub-tool.
+        """
         tool = named_tool(self.table, sent)
         if tool is None:
             return {}
@@ -195,7 +196,7 @@ class Search:
 
     @property
     def _actions(self) -> dict[str, Tool]:
-        """The actions of all resources."""
+        """Return the actions of all resources."""
         found: dict[str, Tool] = {}
         for actions in self.table.resources.values():
             found.update(actions)
@@ -203,7 +204,7 @@ class Search:
 
     @property
     def _owners(self) -> dict[str, dict[str, Tool]]:
-        """Every action, with the resources that have it."""
+        """Return every action with the resources that have it."""
         found: dict[str, dict[str, Tool]] = {}
         for resource, actions in self.table.resources.items():
             for action, tool in actions.items():
@@ -213,7 +214,7 @@ class Search:
     # --- their values ---
 
     def _target(self, arguments: Json) -> Found:
-        """The target, and the tool to run: the sub-tool, or the one that answers with its help."""
+        """Return the target and the tool to run: the sub-tool, or the tool for its help."""
         arguments = self._as_question(arguments)
         word = self.table.help
         asks = arguments.get(word) is True
@@ -227,9 +228,7 @@ class Search:
         return {**target, word: True}, help_of_action(name, self.table, target, tool)
 
     def _as_question(self, arguments: Json) -> Json:
-        """The call with a question that is written as an action, `help` or `help create`, asked by
-        the argument `help`.
-        """
+        """Return the call with the argument `help` for an action `help` or `help create`."""
         action, word = arguments.get("action"), self.table.help
         if self._means_help(action):
             return self._asked_by_argument(arguments)
@@ -246,9 +245,7 @@ class Search:
         return {**arguments, "action": subject, word: True}
 
     def _asked_by_argument(self, arguments: Json) -> Json:
-        """`{"action": "help"}` as `{"help": true}`; `params` may name the action that it is
-        about.
-        """
+        """Convert `{"action": "help"}` to `{"help": true}`. `params` may name the action."""
         made = {key: each for key, each in arguments.items() if key != "action"}
         made[self.table.help] = True
         about = arguments.get(PARAMS, {}).get("action")
@@ -268,7 +265,7 @@ class Search:
         return True
 
     def _to_help(self, arguments: Json) -> Found:
-        """Help with all resources, with one, or with one action of all resources that have it."""
+        """Return the help for all resources, one resource, or one action of all resources."""
         choices: dict[str, Mapping[str, Any]] = {
             "resource": self.table.resources,
             "action": self._owners,
@@ -285,7 +282,7 @@ class Search:
         return {**subject, self.table.help: True}, tool
 
     def _chosen_tool(self, arguments: Json) -> Found:
-        """The sub-tool that is named exactly, by its own name, or nearly. Raises ToolInputError."""
+        """Return the sub-tool that the call names, perhaps inexactly. Raises ToolInputError."""
         tool = named_tool(self.table, arguments)
         if tool is not None:
             return {key: arguments[key] for key in self.table.keys}, tool
@@ -307,7 +304,7 @@ class Search:
         return target_of(resource, action), actions[action]
 
     def _by_full_name(self, arguments: Json) -> Found | None:
-        """The sub-tool of a call whose action is the whole name of a tool: `contacts__create`."""
+        """Return the sub-tool if the action is the full name of a tool: `contacts__create`."""
         action = arguments.get("action")
         if action in self._actions:
             return None
@@ -322,8 +319,8 @@ class Search:
     def _chosen(
         self, key: str, arguments: Json, choices: Mapping[str, Any], of: str = ""
     ) -> str | None:
-        """Return the name in a call, also if it is in another case. Otherwise return None, and add
-        the problem to the slips.
+        """Return the name in a call, even in another case; or add the problem to the slips and
+        return None.
         """
         given: str | None = arguments.get(key)
         if given is not None and given in choices and self._any_shown(choices[given]):
@@ -333,7 +330,7 @@ class Search:
             near = near_name(given[:_LONGEST], names)
             chosen = same_name(given[:_LONGEST], names)
         else:
-            if key == "resource":  # those that have such an action
+            if key == "resource":  # those with this action
                 action = arguments.get("action")
                 names = [name for name in names if action in choices[name]] or names
             near = chosen = names[0] if len(names) == 1 and len(choices) > 1 else None
@@ -354,8 +351,8 @@ class Search:
     def _fields(
         self, sent: Reading, arguments: Json, strays: Json, tool: Tool
     ) -> tuple[Reading, dict[str, JsonPath]]:
-        """The arguments of the sub-tool, with every digit that was sent, and the paths of those
-        that were not sent flat.
+        """Return the arguments of the sub-tool with every digit, and the paths of those that were
+        not sent flat.
         """
         inner = NOTHING
         if PARAMS in arguments:
@@ -384,14 +381,14 @@ class Search:
 
 
 def _renamed(sent: Json, key: str, name: str) -> Json:
-    """The same object with one key under another name, in the same order."""
+    """Return the same object with one key renamed, in the same order."""
     names = {key: name}
     return {names.get(each, each): value for each, value in sent.items()}
 
 
 def _object_in(reading: Reading, limits: Limits) -> Reading | None:
-    """The object that was sent. If it came as JSON text, the text is read once more: accepting it
-    may have rounded numbers.
+    """Return the object that was sent. JSON text is parsed again, because numbers may have been
+    rounded when it was accepted.
     """
     if text_as_object(reading[0], limits) is None:
         return NOTHING if reading[0] is None else None

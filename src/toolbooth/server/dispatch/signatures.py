@@ -1,4 +1,6 @@
-"""Signatures: the arguments of an action in one line: `create(name, website?, employees?)`."""
+"""Writes signatures, which have the arguments of an action in one line:
+`create(name, website?, employees?)`.
+"""
 
 from __future__ import annotations
 
@@ -10,23 +12,26 @@ from toolbooth.server import messages
 from toolbooth.server.tool import ActionTable, Tool
 
 PAGE = 4_000
-"""Bytes of one page of help, about a thousand tokens."""
+"""The size of a page of help in bytes, about a thousand tokens."""
 
 LONGEST = 120
-"""Characters of a signature among those of many resources."""
+"""In a list of many resources, a signature has at most this many characters."""
 
 _MOST_LISTED = 220
-"""Characters of all signatures of a dispatcher that `tools/list` may show."""
+"""`tools/list` shows the signatures of a dispatcher if all together have at most this many
+characters.
+"""
 
 _MOST_RARE = 60
-"""Characters that `tools/list` may spend on the actions that few resources have."""
+"""`tools/list` uses at most this many characters for actions that few resources have."""
 
 
 def signature(
     action: str, tool: Tool, schema: Mapping[str, Any], longest: int | None = None
 ) -> str:
-    """Return an action with the names of its arguments, the required ones first, without those of
-    the server. One longer than `longest` is cut, and counts the arguments that are left out.
+    """Return an action with the names of its arguments, the required ones first, without control
+    arguments. A signature longer than `longest` is cut, and ends with the number of the missing
+    arguments.
     """
     names = list(_arguments(tool, schema))
     whole = f"{action}({', '.join(names)})"
@@ -40,7 +45,7 @@ def signature(
 
 
 def _arguments(tool: Tool, schema: Mapping[str, Any]) -> Iterator[str]:
-    """The arguments of a tool, with a question mark behind those that may be left out."""
+    """Yield the arguments of a tool, with a question mark after optional ones."""
     controls = tool.controls
     required = list(schema.get("required", ()))
     yield from required
@@ -50,8 +55,8 @@ def _arguments(tool: Tool, schema: Mapping[str, Any]) -> Iterator[str]:
 
 
 def signatures(actions: Mapping[str, Tool]) -> list[str]:
-    """One line for each action of a resource, for the caller who asks. Without arguments, if they
-    would fill a page of their own.
+    """Return one line for each action of a resource that the caller may see. Arguments that would
+    fill a whole page are left out.
     """
     found = [
         signature(action, tool, tool.schema_for_caller, LONGEST) for action, tool in actions.items()
@@ -62,9 +67,9 @@ def signatures(actions: Mapping[str, Tool]) -> list[str]:
 
 
 def in_list(table: ActionTable) -> str:
-    """Return the words about a dispatcher's actions in `tools/list`: their signatures if these are
-    short, or else the actions that only few resources have. Callers who may see the same actions
-    get the same words.
+    """Return the text about a dispatcher's actions for `tools/list`: their signatures if these are
+    short, otherwise the actions that only few resources have. Callers who may see the same actions
+    get the same text.
     """
     lines = [
         messages.actions_of(resource, list(_listed(actions)))
@@ -82,10 +87,10 @@ def _listed(actions: Mapping[str, Tool]) -> Iterator[str]:
 
 
 def _rare(table: ActionTable) -> dict[str, list[str]]:
-    """The actions that less than half of the resources have, and these resources."""
+    """Return the actions that fewer than half of the resources have, with these resources."""
     owners: dict[str, list[str]] = {}
     for resource, actions in table.resources.items():
         for action in actions:
             owners.setdefault(action, []).append(resource)
-    # An action that most resources have is expected anyway. A rare one is not found by trying.
+    # Agents expect an action that most resources have. They would not find a rare one by trying.
     return {each: found for each, found in owners.items() if len(found) * 2 < len(table.resources)}

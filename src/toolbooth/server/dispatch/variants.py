@@ -1,7 +1,8 @@
-"""Which variant of a tool a call asks for: its help, many rows at once, or the tool itself.
+"""Finds the variant of a tool that a call asks for: its help, many rows at once, or the tool
+itself.
 
-In: the arguments as sent. Out: the tool to run instead, or None. The answers of help are built in
-`help.py`.
+In: the arguments as sent. Out: the tool to run instead, or None. `help.py` builds the answers of
+help.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from toolbooth.server.tool import AccessCheck, Tool, Variant
 
 
 def first_variant(*variants: Variant | None) -> Variant:
-    """The first of these variants that the arguments ask for."""
+    """Return the first of these variants that the arguments ask for."""
     known = [variant for variant in variants if variant is not None]
 
     def variant(sent: Any) -> Tool | None:
@@ -49,8 +50,8 @@ def help_variant(
 
     def variant(sent: Any) -> Tool | None:
         found = text_as_object(sent, DEFAULT_LIMITS)
-        # Before the boundary has read the arguments: `"true"` as text must ask for help too, or the
-        # tool would run.
+        # This runs before the boundary has read the arguments. So `"true"` as text must count too,
+        # or the tool would run.
         if found is None or not is_true(found.get(name)):
             return None
         return help_of_one(name, tool, find, access_check)
@@ -59,7 +60,7 @@ def help_variant(
 
 
 def without_help(tool: Tool, name: str) -> Variant:
-    """Return the variant for `help: false`, which takes `help` and does not pass it on."""
+    """Return the variant for `help: false`, which accepts `help` and drops it."""
     made = replace(tool, contract=accepting(tool.contract, {name: BOOLEAN}, {name: "help"}))
 
     def variant(sent: Any) -> Tool | None:
@@ -70,7 +71,9 @@ def without_help(tool: Tool, name: str) -> Variant:
 
 
 def with_help(tool: Tool, name: str, find: Callable[[str], Tool]) -> Tool:
-    """A tool that also takes `help: true`; one that has an argument of that name stays as it is."""
+    """Return a tool that also accepts `help: true`. A tool with an argument of this name is
+    returned unchanged.
+    """
     if not is_free(tool.contract, name):
         return tool
 
@@ -80,12 +83,12 @@ def with_help(tool: Tool, name: str, find: Callable[[str], Tool]) -> Tool:
         return {**own, HELP_KEY: controls}
 
     asked = help_variant(name, tool.name, find, tool.access_check)
-    # Its own variant would find `help` again, and never end.
+    # Its own variant would find `help` again, in an endless recursion.
     declined = without_help(replace(tool, variant=None), name)
     return replace(
         tool,
         contract=publishing(tool.contract, {name: BOOLEAN}),
-        # Help wins over all others: `{"help": true, "objects": [...]}` must not write rows.
+        # Help comes before all others: `{"help": true, "objects": [...]}` must not write rows.
         variant=first_variant(asked, tool.variant, declined),
         extra_help=extra_help,
     )

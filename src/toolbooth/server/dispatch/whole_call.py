@@ -1,4 +1,4 @@
-"""A dispatcher's call that was sent inside an object, or once more:
+"""Recognises a dispatcher's call that was sent inside an object, or a second time:
 `{"action": "create", "data": {"action": "create", "title": "a"}}`.
 """
 
@@ -14,14 +14,18 @@ from toolbooth.server.tool import ActionTable, Tool
 
 
 def may_repeat_the_call(value: Any) -> bool:
-    """Whether an argument may be the whole call: cheap, because every call is asked."""
+    """Return True if an argument may contain the whole call. This is cheap, because it runs for
+    every call.
+    """
     if type(value) is str:
         return value[:1] == "{" and '"action"' in value
     return type(value) is dict and "action" in value
 
 
 def whole_call_inside(table: ActionTable, sent: Json, limits: Limits) -> tuple[str, Json] | None:
-    """The only key of a call under which all of it was sent, or once more, and the object there."""
+    """Find the key whose object contains or repeats the whole call. Return the key and the object;
+    None if there is no such key, or more than one.
+    """
     keys = [*sent]
     if "action" in sent:
         tool = named_tool(table, sent)
@@ -34,7 +38,7 @@ def whole_call_inside(table: ActionTable, sent: Json, limits: Limits) -> tuple[s
         return None
     [(key, inner)] = calls
     rest = {name: value for name, value in sent.items() if name != key}
-    # Of two values, one would be lost.
+    # If the values differ, one would be lost.
     twice = rest.keys() & inner.keys()
     if any(not same_json(rest[name], inner[name]) for name in twice):
         return None
@@ -42,7 +46,7 @@ def whole_call_inside(table: ActionTable, sent: Json, limits: Limits) -> tuple[s
 
 
 def declared_names(table: ActionTable, call: Json) -> list[str]:
-    """Those arguments of a call that the dispatcher or the sub-tool declares."""
+    """Return the arguments of a call that the dispatcher or the sub-tool declares."""
     tool = named_tool(table, call)
     forms = () if tool is None else tool.contract.shape.objects
     fields = {name for form in forms for name in form.fields}
@@ -50,6 +54,6 @@ def declared_names(table: ActionTable, call: Json) -> list[str]:
 
 
 def repeated_names(table: ActionTable, inner: Json, arguments: Json, tool: Tool) -> list[str]:
-    """The keys in `params` that name the resource and the action once more."""
+    """Return the keys in `params` that repeat the resource and the action."""
     own = [key for key in table.keys if key in inner and not tool.owns(key)]
     return [key for key in own if inner[key] == arguments.get(key)]

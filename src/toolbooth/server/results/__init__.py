@@ -1,1 +1,1 @@
-"""Results that fit: pages of a result, and its summary. Nothing here knows a host."""
+"""Shortens results: pages of a result, and its summary. These modules know no host."""

@@ -1,5 +1,5 @@
-"""A result as it is written -> pages of it, and a summary. Text is cut, never written anew: nothing
-is lost.
+"""Cuts a written result into pages, and makes a summary. The text is cut and never written again,
+so nothing is lost.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ from toolbooth.jsonvalue import Json, is_array, is_object
 
 Span = tuple[int, int]
 Path = tuple[str, ...]
-"""The keys of a list in a result: one, or two if it is one level further down."""
+"""The path of a list in a result: one key, or two if it is one level deeper."""
 Unit = Literal["rows", "text"]
-"""The unit of pages: rows, or characters of the text if the rows cannot be separated."""
+"""The unit of pages: rows, or characters if the rows cannot be separated."""
 
 ROWS = "results"
-"""The key of the rows in a page of an answer that is only a list."""
+"""The key of the rows in a page, if the whole answer is a list."""
 
 _scan = json.JSONDecoder(parse_int=str, parse_float=str).raw_decode
-"""Reads a value from the middle of a text, and returns where it ends."""
+"""Parses a value at a position in a text, and also returns its end."""
 _space = re.compile(r"[ \t\n\r]*")
 
 _LONGEST = 100
-"""Characters of one value in a sample."""
+"""A value in a sample has at most this many characters."""
 _MOST_FIELDS = 100
 
 
@@ -40,27 +40,29 @@ class Written:
     text: str
     is_json: bool
     name: str = ""
-    """The key of the rows; with a point between two keys, if they are one level further down."""
+    """The key of the rows. If they are one level deeper, two keys with a point between them."""
     path: Path = ()
-    """The keys of the rows, if they were given."""
+    """The path of the rows, if it was given."""
     rows: tuple[Span, ...] = ()
     head: str = ""
-    """The text before the first row of a page, and after the last, without the closing brace."""
+    """The text before the first row of a page, and the text after the last row without the closing
+    brace.
+    """
     tail: str = ""
     members: Mapping[str, Span] = field(default_factory=dict[str, Span])
     """The positions of the values of the object."""
 
     @property
     def size(self) -> int:
-        """In bytes."""
+        """Return the size in bytes."""
         return _size(self.text)
 
     def count(self, unit: Unit) -> int:
-        """How much there is to be paged through."""
+        """Return the number of units in all pages."""
         return len(self.rows) if unit == "rows" else len(self.text)
 
     def unit(self, most: int | None, start: int = 0, stop: int | None = None) -> Unit:
-        """Return the unit of pages: rows, if none of them with the text around them is longer than
+        """Return the unit of pages: rows, unless a row with the text around it is longer than
         `most`.
         """
         largest = max(self._sizes(self.rows[start:stop]), default=0)
@@ -71,30 +73,30 @@ class Written:
         return "rows" if self.name else "text"
 
     def member(self, key: str) -> Any:
-        """A value of the object; None where it has none of that name."""
+        """Return a value of the object; None if it has no such key."""
         return json.loads(self.member_text(key) or "null")
 
     def member_text(self, key: str) -> str:
-        # `(0, 0)` is the empty text: no value is that short.
-        """A value of the object as it is written; empty if it has none of that name."""
+        # `(0, 0)` is empty text, and no value is that short.
+        """Return a value of the object as it is written; empty if it has no such key."""
         start, end = self.members.get(key, (0, 0))
         return self.text[start:end]
 
     def beside(self, key: str) -> str:
-        """The name of a value that is beside the rows."""
+        """Return the name of a value beside the rows."""
         return ".".join((*self.path[:-1], key))
 
     @property
     def rows_text(self) -> str:
-        """All rows as they are written."""
+        """Return all rows as they are written."""
         return self.text[self.rows[0][0] : self.rows[-1][1]] if self.rows else ""
 
     def end(self, unit: Unit, start: int, room: int) -> int:
-        """Where a page ends that begins at `start` and has `room` bytes: behind one row or
-        character at least.
+        """Return the end of a page that begins at `start` and has `room` bytes. It has at least one
+        row or character.
         """
         if unit == "text":
-            # The braces, key and comma around the piece count too.
+            # The braces, the key and the comma around the piece count too.
             return self._end_of_piece(start, room - len('{"text":,:}'))
         room -= _size(self.head) + _size(self.tail) + len(",:}")
         end = start
@@ -114,7 +116,7 @@ class Written:
         return b'%b,"%b":%b}' % (f"{self.head}{rows}{self.tail}".encode(), key.encode(), note)
 
     def free_key(self, wanted: str) -> str:
-        """A key that the answer itself does not have."""
+        """Return a key that is not in the answer."""
         number, key = 1, wanted
         while key in self.members:
             number += 1
@@ -153,32 +155,31 @@ class Written:
 
     def _end_of_piece(self, start: int, room: int) -> int:
         length = min(len(self.text) - start, max(room, 1))
-        # Escapes make the JSON of a piece longer than the piece, by up to six times. The length is
-        # reduced in proportion until it fits.
+        # With escapes, the JSON of a piece may be six times as long. The length is reduced in
+        # proportion until it fits.
         while length > 1 and (size := len(orjson.dumps(self.text[start : start + length]))) > room:
             length = max(1, min(length - 1, length * room // size))
         return start + length
 
     def _sizes(self, rows: Sequence[Span]) -> Iterator[int]:
-        # In ASCII, characters and bytes are the same, so nothing has to be encoded in order to
-        # measure it.
+        # For ASCII, the number of characters is the number of bytes, so nothing has to be encoded.
         if self.text.isascii():
             return (end - start for start, end in rows)
         return (_size(self.text[start:end]) for start, end in rows)
 
 
 def plain(text: str) -> Written:
-    """A result that is text, not JSON."""
+    """Return a result that is text and not JSON."""
     return Written(text=text, is_json=False)
 
 
 def read(text: str, path: Path = ()) -> Written:
-    """A result in JSON. Its rows are those of the list at this path; without a path, those of its
-    longest list at the top level.
+    """Read a result in JSON. Its rows are the list at this path; without a path, its longest list
+    at the top level.
     """
     try:
         return _read(text, path)
-    except (ValueError, IndexError):  # an author's own text, which is no JSON
+    except (ValueError, IndexError):  # an author's own text, which is not JSON
         return Written(text=text, is_json=True)
 
 
@@ -194,7 +195,7 @@ def _read(text: str, path: Path) -> Written:
     members = dict(_members(text, start, keyed=True))
     found = members
     if len(path) > 1 and path[0] in members:
-        # The rows are one level further down, and so is what is beside them.
+        # The rows are one level deeper, and the values beside them too.
         start, _ = members.pop(path[0])
         inner = {f"{path[0]}.{key}": span for key, span in _members(text, start, keyed=True)}
         found, members = inner, {**members, **inner}
@@ -228,8 +229,8 @@ def joined(parts: Sequence[Written]) -> Written:
     rows = ",".join(part.rows_text for part in parts if part.rows)
     found = read(f"{first.head}{rows}{first.tail}}}", first.path)
     link = first.beside("next")
-    # The link to the next page is the only value that must be that of the last page: the page as a
-    # whole continues there.
+    # Only the link to the next page is taken from the last page, because the joined page continues
+    # there.
     if link not in found.members or link not in last.members:
         return found
     start, end = found.members[link]
@@ -255,7 +256,7 @@ def _is_same(key: str, parts: Sequence[Written]) -> bool:
 
 
 def _fragments(part: Written, keys: Sequence[str]) -> dict[str, orjson.Fragment]:
-    """Values of an object as they are written."""
+    """Return the values of an object as they are written."""
     return {key: orjson.Fragment(part.member_text(key)) for key in keys if key in part.members}
 
 

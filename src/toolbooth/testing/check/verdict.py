@@ -23,13 +23,13 @@ Grade = Literal[
 
 GRADES: dict[Grade, str] = {
     "lost": "the tool ran, and something that was sent got lost",
-    "changed": "the tool ran on something else than was meant",
-    "broken": "the tool was run, and broke",
+    "changed": "the tool ran with other values than the meant ones",
+    "broken": "the tool ran and failed",
     "leaked": "a secret was shown",
-    "guessed": "the tool ran on what should have been refused",
+    "guessed": "the tool ran, but the call had to be refused",
     "refused": "a call with one meaning was refused",
-    "unexplained": "refused, but the agent is not told how to send it again",
-    "unrecorded": "read as meant, but not as the law has it recorded",
+    "unexplained": "refused, but without the call to send instead",
+    "unrecorded": "read correctly, but the result does not record the right repair",
 }
 """The grades of deviations, the worst first."""
 

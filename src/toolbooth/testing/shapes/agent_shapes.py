@@ -113,7 +113,9 @@ def _arguments_as_key(
 
 
 def _faults_everywhere(draft: Draft) -> Iterator[AgentShape]:
-    """Yield calls with the same fault at every place, as an adapter makes it."""
+    """Yield calls with the same fault at every place. An adapter between agent and server makes
+    such calls.
+    """
     sent, repairs = draft.arguments, list[Found]()
     for place in draft.places:
         if place.form is not None and not place.form.exclusive_paths:

@@ -4,7 +4,7 @@ import contextlib
 import os
 from pathlib import Path
 
-from django.db import OperationalError, connection, transaction
+from django.db import IntegrityError, OperationalError, connection, transaction
 from drf_spectacular.utils import extend_schema
 from rest_framework import mixins, serializers, views, viewsets
 from rest_framework.response import Response
@@ -112,6 +112,21 @@ class StatementView(views.APIView):
         Remark.objects.create(text=request.data["sql"][:60])
         with connection.cursor() as cursor:
             cursor.execute(request.data["sql"])
+        return Response({"done": True})
+
+
+@mcp_preview
+class CarelessView(views.APIView):
+    """Ignores that a name is taken, and writes a remark then."""
+
+    @extend_schema(request=AccountSerializer)
+    def post(self, request):
+        limit = connection.ops.quote_name("limit")
+        insert = f"INSERT INTO ledger_account (name, {limit}) VALUES (%s, 0)"
+        for _ in range(2):
+            with contextlib.suppress(IntegrityError), connection.cursor() as cursor:
+                cursor.execute(insert, [request.data["name"]])
+        Remark.objects.create(text=request.data["name"])
         return Response({"done": True})
 
 

@@ -35,7 +35,7 @@ _ALL_PLACES = 2
 
 
 class Command(PrintingCommand):
-    """Runs all examinations, and continues after a fault."""
+    """Runs all examinations, even if one of them fails."""
 
     help = messages.DOCTOR
     # Django must not stop at failed checks: the report contains those of the gateway.
@@ -54,7 +54,7 @@ class Command(PrintingCommand):
             groups = examine_all(_examinations(user, deploy=options["deploy"]))
         is_whole = options["verbosity"] >= _ALL_PLACES
         steps = _steps(groups, username, deploy=options["deploy"])
-        # A list that came back is part of the opening; one that did not is a finding.
+        # A successful list is part of the opening. A failed list is a finding.
         lists = [each for each in groups if each.code == "list" and each.level == "ok"]
         opening = [_versions(), *(each.what for each in lists)]
         others = [each for each in groups if each not in lists]
@@ -105,7 +105,7 @@ def _versions() -> str:
 def _steps(groups: list[Group], username: str | None, *, deploy: bool) -> list[str]:
     """Return the next steps, in a few lines."""
     levels = {each.level for each in groups}
-    # No other step as long as there are errors: a client that is connected now would only fail.
+    # While there are errors, this is the only step: a client that is connected now would fail.
     if "error" in levels:
         steps = [advice.CORRECT_ERRORS]
     else:

@@ -1,5 +1,5 @@
-"""Examines who gets which tools: one real `tools/list`, and the tools that are open to anonymous
-callers.
+"""Examines which callers get which tools, with one real `tools/list`, and lists the tools that are
+open to anonymous callers.
 """
 
 from __future__ import annotations
@@ -13,10 +13,11 @@ from rest_framework.authentication import SessionAuthentication
 from toolbooth.django.call.caller import Caller
 from toolbooth.django.conf import configuration
 from toolbooth.django.describe.catalogue import catalogue
+from toolbooth.django.management.authenticators import authenticators
 from toolbooth.django.management.doctor import messages
 from toolbooth.django.management.doctor.findings import Cause, Finding
 from toolbooth.django.management.users import unlogged
-from toolbooth.django.testing import acting_as
+from toolbooth.django.testing import acting_as, endpoint_path
 from toolbooth.lint.check import lint
 
 OPEN_WRITES = Cause("open-writes", messages.OPEN_WRITES, messages.CLOSE_OPEN_TOOLS)
@@ -27,8 +28,8 @@ def list_call(user: Any) -> Iterator[Finding]:
     """Make one `tools/list` through the whole project, as this user; as an anonymous one if it is
     None.
     """
-    # Another examination reports that there are no tools.
-    if not catalogue().registry.tools:
+    # Other examinations report that there are no tools, or no endpoint.
+    if not catalogue().registry.tools or not _has_endpoint():
         return
     who = messages.ANONYMOUS if user is None else repr(user.get_username())
     with unlogged():
@@ -50,15 +51,19 @@ def list_call(user: Any) -> Iterator[Finding]:
         yield Finding("warning", messages.listed_nothing(who), messages.GIVE_PERMISSIONS)
 
 
+def _has_endpoint() -> bool:
+    try:
+        endpoint_path()
+    except LookupError:
+        return False
+    return True
+
+
 def open_tools() -> Iterator[Finding]:
     """Examine how callers can be identified, and which tools anonymous callers get."""
-    authenticators = {
-        type(each)
-        for action in catalogue().authenticating_actions
-        for each in action.view().get_authenticators()
-    }
+    found = authenticators()
     # Agents do not log in through a browser, so they have no session cookie.
-    if authenticators and all(issubclass(each, SessionAuthentication) for each in authenticators):
+    if found and all(isinstance(each, SessionAuthentication) for each in found):
         yield Finding("warning", messages.ONLY_SESSIONS, messages.ADD_TOKEN_AUTHENTICATION)
     # The gateway then refuses anonymous callers itself, so the permissions of views do not matter
     # for them.

@@ -1,4 +1,4 @@
-"""The examinations of `mcp_doctor --deploy`: the needs of a project that many agents use."""
+"""The examinations of `mcp_doctor --deploy`, for a project that many agents use."""
 
 from __future__ import annotations
 

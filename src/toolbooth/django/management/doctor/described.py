@@ -16,11 +16,11 @@ from toolbooth.django.describe.former_guesses import (
     reads_body,
     uses_request_data,
 )
+from toolbooth.django.describe.function_views import import_path_of, is_function
 from toolbooth.django.describe.messages import wrong_body
 from toolbooth.django.management.doctor import messages
 from toolbooth.django.management.doctor.causes import cause_of_complaint, cause_of_left_out
 from toolbooth.django.management.doctor.findings import Cause, Finding
-from toolbooth.django.management.doctor.places import import_path
 from toolbooth.lint.check import lint
 
 READS_UNDECLARED = Cause(
@@ -88,8 +88,12 @@ def bodies() -> Iterator[Finding]:
 
 def _finding_of_undeclared_body(tool: str) -> Finding:
     action = catalogue().actions[tool]
-    handler = handler_of(action)
-    what = messages.action_without_body(tool, f"{import_path(action.view)}.{handler}")
+    place = import_path_of(action.view)
+    # A function view has no methods of its own.
+    if not is_function(action.view):
+        place = f"{place}.{handler_of(action)}"
+    handler = place.rpartition(".")[2]
+    what = messages.action_without_body(tool, place)
     if not uses_request_data(action):
         remedy = messages.declare_that_there_is_none(handler)
         return Finding("note", what, remedy, NO_BODY, tool)
@@ -102,8 +106,8 @@ def _finding_of_undeclared_body(tool: str) -> Finding:
 
 def _finding_of_difference(found: Difference) -> Finding:
     tool = found.tool
-    path = import_path(found.view)
-    name = found.view.__qualname__
+    path = import_path_of(found.view)
+    name = path.removeprefix(f"{found.view.__module__}.")
     match found.kind:
         case "undeclared body":
             serializer: Any = getattr(found.view, "serializer_class", None)

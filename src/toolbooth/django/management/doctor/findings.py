@@ -1,18 +1,22 @@
-"""The findings of examinations, with their remedies, and groups of findings with one cause."""
+"""Findings of examinations with their remedies, and groups of findings that have the same cause."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from traceback import walk_tb
 from typing import Literal
 
+from django.db import OperationalError
+
 from toolbooth.django.management.doctor import messages
+from toolbooth.django.management.doctor.places import relative_path
 
 Level = Literal["ok", "note", "warning", "error"]
 
 SEVERITY: tuple[Level, ...] = ("error", "warning", "note", "ok")
-"""The worst first."""
+"""All levels, the worst first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,19 +82,37 @@ def findings(examine: Examination) -> list[Finding]:
         found.extend(examine())
     except Exception as error:
         # Whatever the project's code raises, the other examinations must still run.
-        found.append(Finding("error", messages.examination_failed(error), _line_of(error)))
+        found.append(Finding("error", messages.examination_failed(error), _remedy(error)))
     return found
 
 
-def _line_of(error: Exception) -> str:
-    """Return the line where an exception was raised. Python's own import machinery has no files."""
-    remedy = ""
-    # The last frame with a file is the nearest to the mistake.
-    for frame, line in walk_tb(error.__traceback__):
-        file = frame.f_code.co_filename
-        if not file.startswith("<"):
-            remedy = messages.look_at(file, line)
-    return remedy
+def _remedy(error: Exception) -> str:
+    # The line of Django that connects to the database would not help anybody.
+    if isinstance(error, OperationalError):
+        return messages.START_THE_DATABASE
+    file, line = _place_of(error)
+    return messages.look_at(relative_path(file), line)
+
+
+def _place_of(error: Exception) -> tuple[str, int]:
+    """Return the file and line to look at: the last of the project's own code if there is any, else
+    the last of all.
+    """
+    frames = [(frame.f_code.co_filename, line) for frame, line in walk_tb(error.__traceback__)]
+    # Python's own import machinery has no files.
+    in_files = [each for each in frames if not each[0].startswith("<")]
+    own = [each for each in in_files if _is_of_project(Path(each[0]))]
+    return (own or in_files)[-1]
+
+
+def _is_of_project(file: Path) -> bool:
+    """Whether a file is in the current folder, but neither ours nor in an environment there."""
+    is_installed = "site-packages" in file.parts or file.is_relative_to(_OUR_FOLDER)
+    return file.is_relative_to(Path.cwd()) and not is_installed
+
+
+_OUR_FOLDER = Path(messages.__file__).parents[3]
+"""The package `toolbooth`."""
 
 
 def _grouped(code: str, found: Iterable[Finding]) -> Iterator[Group]:

@@ -11,9 +11,11 @@ from toolbooth.django.call.used_keys import alias_of_keys, has_table
 from toolbooth.django.conf import configuration
 from toolbooth.django.describe.catalogue import catalogue
 from toolbooth.django.describe.discovery import Action
+from toolbooth.django.describe.function_views import import_path_of
+from toolbooth.django.management.authenticators import authenticators_of
 from toolbooth.django.management.doctor import messages
 from toolbooth.django.management.doctor.findings import Cause, Finding
-from toolbooth.django.management.doctor.places import import_path, line_of
+from toolbooth.django.management.doctor.places import line_of
 from toolbooth.django.management.messages import MIGRATE, NO_TABLE_OF_KEYS
 
 WITHOUT_LOGIN = Cause("key-without-login", messages.WITHOUT_LOGIN, messages.AUTHENTICATE)
@@ -55,20 +57,12 @@ def _finding(tool: str, action: Action, alias: str) -> Finding | None:
         cause, reason, method = _CAUSES[limit.kind], limit.message, limit.method
     # A key belongs to its caller. All anonymous callers would share their keys, and could get the
     # receipt of another's write.
-    elif not _authenticates(action):
+    elif authenticators_of(action) == ():
         cause, reason, method = WITHOUT_LOGIN, ANONYMOUS, None
     else:
         return None
     line = None if method is None else line_of(method)
-    place = line or import_path(action.view)
+    place = line or import_path_of(action.view)
     what = messages.key_not_taken(tool, place, reason)
     # Several tools may have one view, so the name of the tool is part of the place.
     return Finding("note", what, cause.cure, cause, f"{place}: {tool}")
-
-
-def _authenticates(action: Action) -> bool:
-    """Whether callers of an action can have credentials."""
-    try:
-        return bool(action.view().get_authenticators())
-    except Exception:  # its authenticators depend on the request
-        return True

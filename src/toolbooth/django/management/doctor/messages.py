@@ -19,6 +19,9 @@ def look_at(file: str, line: int) -> str:
     return f"see {file}:{line}"
 
 
+START_THE_DATABASE = "check that the database in DATABASES runs, and that its settings are right"
+
+
 # --- tools and fields that are left out ---
 
 NOTHING_LEFT_OUT = "every view and every field is published"
@@ -189,7 +192,7 @@ def anonymous_refused(words: str) -> str:
 
 
 def list_refused(who: str, words: str) -> str:
-    """`tools/list` of a user."""
+    """The finding if a user's `tools/list` was refused."""
     return f"tools/list as {who} was refused: {words}"
 
 
@@ -272,7 +275,7 @@ ATOMIC = "a call that fails is rolled back"
 
 
 def cache_not_shared(alias: str) -> str:
-    """A cache of one process, or none."""
+    """The finding if the cache belongs to one process, or stores nothing."""
     return (
         f"workers do not share the cache {alias!r}: agents may not get the rest of a large result, "
         "and receipts may lack possible_duplicate_of"

@@ -14,11 +14,6 @@ def relative_path(file: str) -> str:
     return str(path.relative_to(Path.cwd())) if path.is_relative_to(Path.cwd()) else file
 
 
-def import_path(view: Any) -> str:
-    """Return the import path of a view's class."""
-    return f"{view.__module__}.{view.__qualname__}"
-
-
 def line_of(function: Any) -> str | None:
     """Return the file and line of a function below its decorators; None for any other callable."""
     code: Any = getattr(inspect.unwrap(function), "__code__", None)

@@ -1,4 +1,4 @@
-"""Groups of findings -> the text that people read in a terminal, or one JSON document."""
+"""Writes groups of findings as text for a terminal, or as one JSON document."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Report:
     """The next steps."""
 
     def counts(self) -> dict[str, int]:
-        """Return the number of groups of each level that is not fine."""
+        """Return the number of groups for each level, except those that are fine."""
         found = Counter(each.level for each in self.groups)
         return {level: found[level] for level in ("error", "warning", "note")}
 
@@ -99,8 +99,8 @@ which each group gets; 2: also places and cure in one line; 3: everything.
 
 
 def _fitting(groups: Sequence[Group], paint: Paint, room: int) -> list[str]:
-    """Return the groups in this many lines. If not even one line of each fits, the last are
-    counted.
+    """Return the groups in this many lines. If there is no room for one line of each, the last
+    groups are only counted.
     """
     fine = [each for each in groups if each.level == "ok"]
     others = [each for each in groups if each.level != "ok"]
@@ -178,7 +178,7 @@ def _short_cure(group: Group) -> list[str]:
 
 
 def _some_places(group: Group) -> list[str]:
-    """Return a few of the places: names in one line, anything longer on lines of their own."""
+    """Return a few of the places: names in one line, and longer places on separate lines."""
     places = group.places
     if len(places) < 2:
         return []
@@ -191,8 +191,8 @@ def _some_places(group: Group) -> list[str]:
 
 
 def _names(places: Sequence[str], ending: str = "") -> str | None:
-    """Return the first of many names, and the number of the others, as far as they fit on a line
-    with this ending; None if not even one does.
+    """Return a line with as many names as fit, the number of the others, and the ending. Return
+    None if not one name fits.
     """
     for count in range(min(_MOST_PLACES, len(places)), 0, -1):
         left = len(places) - count

@@ -1,0 +1,64 @@
+"""Decides which views show the rows of their queryset to every caller that they let in. Other views
+may hide some of them by code of their own.
+"""
+
+from __future__ import annotations
+
+from inspect import unwrap
+from typing import Any
+
+from rest_framework.mixins import ListModelMixin, RetrieveModelMixin
+from rest_framework.permissions import BasePermission
+from rest_framework.views import APIView
+
+from toolbooth.django.describe.known_code import first_own, lets_all_in
+
+_OF_ONE_ROW = ("get_object", "check_object_permissions")
+
+
+def lets_in(callback: Any) -> bool:
+    """Whether only the checks of REST framework decide who is let in. A `dispatch` or a decorator
+    of the project's own may refuse a caller too, and is not asked.
+    """
+    return not first_own(callback.cls, ("dispatch",)) and lets_all_in(callback)
+
+
+def is_stock_list(cls: Any) -> bool:
+    """Whether views of a class list the rows of their queryset, by their own serializer."""
+    return _is_stock(cls, "list", ListModelMixin)
+
+
+def is_stock_retrieve(cls: Any) -> bool:
+    """Whether views of a class show one row by its key, by their own serializer."""
+    return _is_stock(cls, "retrieve", RetrieveModelMixin)
+
+
+def shows_each_row(view: Any) -> bool:
+    """Whether a view shows each row of its queryset by its key, whatever row it is."""
+    cls: Any = view.__class__
+    if not is_stock_retrieve(cls) or first_own(cls, _OF_ONE_ROW):
+        return False
+    stock: Any = BasePermission.has_object_permission
+    permissions: list[Any] = view.get_permissions()
+    return all(each.__class__.has_object_permission is stock for each in permissions)
+
+
+def begin(view: Any) -> None:
+    """Run the project's own `initial`, which may restrict the queryset of this caller. Throttles do
+    not count it. Raises what it raises.
+    """
+    cls: Any = view.__class__
+    stock: Any = APIView.initial
+    if cls.initial is not stock:
+        view.check_throttles = _nothing
+        view.initial(view.request, *view.args, **view.kwargs)
+
+
+def _nothing(_: Any) -> None:
+    pass
+
+
+def _is_stock(cls: Any, name: str, mixin: Any) -> bool:
+    method: Any = getattr(cls, name, None)
+    # A decorated method, such as one whose responses are cached, still runs the stock code.
+    return method is not None and unwrap(method) is getattr(mixin, name) and lets_all_in(method)
