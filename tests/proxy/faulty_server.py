@@ -1,4 +1,4 @@
-"""A server on stdio that misbehaves as the called tool says. It adds every line that it reads to the
+"""A server on stdio that misbehaves by the tool that is called. It adds every line that it reads to the
 file in SEEN, byte for byte. Run: python faulty_server.py
 """
 

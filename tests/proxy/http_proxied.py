@@ -34,7 +34,7 @@ Answer = Callable[[Any, "Upstream", Callable[[bytes], Awaitable[None]]], Awaitab
 
 
 class Upstream:
-    """A server over HTTP that keeps every request, and answers as the test says.
+    """A server over HTTP that keeps every request, and answers as the test wants.
 
     `answer` gets the message and a function that sends an event; it returns the result, or a
     status as a number, or None if it has sent everything itself.

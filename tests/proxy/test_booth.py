@@ -1,4 +1,4 @@
-"""booth.toml: the servers of a proxy and their rules, and what is said about mistakes."""
+"""booth.toml: the servers of a proxy and their rules, and its mistakes."""
 
 import json
 import os

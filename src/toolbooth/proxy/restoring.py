@@ -1,4 +1,4 @@
-"""What a session has told its server, so that a server that was started again knows it too."""
+"""The messages that set up a session, for a server that was started again."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from toolbooth.proxy.pending import Pending
 
 
 class Restoring:
-    """The messages of a session that set up its server."""
+    """Keeps them as the client sends them."""
 
     def __init__(self) -> None:
         self.handshake: str | None = None
