@@ -9,6 +9,7 @@ judges only the scenarios that it scores, and those on headers are not among the
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shutil
@@ -22,6 +23,7 @@ import node_home
 from local_server import serving
 
 TESTS = Path(__file__).resolve().parent.parent / "tests/conformance"
+TOOLBOOTH = Path(sys.executable).with_name("toolbooth")
 OUT = node_home.HOME / "out"
 REVISIONS = ("2025-11-25", "2026-07-28")
 HOSTS = ("fastmcp", "mcp_sdk")
@@ -30,6 +32,11 @@ OWN = ("server.py",)
 BEFORE, AFTER = (
     {host: ("host_server.py", host, state) for host in HOSTS} for state in ("bare", "protected")
 )
+
+UPSTREAM = ("full_server.py",)
+"""Everything that the suite asks for, on the official SDK."""
+PROXIED = ("full_server.py", "proxied")
+"""The same behind `toolbooth proxy`."""
 
 SEVERITY = ("SUCCESS", "INFO", "SKIPPED", "WARNING", "FAILURE")
 
@@ -49,7 +56,7 @@ def main() -> int:
 def run_once(workers: int | None) -> bool:
     """Run the suite against every server. Returns whether all passed."""
     shutil.rmtree(OUT, ignore_errors=True)
-    servers = [OWN, *BEFORE.values(), *AFTER.values()]
+    servers = [OWN, UPSTREAM, PROXIED, *BEFORE.values(), *AFTER.values()]
     with ThreadPoolExecutor(workers) as pool:
         found = dict(zip(servers, pool.map(run_all, servers), strict=True))
     print(f"{'passed':32} {'scenarios':>15} {'checks':>14}")
@@ -59,7 +66,8 @@ def run_once(workers: int | None) -> bool:
     ]
     if all(sound):
         print(
-            "All failures of toolbooth are listed, with reasons; no host does worse after protect."
+            "All failures of toolbooth are listed, with reasons; no host does worse after protect, "
+            "and no server behind the proxy."
         )
     return all(sound)
 
@@ -72,9 +80,18 @@ def run_all(server: tuple[str, ...]) -> dict[str, Checks]:
     out = OUT / "-".join(server)
     out.mkdir(parents=True)
     script, *words = server
-    with serving(
-        lambda port: [sys.executable, str(TESTS / script), *words, str(port)], out / "server.log"
-    ) as url:
+    words = [] if server is PROXIED else words
+    with contextlib.ExitStack() as stack:
+        url = stack.enter_context(
+            serving(
+                lambda port: [sys.executable, str(TESTS / script), *words, str(port)],
+                out / "server.log",
+            )
+        )
+        if server is PROXIED:
+            # The suite compares schemas with those that the server wrote.
+            proxy = [str(TOOLBOOTH), "proxy", url, "--publish", "as-is", "--http"]
+            url = stack.enter_context(serving(lambda port: [*proxy, str(port)], out / "proxy.log"))
         return {revision: run(url, revision, out / revision) for revision in REVISIONS}
 
 
@@ -110,6 +127,9 @@ def report(revision: str, found: Mapping[tuple[str, ...], Checks]) -> bool:
     listed = {line.removeprefix("  - ") for line in lines if line.startswith("  - ")}
     print_row(revision, "toolbooth", found[OWN])
     wrong = [*unlisted(found[OWN], listed)]
+    print_row(revision, "full server", found[UPSTREAM])
+    print_row(revision, "the same, proxied", found[PROXIED])
+    wrong += [f"proxied: {each}" for each in worsened(found[UPSTREAM], found[PROXIED])]
     for host in HOSTS:
         before, after = found[BEFORE[host]], found[AFTER[host]]
         print_row(revision, host, before)

@@ -21,6 +21,7 @@ EXTRAS: dict[str, tuple[str, ...]] = {
     "openai-agents": ("agents",),
     "pydantic-ai": ("pydantic_ai",),
     "claude-agent-sdk": ("claude_agent_sdk",),
+    "proxy": ("httptools",),
     "testing": ("pytest", "hypothesis"),
 }
 """The modules of each extra. The first one is its main package."""

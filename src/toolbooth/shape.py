@@ -155,6 +155,10 @@ class ObjectShape:
     """
     unmatched: Shape | None = None
     """The shape of keys that match no pattern; None if they may not be sent."""
+    is_silent: bool = False
+    """True if the object is closed only because its JSON Schema does not state whether other keys
+    may be sent. Only the proxy distinguishes it from one that forbids them.
+    """
     additional_path: tuple[str, ...] = ()
     """The path of undeclared keys in the author's model, if flattening moved them."""
     groups: tuple[Group, ...] = ()

@@ -333,7 +333,7 @@ def on_fastmcp(protected: bool) -> Any:
     )
 
 
-def on_mcp_sdk(protected: bool) -> Any:
+def sdk_server() -> mcpserver.MCPServer:
     own = OwnSDKSchema.from_function(
         simple_text, name="json_schema_2020_12_tool", description="own schema"
     )
@@ -341,6 +341,11 @@ def on_mcp_sdk(protected: bool) -> Any:
     server = mcpserver.MCPServer("conformance", tools=[own])
     for each in (*ANSWERING, *conversing(mcpserver.Context), *rounds(mcpserver.Context)):
         server.add_tool(each, **named(each))
+    return server
+
+
+def on_mcp_sdk(protected: bool) -> Any:
+    server = sdk_server()
     if protected:
         sdk_adapter.protect(server)
     return server.streamable_http_app(event_store=EventStore(), retry_interval=100)

@@ -12,8 +12,8 @@ from pydantic import HttpUrl, SecretStr
 
 from recorded_shop import ORDER, lines, place_order, recorded, registry_of
 from toolbooth import ToolRegistry
+from toolbooth.recording import BadRecording, TornRecording
 from toolbooth.testing import record_calls, replay_calls
-from toolbooth.testing.replay.record import BadRecording, TornRecording
 
 # --- recording --------------------------------------------------------------------------------------------------
 
@@ -118,7 +118,7 @@ def test_every_bad_line_of_a_recording_is_reported(calls: Path):
     calls.write_text("\n".join([*bad, '{"tool": "a"}']))
     with pytest.raises(BadRecording) as error:
         replay_calls(calls, ToolRegistry("shop"))
-    keys = "at, client, dispatcher, tool, outcome, repairs, problems, redacted, arguments, values"
+    keys = "at, client, dispatcher, tool, outcome, repairs, problems, undeclared, redacted, arguments, values"
     assert str(error.value).splitlines() == [
         f"{calls} is not a recording of calls:",
         "line 1: not JSON (Expecting property name enclosed in double quotes: line 1 column 2 (char 1))",

@@ -34,6 +34,19 @@ class Count(click.IntRange):
     name = "number"
 
 
+class Port(click.IntRange):
+    """A port. The help shows PORT, and an error calls the value a port."""
+
+    name = "port"
+
+
+def absolute(context: click.Context, option: click.Parameter, path: str) -> str:
+    """A path with a slash at its beginning: `--path mcp` means /mcp. Without it, the path would be
+    a part of the port.
+    """
+    return f"/{path.lstrip('/')}"
+
+
 class OneOf(click.Choice[str]):
     """An argument that must be one of a few words. An error lists them in the same line."""
 

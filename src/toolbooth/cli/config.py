@@ -12,6 +12,7 @@ import click
 from toolbooth.cli import messages
 from toolbooth.cli.command import Command
 from toolbooth.cli.mistakes import Mistake
+from toolbooth.cli.proxying import messages as proxying
 from toolbooth.cli.target import Target, load_server, takes_target
 from toolbooth.jsonvalue import Json
 from toolbooth.server.client_entries import (
@@ -22,7 +23,7 @@ from toolbooth.server.client_entries import (
 
 
 @click.command(cls=Command, epilog=messages.EXIT_CODES)
-@takes_target()
+@takes_target(required=False)
 @click.option(
     "--client",
     type=click.Choice(list(CLIENTS)),
@@ -31,7 +32,11 @@ from toolbooth.server.client_entries import (
     help=messages.CONFIG_CLIENT,
 )
 @click.option("--name", help=messages.CONFIG_NAME)
-def config(target: Target, client: str, name: str | None) -> None:
+@click.option("--proxy", metavar="NAME", help=proxying.PROXIED)
+@click.option("--booth", default="booth.toml", show_default=True, help=proxying.BOOTH)
+def config(
+    target: Target | None, client: str, name: str | None, proxy: str | None, booth: str
+) -> None:
     """Print the JSON to paste into a client's configuration for TARGET. The path of that file goes
     to standard error.
 
@@ -40,8 +45,14 @@ def config(target: Target, client: str, name: str | None) -> None:
       toolbooth config server.py:mcp --client cursor
       toolbooth config https://example.org/mcp --token TOKEN --client claude-code
       toolbooth config --name files -- npx -y @example/server
+      toolbooth config --client cursor --proxy files
     """
-    entry = _entry(target, client, name)
+    if (target is None) == (proxy is None):
+        raise Mistake(messages.CONFIG_TARGET)
+    if target is not None:
+        entry = _entry(target, client, name)
+    else:
+        entry = _proxied_entry(booth, str(proxy), client, name)
     click.echo(messages.config_for(CLIENTS[client].file), err=True)
     click.echo(json.dumps(entry, indent=2, ensure_ascii=False))
 
@@ -62,6 +73,17 @@ def _entry(target: Target, client: str, name: str | None) -> Json:
     server = load_server(target)
     command = [*_toolbooth(), "serve", _absolute(target.text)]
     return command_configuration_for(client, name or server.name, command)
+
+
+def _proxied_entry(booth: str, proxied: str, client: str, name: str | None) -> Json:
+    """The entry of a server behind the proxy, from the configuration file."""
+    from toolbooth.cli.proxy import read_servers
+
+    servers = read_servers(booth)
+    if proxied not in servers:
+        raise Mistake(proxying.no_such_server(proxied, booth, list(servers)))
+    command = [*_toolbooth(), "proxy", "--config", str(Path(booth).resolve()), proxied]
+    return command_configuration_for(client, name or proxied, command)
 
 
 def _name_of(command: tuple[str, ...]) -> str:

@@ -20,6 +20,7 @@ TOOLBOOTH = "Check the tool calls that AI agents send to your Python tools."
 
 COMMANDS = {
     "serve": "Serve tools over stdio or HTTP.",
+    "proxy": "Guard the tool calls for a server that you did not write.",
     "call": "Call one tool, as an agent would.",
     "tools": "List the tools, or show the fields of one.",
     "lint": "Find tools that real clients refuse or misread.",
@@ -163,6 +164,7 @@ CALL_JSON = 'Print the tool result as one JSON document, or {"error": ...}.'
 CALL_META = "Also print `_meta`: repairs, problems, the corrected call."
 
 CONFIG_CLIENT = "The client whose configuration is written."
+CONFIG_TARGET = "give either a TARGET, or --proxy with the name of a server in booth.toml"
 CONFIG_NAME = "The name of the server in that configuration."
 
 LINT_CLIENT = "Report only problems of these clients (see --clients)."

@@ -28,7 +28,7 @@ def replay(calls: Path, target: Target, update: bool, as_lines: bool) -> int:
     No tool is run. TARGET is a ToolRegistry or a protected server: module:object or file.py:object.
     """
     from toolbooth.errors import ContractError
-    from toolbooth.testing.replay.record import BadRecording
+    from toolbooth.recording import BadRecording
     from toolbooth.testing.replay.replay import replay_calls
     from toolbooth.testing.replay.replay_judge import NotProtected
 

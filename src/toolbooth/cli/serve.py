@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from toolbooth.cli.command import Command, Count, Seconds
+from toolbooth.cli.command import Command, Count, Port, Seconds, absolute
 from toolbooth.cli.messages import EXIT_CODES
 from toolbooth.cli.mistakes import INTERRUPTED, Mistake
 from toolbooth.cli.serving import messages
@@ -37,21 +37,10 @@ _HOST_SECONDS = 1.0
 _FOR_STDIO = {"drain_seconds": "--drain-seconds"}
 
 
-class _Port(click.IntRange):
-    """A port. The help shows PORT, and an error calls the value a port."""
-
-    name = "port"
-
-
 def _refuse_port(context: click.Context, option: click.Parameter, given: str | None) -> None:
     # Other servers have `--port`. Without this option, click would propose `--host` for it.
     if given is not None:
         raise Mistake(messages.PORT_IS_HTTP)
-
-
-def _absolute(context: click.Context, option: click.Parameter, path: str) -> str:
-    # `--path mcp` means /mcp: without the slash, the path would be a part of the port.
-    return f"/{path.lstrip('/')}"
 
 
 @click.command(cls=Command, epilog=EXIT_CODES)
@@ -59,7 +48,7 @@ def _absolute(context: click.Context, option: click.Parameter, path: str) -> str
 @click.option(
     "--http",
     "port",
-    type=_Port(0, 65535),
+    type=Port(0, 65535),
     help=messages.HTTP,
 )
 @click.option(
@@ -72,7 +61,7 @@ def _absolute(context: click.Context, option: click.Parameter, path: str) -> str
     help=messages.HTTP,
 )
 @click.option("--host", default="127.0.0.1", show_default=True, help=messages.HOST)
-@click.option("--path", default="/mcp", show_default=True, callback=_absolute, help=messages.PATH)
+@click.option("--path", default="/mcp", show_default=True, callback=absolute, help=messages.PATH)
 @click.option("--allow-host", multiple=True, metavar="HOST", help=messages.ALLOW_HOST)
 @click.option("--token-file", metavar="FILE", help=messages.TOKEN_FILE)
 @click.option("--no-auth", is_flag=True, help=messages.NO_AUTH)

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import errno
-import os
 import signal
 import socket
 from dataclasses import dataclass
 from functools import partial
-from ipaddress import ip_address
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -17,6 +14,7 @@ import click
 from uvicorn.config import Config
 from uvicorn.supervisors import ChangeReload
 
+from toolbooth.cli.address import names, open_socket, token_of, url_of
 from toolbooth.cli.http_server import Incomplete, serve
 from toolbooth.cli.mistakes import INTERRUPTED, Mistake, ended
 from toolbooth.cli.serve import loaded
@@ -27,8 +25,6 @@ from toolbooth.server.bearer import require_token
 from toolbooth.server.guarded_app import only_for_hosts
 from toolbooth.server.registry import ToolRegistry
 from toolbooth.server.web_hosts import allowed_hosts
-
-_TOKEN = "TOOLBOOTH_TOKEN"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,16 +47,13 @@ def serve_http(serving: Serving, port: int, *, is_reloaded: bool) -> int | None:
     """Serve until SIGTERM or Ctrl-C. Return the exit code with `--reload`, otherwise None."""
     # Checked before the target is loaded, which may take seconds. `_serve` reads the token again,
     # because with --reload it runs in another process, later.
-    token = _token(serving.token_file, no_auth=serving.no_auth)
+    token = token_of(serving.token_file, no_auth=serving.no_auth)
     try:
         # The result is not needed. This raises for an invalid host before the port is taken.
-        allowed_hosts((*serving.allow_host, *_names(serving.host)))
+        allowed_hosts((*serving.allow_host, *names(serving.host)))
     except ValueError as error:
         raise Mistake(str(error)) from None
-    listening = _listen(serving.host, port)
-    if token is None and not serving.no_auth and not _is_loopback(listening):
-        listening.close()
-        raise Mistake(messages.token_needed(serving.host))
+    listening = open_socket(serving.host, port, token=token, no_auth=serving.no_auth)
     if is_reloaded:
         return _reloading(serving, listening)
     try:
@@ -74,12 +67,12 @@ def _serve(serving: Serving, listening: socket.socket) -> None:
     """Load the target and serve it on a socket that is listening."""
     server = loaded(serving.target, log=serving.log)
     application = _application(server, serving)
-    token = _token(serving.token_file, no_auth=serving.no_auth)
+    token = token_of(serving.token_file, no_auth=serving.no_auth)
     if token is not None:
         # This is the outermost layer. Without the token, a caller cannot even learn which paths
         # exist.
         application = require_token(application, token)
-    url = _url(serving, listening)
+    url = url_of(serving.host, listening, serving.path)
     if isinstance(server, ToolRegistry):
         click.echo(messages.server_started(server.name, len(server.tools), url), err=True)
     else:
@@ -89,7 +82,7 @@ def _serve(serving: Serving, listening: socket.socket) -> None:
 
 
 def _application(server: Any, serving: Serving) -> Application:
-    hosts = (*LOCAL_HOSTS, *serving.allow_host, *_names(serving.host))
+    hosts = (*LOCAL_HOSTS, *serving.allow_host, *names(serving.host))
     if isinstance(server, ToolRegistry):
         return app(server, serving.path, hosts=hosts, max_seconds=serving.request_seconds)
     from toolbooth.adapters.sdk.serving import http_application
@@ -97,12 +90,6 @@ def _application(server: Any, serving: Serving) -> Application:
     # The application of a registry checks the host itself. For other servers, the check is put in
     # front of theirs: without it, a web page could reach a local server by DNS rebinding.
     return only_for_hosts(http_application(server, serving.path), hosts)
-
-
-def _url(serving: Serving, listening: socket.socket) -> str:
-    # An IPv6 address such as ::1 is written in brackets in a URL.
-    host = f"[{serving.host}]" if ":" in serving.host else serving.host
-    return f"http://{host}:{listening.getsockname()[1]}{serving.path}"
 
 
 # --- reloading ----------------------------------------------------------------------------------
@@ -142,83 +129,3 @@ def _serve_again(serving: Serving, sockets: list[socket.socket] | None) -> None:
     assert sockets is not None
     listening = sockets[0]
     ended(lambda: _serve(serving, listening), [])
-
-
-# --- the address --------------------------------------------------------------------------------
-
-
-def _names(host: str) -> list[str]:
-    """Return the hosts that requests may name. The address itself is one, unless it means "all
-    addresses".
-    """
-    return [host] if host and not _is_every_address(host) else []
-
-
-def _is_every_address(host: str) -> bool:
-    try:
-        return ip_address(host).is_unspecified
-    except ValueError:
-        return False
-
-
-def _listen(host: str, port: int) -> socket.socket:
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    try:
-        # `create_server` sets SO_REUSEADDR, so that a restart does not have to wait for old
-        # connections.
-        return socket.create_server((host, port), family=family)
-    except OSError as error:
-        if error.errno == errno.EADDRINUSE:
-            raise Mistake(messages.port_taken(host, port)) from None
-        raise Mistake(messages.cannot_listen(host, port, _reason(error))) from None
-
-
-def _reason(error: OSError) -> object:
-    # Numbers below zero come from the name resolver and not from the system.
-    if error.errno is not None and error.errno < 0:
-        return messages.NO_SUCH_NAME
-    # Python adds the address to the message of the system.
-    return os.strerror(error.errno) if error.errno else error
-
-
-def _is_loopback(listening: socket.socket) -> bool:
-    """Return True if only this machine can reach an address. The socket is checked, because a name
-    may mean any address.
-    """
-    return ip_address(listening.getsockname()[0]).is_loopback
-
-
-# --- the token ----------------------------------------------------------------------------------
-
-
-def _token(file: str | None, *, no_auth: bool) -> str | None:
-    """Return the token that requests must send; None if there is none."""
-    if no_auth and file is not None:
-        raise Mistake(messages.NO_AUTH_OR_TOKEN)
-    if no_auth:
-        return None
-    if file is not None:
-        try:
-            return _checked_token(Path(file).read_text(encoding="utf-8"), file)
-        except OSError as error:
-            reason = error.strerror or error
-            raise Mistake(messages.token_not_read(file, reason)) from None
-        except UnicodeDecodeError:
-            raise Mistake(messages.token_not_read(file, "not text")) from None
-    if _TOKEN in os.environ:
-        return _checked_token(os.environ[_TOKEN], _TOKEN)
-    return None
-
-
-def _checked_token(text: str, where: str) -> str:
-    from toolbooth.server.bearer import check_token
-
-    # Editors and `echo` end a file with a line feed, which no header can contain.
-    token = text.strip()
-    if not token:
-        raise Mistake(messages.token_empty(where))
-    try:
-        check_token(token)
-    except ValueError as error:
-        raise Mistake(messages.token_wrong(where, error)) from None
-    return token

@@ -107,7 +107,7 @@ def _target(text: str, header: tuple[str, ...], token: str | None, timeout: floa
         if not command:
             raise Mistake(messages.NOTHING_AFTER_DASHES)
         text = ""
-    headers = _headers(header)
+    headers = read_headers(header)
     if token is not None:
         headers["Authorization"] = token if " " in token else f"Bearer {token}"
     made = Target(text=text, command=command, headers=headers, timeout=timeout)
@@ -130,7 +130,8 @@ def _check_not_url(text: str) -> None:
         raise Mistake(messages.url_without_scheme(text, "https"))
 
 
-def _headers(given: tuple[str, ...]) -> dict[str, str]:
+def read_headers(given: tuple[str, ...]) -> dict[str, str]:
+    """Headers by name. Raises Mistake for one that is not written as a header."""
     pairs = [text.partition(":") for text in given]
     if wrong := [name for name, colon, _ in pairs if not colon]:
         raise Mistake(messages.bad_header(wrong[0]))

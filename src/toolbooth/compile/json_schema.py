@@ -167,9 +167,9 @@ class _SchemaReader:
         forms = list(made.objects)
         for index, form in enumerate(forms):
             if form.patterns and form.unmatched is unsaid:
-                forms[index] = replace(form, unmatched=None)
+                forms[index] = replace(form, unmatched=None, is_silent=True)
             elif form.additional is unsaid and (form.fields or not is_map):
-                forms[index] = replace(form, additional=None)
+                forms[index] = replace(form, additional=None, is_silent=True)
         made.objects = tuple(forms)
         return made
 

@@ -54,6 +54,7 @@ class SchemaShapes(Shapes):
     def finish(self, root: Shape) -> None:
         super().finish(root)
         for form in (form for shape in walk(root) for form in shape.objects):
+            form.is_silent = (form.unmatched if form.patterns else form.additional) is None
             # The marks were needed only for merging. From here on, None means "no further keys".
             form.additional = None if form.additional is self.forbidden else form.additional
             form.unmatched = None if form.unmatched is self.forbidden else form.unmatched
@@ -166,8 +167,9 @@ class SchemaShapes(Shapes):
             return self._shape_of_both(mine, theirs)
         if opening:
             return opening[0]
-        closing = [each for each in (mine, theirs) if each is not self.unsaid]
-        return closing[0] if closing else self.unsaid
+        if self.forbidden in (mine, theirs):
+            return self.forbidden
+        return self.unsaid if mine is theirs is self.unsaid else None
 
     def _opens(self, others: Shape | None) -> bool:
         return others not in (None, self.unsaid, self.forbidden)

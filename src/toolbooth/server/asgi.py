@@ -15,6 +15,7 @@ from collections.abc import (
     Generator,
     Iterable,
     Mapping,
+    Sequence,
 )
 from functools import partial
 from typing import Any
@@ -43,7 +44,10 @@ _WHILE = 0.05
 """Seconds after which the connection of a waiting call is checked for a disconnect."""
 _JSON = (b"content-type", b"application/json")
 _END: dict[str, Any] = {"type": "http.response.body", "body": b""}
-_STREAM = [(b"content-type", b"text/event-stream"), (b"cache-control", b"no-cache, no-transform")]
+EVENT_STREAM = [
+    (b"content-type", b"text/event-stream"),
+    (b"cache-control", b"no-cache, no-transform"),
+]
 
 
 def app(
@@ -72,14 +76,14 @@ def app(
         if scope["type"] == "lifespan":
             await _lifespan(receive, send)
         elif scope["type"] == "http":
-            headers, fault = _checked(scope, path, allowed, extra)
+            headers, fault = checked(scope, path, allowed, extra)
             if fault is not None:
-                await _plain(send, *fault)
+                await plain(send, *fault)
                 return
             try:
-                body = await _body(receive, max_body, max_seconds)
+                body = await read_body(receive, max_body, max_seconds)
             except TimeoutError:
-                await _plain(send, 408, messages.body_too_slow(max_seconds))
+                await plain(send, 408, messages.body_too_slow(max_seconds))
                 return
             if body is not None:
                 await _serve(registry, headers, body, receive, send, max_body)
@@ -87,8 +91,12 @@ def app(
     return application
 
 
-def _checked(
-    scope: Scope, path: str, hosts: frozenset[str], origins: frozenset[str]
+def checked(
+    scope: Scope,
+    path: str,
+    hosts: frozenset[str],
+    origins: frozenset[str],
+    methods: Sequence[str] = ("POST",),
 ) -> tuple[dict[str, str], tuple[int, str] | None]:
     """Check the headers. Return them by lower-case name, and the status and message if the request
     is refused.
@@ -105,7 +113,7 @@ def _checked(
     # In ASGI, `path` includes `root_path`, the prefix at which the application is mounted.
     if scope["path"].removeprefix(scope.get("root_path", "")).rstrip("/") != path.rstrip("/"):
         return headers, (404, messages.wrong_path(path))
-    if scope["method"] != "POST":
+    if scope["method"] not in methods:
         return headers, (405, messages.SEND_BY_POST)
     if ANY_HOST not in hosts:
         # With DNS rebinding, a web page makes its own name point to 127.0.0.1, and reaches a local
@@ -115,6 +123,8 @@ def _checked(
         origin = headers.get("origin")
         if origin and origin not in origins and host_in_origin(origin) not in hosts:
             return headers, (403, messages.WRONG_ORIGIN)
+    if scope["method"] != "POST":
+        return headers, None
     # A browser sends `text/plain` to other sites without a preflight request, but not
     # `application/json`.
     if headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
@@ -133,7 +143,7 @@ def _sent_twice(scope: Scope) -> str | None:
     return None
 
 
-async def _body(receive: Receive, max_body: int, max_seconds: float) -> bytes | None:
+async def read_body(receive: Receive, max_body: int, max_seconds: float) -> bytes | None:
     """Return the body; None if the client disconnected before its end. Reading stops when the body
     is too long.
     """
@@ -161,7 +171,7 @@ async def _serve(
     max_body: int,
 ) -> None:
     if len(body) > max_body:
-        await _plain(send, 413, messages.body_too_long(max_body))
+        await plain(send, 413, messages.body_too_long(max_body))
         return
     try:
         reply = await _watched(respond(registry, body, headers), receive)
@@ -254,7 +264,7 @@ class _Leaving:
         self.timer = asyncio.get_running_loop().call_later(_WHILE, self._look)
 
     def _look(self) -> None:
-        self.waiting = asyncio.ensure_future(_left(self.receive))
+        self.waiting = asyncio.ensure_future(left(self.receive))
         self.waiting.add_done_callback(self._gone)
 
     def _gone(self, done: asyncio.Task[None]) -> None:
@@ -273,7 +283,7 @@ class _Leaving:
 async def _stream(events: AsyncGenerator[bytes, None], receive: Receive, send: Send) -> None:
     """Send events as they arrive. If the client closes the stream, the call is cancelled."""
     sending = asyncio.ensure_future(_send_all(events, send))
-    leaving = asyncio.ensure_future(_left(receive))
+    leaving = asyncio.ensure_future(left(receive))
     leaving.add_done_callback(lambda _: sending.cancel())
     try:
         # `wait` neither raises the error of the task nor cancels it. Both are done in the right
@@ -290,7 +300,7 @@ async def _stream(events: AsyncGenerator[bytes, None], receive: Receive, send: S
 
 
 async def _send_all(events: AsyncGenerator[bytes, None], send: Send) -> None:
-    await send({"type": "http.response.start", "status": 200, "headers": _STREAM})
+    await send({"type": "http.response.start", "status": 200, "headers": EVENT_STREAM})
     try:
         async for event in events:
             await send(_event(event))
@@ -304,12 +314,14 @@ def _event(message: bytes) -> dict[str, Any]:
     return {"type": "http.response.body", "body": framed, "more_body": True}
 
 
-async def _left(receive: Receive) -> None:
+async def left(receive: Receive) -> None:
+    """Wait until the client has gone."""
     while (await receive())["type"] != "http.disconnect":
         pass
 
 
-async def _plain(send: Send, status: int, words: str) -> None:
+async def plain(send: Send, status: int, words: str, *, allow: Sequence[str] = ("POST",)) -> None:
+    """Answer by HTTP alone, in words."""
     body = words.encode()
     headers = [
         (b"content-type", b"text/plain; charset=utf-8"),
@@ -317,7 +329,7 @@ async def _plain(send: Send, status: int, words: str) -> None:
     ]
     # RFC 9110, 15.5.6, requires this header.
     if status == 405:
-        headers.append((b"allow", b"POST"))
+        headers.append((b"allow", ", ".join(allow).encode()))
     await send({"type": "http.response.start", "status": status, "headers": headers})
     await send({"type": "http.response.body", "body": body})
 

@@ -30,6 +30,8 @@ class CallRecord:
     """
     preview: bool = False
     """True if the call asked for a preview. Then it wrote nothing, with any outcome."""
+    undeclared: tuple[str, ...] = ()
+    """Of a call through the proxy: its undeclared keys, forwarded or not."""
 
 
 Observer = Callable[[CallRecord], Any]

@@ -24,6 +24,7 @@ from toolbooth.server.answers import Answers, error_reply
 from toolbooth.server.deadline import Deadline
 from toolbooth.server.envelope import id_in, only_id
 from toolbooth.server.message_id import ids_at_ends
+from toolbooth.server.pipes import Lines, as_blocking_as_before, read_lines
 from toolbooth.server.registry import ToolRegistry
 from toolbooth.server.respond import respond
 from toolbooth.server.revisions import INTERNAL_ERROR, PARSE_ERROR
@@ -32,10 +33,6 @@ logger = logging.getLogger("toolbooth.server")
 
 STOP_SECONDS = 5.0
 DRAIN_SECONDS = 60.0
-
-_LONGEST_LINE = 16 * 1024 * 1024
-_KEPT = 64 * 1024
-"""If a line is too long, its id is searched in this many bytes at both ends."""
 
 _PROGRESS = b'{"jsonrpc":"2.0","method":'
 """The beginning of a message that is not a response."""
@@ -67,7 +64,7 @@ def serve(
         serving = _Serving(registry, sink)
         deadline = Deadline(lambda: serving.answers.close(messages.SERVER_STOPPED))
         with (
-            _as_blocking_as_before(sink.fileno()),
+            as_blocking_as_before(sink.fileno()),
             _on_sigterm(serving, lambda: deadline.set(stop_seconds)),
         ):
             try:
@@ -102,14 +99,9 @@ class _Serving:
         """Read lines until the source ends or `stop` is called. Then call `at_end`, and answer the
         running calls.
         """
-        self.loop = loop = asyncio.get_running_loop()
-        lines = _Lines(self.take, self.too_long, self.ended.set)
-        mode = os.fstat(source.fileno()).st_mode
-        if stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) or source.isatty():
-            await loop.connect_read_pipe(lambda: lines, source)
-        else:  # an event loop cannot watch a file, so it is read directly
-            lines.data_received(source.read())
-            lines.eof_received()
+        self.loop = asyncio.get_running_loop()
+        lines = Lines(self.take, self.too_long, self.ended.set)
+        await read_lines(source, lines)
         try:
             await self.ended.wait()
         finally:
@@ -182,61 +174,6 @@ class _Serving:
             self.answers.end(call)
 
 
-class _Lines(asyncio.Protocol):
-    """Passes on each line when it arrives, without a task that waits for lines."""
-
-    def __init__(
-        self,
-        take: Callable[[bytes], None],
-        too_long: Callable[[bytes, bytes], None],
-        ended: Callable[[], None],
-    ) -> None:
-        self.take = take
-        self.too_long = too_long
-        self.ended = ended
-        self.parts: list[bytes] = []
-        self.size = 0
-        self.head = b""
-        """The beginning of a line that is too long; `parts` then has its end."""
-
-    def data_received(self, data: bytes) -> None:
-        """Pass on complete lines, and keep the beginning of the next one."""
-        first, *others = data.split(b"\n")
-        self._add(first)
-        for each in others:
-            self._end()
-            self._add(each)
-
-    def _add(self, part: bytes) -> None:
-        self.size += len(part)
-        self.parts.append(part)
-        if self.size > _LONGEST_LINE:
-            start = b"".join(self.parts)
-            # Of a line that is too long, only the beginning and the last bytes are kept, because it
-            # may have gigabytes.
-            self.head = self.head or start[:_KEPT]
-            self.parts = [start[-_KEPT:]]
-
-    def _end(self) -> None:
-        line = b"".join(self.parts).strip()
-        if self.size > _LONGEST_LINE:
-            self.too_long(self.head, line)
-        elif line:
-            self.take(line)
-        self.parts.clear()
-        self.size = 0
-        self.head = b""
-
-    def eof_received(self) -> None:
-        """Pass on the last line, which may have no line end."""
-        self._end()
-        self.ended()
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        """Treat a broken pipe as the end of the input."""
-        self.ended()
-
-
 def _cancelled(line: bytes) -> Any:
     """Return the id of the request that a line cancels; None for any other line."""
     # Nearly every line is a call. With this check of the bytes, it is not parsed twice.
@@ -289,16 +226,3 @@ def _on_sigterm(serving: _Serving, set_deadline: Callable[[], None]) -> Generato
 def _is_same_socket(one: int, other: int) -> bool:
     found = os.fstat(one)
     return stat.S_ISSOCK(found.st_mode) and os.path.samestat(found, os.fstat(other))
-
-
-@contextmanager
-def _as_blocking_as_before(descriptor: int) -> Generator[None]:
-    """Restore the blocking mode at the end. The event loop makes standard input non-blocking, which
-    also changes everything that shares it: the terminal of the shell, or the other direction of a
-    socket.
-    """
-    before = os.get_blocking(descriptor)
-    try:
-        yield
-    finally:
-        os.set_blocking(descriptor, before)

@@ -211,7 +211,7 @@ class Tool:
         """Return the parameters that are repeated in `Mcp-Param-*` headers: their paths, each with
         the name in the header and the JSON type.
         """
-        return dict(_header_params(self.profile.input_schema(self.contract), ()))
+        return dict(header_params(self.profile.input_schema(self.contract), ()))
 
     @cached_property
     def output_schema(self) -> dict[str, Any] | None:
@@ -303,13 +303,14 @@ def _untitled(schema: Any) -> Any:
     return made
 
 
-def _header_params(
+def header_params(
     schema: Mapping[str, Any], path: tuple[str, ...]
 ) -> Iterator[tuple[tuple[str, ...], tuple[str, str]]]:
+    """Yield the properties with `x-mcp-header`: their path, the header's token, the JSON type."""
     for name, node in schema.get("properties", {}).items():
         if not is_object(node):  # `true`, which some profiles leave as it is
             continue
         token = node.get("x-mcp-header")
         if isinstance(token, str) and node.get("type") in ("string", "integer", "boolean"):
             yield (*path, name), (token, node["type"])
-        yield from _header_params(node, (*path, name))
+        yield from header_params(node, (*path, name))

@@ -17,7 +17,7 @@ from toolbooth.lint.schemas import SchemaNode, as_dict, escape_step, names_old_d
 
 # The characters of a token in RFC 9110, which the name of an HTTP header consists of.
 _TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
-_HEADER = "x-mcp-header"
+HEADER = "x-mcp-header"
 # The errors at these places have rules of their own.
 _OTHER_RULES = (("items",), ("exclusiveMinimum",), ("exclusiveMaximum",))
 
@@ -99,18 +99,18 @@ def header_parameter(tool: Tool) -> Iterator[Fault]:
     """
     seen: set[str] = set()
     for node in tool.nodes:
-        if _HEADER not in node.keywords:
+        if HEADER not in node.keywords:
             continue
-        token = node.keywords[_HEADER]
+        token = node.keywords[HEADER]
         reachable = node.role == "property" and re.fullmatch(r"#(/properties/[^/]+)+", node.pointer)
         if not reachable:
-            yield fault(node, f"{_HEADER} is not on a plain property")
+            yield fault(node, f"{HEADER} is not on a plain property")
         elif not isinstance(token, str) or not _TOKEN.fullmatch(token):
-            yield fault(node, f"{_HEADER} is not a header name")
+            yield fault(node, f"{HEADER} is not a header name")
         elif node.kind not in ("string", "integer", "boolean"):
-            yield fault(node, f"{_HEADER} on a node of type {node.keywords.get('type')}")
+            yield fault(node, f"{HEADER} on a node of type {node.keywords.get('type')}")
         # HTTP does not distinguish upper and lower case in names of headers.
         elif token.lower() in seen:
-            yield fault(node, f"{_HEADER} {token} is used twice")
+            yield fault(node, f"{HEADER} {token} is used twice")
         else:
             seen.add(token.lower())

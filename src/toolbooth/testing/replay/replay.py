@@ -16,9 +16,9 @@ from typing import Any
 from toolbooth.boundary.repairs import Repair
 from toolbooth.errors import Problem
 from toolbooth.jsonvalue import JsonPath, is_array, is_object, path_text, shorten
+from toolbooth.recording import RecordedCall, line_text, read_calls
 from toolbooth.server.credentials import HIDDEN
 from toolbooth.server.redact import as_text
-from toolbooth.testing.replay.record import RecordedCall, line_text, read_calls
 from toolbooth.testing.replay.replay_judge import Judge, Judgement
 from toolbooth.testing.shapes.call_places import children, is_within
 

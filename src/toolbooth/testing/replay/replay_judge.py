@@ -18,12 +18,12 @@ from toolbooth.boundary.repairs import Repair
 from toolbooth.contract import Contract
 from toolbooth.errors import Problem
 from toolbooth.jsonvalue import near_name
+from toolbooth.recording import RecordedCall
 from toolbooth.server.redact import as_text
 from toolbooth.server.registry import ToolRegistry
 from toolbooth.server.tool import Tool
 from toolbooth.server.wire_result import boundary_meta, problems_in, repairs_in
 from toolbooth.testing.offline_schema import refuse_outside_references
-from toolbooth.testing.replay.record import RecordedCall
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

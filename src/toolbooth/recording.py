@@ -1,4 +1,5 @@
-"""Write real calls to a file, one JSON line each, and read them again. `replay.py` compares them.
+"""Write real calls to a file, one JSON line each, and read them again. `testing/replay/replay.py`
+compares them.
 
 A line has the arguments as JSON, and the outcome at the boundary. `redacted` is true if secrets
 were left out.
@@ -12,14 +13,13 @@ import warnings
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import IO, Any, Literal
+from typing import IO, Any, Literal, Protocol
 
 from jiter import LosslessFloat
 
 from toolbooth.jsonvalue import is_object
-from toolbooth.server.observe import CallRecord, Observer
+from toolbooth.server.observe import Arguments, CallRecord, Observer
 from toolbooth.server.redact import as_text
-from toolbooth.server.registry import ToolRegistry
 
 _MOST_FAULTS = 10
 _BEGINNING = b'{"at": "'
@@ -39,6 +39,8 @@ class RecordedCall:
     """For people who read the file. A replay compares only the codes."""
     repairs: tuple[str, ...] = ()
     problems: tuple[str, ...] = ()
+    undeclared: tuple[str, ...] = ()
+    """Of a call through a proxy: its undeclared keys."""
     redacted: bool = False
     arguments: str | None = None
     """JSON text; None if the arguments could not be read."""
@@ -46,6 +48,12 @@ class RecordedCall:
     """JSON text of the values that the tool would get, or `null` for a refused call. None until
     `replay_calls(update=True)` has written them.
     """
+
+
+class Observed(Protocol):
+    """A registry or a proxy: what can be observed."""
+
+    def observe(self, observer: Observer, *, arguments: Arguments = "none") -> Observer: ...
 
 
 class BadRecording(ValueError):
@@ -61,7 +69,7 @@ class _NotJson(ValueError):
 
 
 def record_calls(
-    registry: ToolRegistry,
+    registry: Observed,
     path: str | Path,
     *,
     arguments: Literal["redacted", "whole"] = "redacted",
@@ -86,6 +94,7 @@ def record_calls(
             outcome=call.outcome,
             repairs=call.repairs,
             problems=call.problems,
+            undeclared=call.undeclared,
             redacted=arguments == "redacted",
             arguments=call.arguments,
         )
@@ -122,7 +131,8 @@ def line_text(line: RecordedCall) -> str:
     parts: list[str] = []
     for name in (each.name for each in fields(line)):
         value: Any = getattr(line, name)
-        if value is not None:
+        # Only a proxy has undeclared keys to report.
+        if value is not None and (value or name != "undeclared"):
             text = (
                 value if name in ("arguments", "values") else json.dumps(value, ensure_ascii=False)
             )
@@ -192,7 +202,7 @@ def _read_line(line: bytes) -> RecordedCall:
             raise ValueError(
                 f"{name} should be of type {kind.__name__}, not {type(call[name]).__name__}"
             )
-    for name in ("repairs", "problems"):
+    for name in ("repairs", "problems", "undeclared"):
         call[name] = tuple(map(str, call.get(name, ())))
     for name in call.keys() & {"arguments", "values"}:
         call[name] = as_text(call[name])
@@ -201,7 +211,7 @@ def _read_line(line: bytes) -> RecordedCall:
 
 _KEYS: dict[str, type] = {
     **dict.fromkeys(("at", "client", "dispatcher", "tool", "outcome"), str),
-    **dict.fromkeys(("repairs", "problems"), list),
+    **dict.fromkeys(("repairs", "problems", "undeclared"), list),
     "redacted": bool,
     **dict.fromkeys(("arguments", "values"), object),
 }

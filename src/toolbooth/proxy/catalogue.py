@@ -1,0 +1,87 @@
+"""The tools of one upstream session, learned from the pages of its `tools/list`."""
+
+from __future__ import annotations
+
+import json
+import logging
+from typing import Any
+
+from toolbooth.jsonvalue import is_object, near_name
+from toolbooth.proxy import messages
+from toolbooth.proxy.message import Message, NotAMessage, items, members, spliced
+from toolbooth.proxy.rules import Rules
+from toolbooth.proxy.tool import Forbidden, ProxiedTool, read_tool
+
+logger = logging.getLogger("toolbooth.proxy")
+
+
+class Catalogue:
+    """Which tools there are, by the names that clients use."""
+
+    def __init__(self, rules: Rules) -> None:
+        self.rules = rules
+        self.tools: dict[str, ProxiedTool] = {}
+        self.is_known = False
+        """Whether some page was learned since the list last changed."""
+        self._reported: set[tuple[str, str]] = set()
+
+    def find(self, published: str) -> ProxiedTool | None:
+        """The tool that clients call by this name."""
+        return self.tools.get(published)
+
+    def near(self, published: str) -> str | None:
+        """The name that may be meant."""
+        return near_name(published, list(self.tools))
+
+    def forget(self) -> None:
+        """The list may have changed: learn it again before the next call."""
+        self.tools = {}
+        self.is_known = False
+
+    def learn(self, message: Message, *, is_first: bool) -> str | None:
+        """Learn one page, and return the result as clients see it; None if there is no list in it.
+        `is_first`: it is the first page, so tools that were learned before are gone.
+        """
+        written = message.part("result")
+        try:
+            span = members(written or "", 0)["tools"]
+            definitions = items(written or "", span[0])
+        except (NotAMessage, KeyError):
+            return None
+        if is_first:
+            self.tools = {}
+        self.is_known = True
+        listed: dict[str, ProxiedTool] = {}
+        for each in definitions:
+            tool = self._read(each, listed)
+            if tool is not None:
+                listed[tool.published] = tool
+        self.tools |= listed
+        shown = ",".join(tool.listing for tool in listed.values())
+        return spliced(written or "", [(span, f"[{shown}]")])
+
+    def _read(self, definition: str, page: dict[str, ProxiedTool]) -> ProxiedTool | None:
+        try:
+            tool = read_tool(definition, self.rules)
+            if tool is None:
+                return None
+            earlier = self.tools.get(tool.published, tool)
+            if tool.published in page or earlier.name != tool.name:
+                raise Forbidden(messages.SAME_NAME)
+        except Forbidden as error:
+            self._report(definition, str(error))
+            return None
+        if tool.contract is None:
+            self._say(tool.name, messages.IS_UNGUARDED, tool.name)
+        return tool
+
+    def _report(self, definition: str, why: str) -> None:
+        found: Any = json.loads(definition)
+        name: Any = found.get("name") if is_object(found) else None
+        self._say(str(name), messages.LEFT_OUT, repr(name), why)
+
+    def _say(self, name: str, words: str, *arguments: object) -> None:
+        """Log a sentence about a tool, once: the list is read again and again."""
+        if (name, words) not in self._reported:
+            self._reported.add((name, words))
+            logger.warning(words, *arguments)

@@ -1,0 +1,202 @@
+"""One tool call of a client -> the arguments for the upstream server, or a refusal.
+
+The boundary decides, with the contract that is compiled from the server's own schema. Only
+undeclared keys are treated otherwise: where a schema does not state whether there may be others,
+the policy may forward them. The result then names them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from toolbooth.boundary.accept import accept_reading
+from toolbooth.boundary.read import Reading, Unreadable, read_json
+from toolbooth.boundary.refusals import names_of_tool, respelt
+from toolbooth.boundary.repairs import Remark, Repair
+from toolbooth.contract import Contract
+from toolbooth.errors import Problem, ToolInputError
+from toolbooth.jsonvalue import JsonPath, is_array, is_object, path_text
+from toolbooth.proxy.rules import Policy
+from toolbooth.proxy.tool import ProxiedTool
+from toolbooth.server.redact import as_text
+from toolbooth.shape import ObjectShape, Shape, item_shape
+
+_KEY_CODES = ("unknown-key", "nested-wrapper")
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What becomes of a call that is not refused."""
+
+    rewritten: str | None
+    """The arguments as JSON; None if they are forwarded as they were sent."""
+    remarks: tuple[Remark, ...] = ()
+    undeclared: tuple[JsonPath, ...] = ()
+    """Undeclared keys that are forwarded."""
+
+    @property
+    def undeclared_names(self) -> list[str]:
+        """The undeclared keys, as a note names them."""
+        return [_name(path) for path in self.undeclared]
+
+    @property
+    def repairs(self) -> tuple[str, ...]:
+        return tuple(each.code for each in self.remarks if isinstance(each, Repair))
+
+
+UNCHANGED = Verdict(None)
+
+
+def judge(tool: ProxiedTool, arguments: str | None, beside: list[Problem]) -> Verdict:
+    """The verdict on a call. `beside` has a problem for each key outside of the arguments.
+
+    Raises:
+        ToolInputError: the call is refused.
+    """
+    contract = tool.contract
+    if contract is None:
+        return UNCHANGED
+    if beside:
+        raise ToolInputError(beside, tool=tool.published)
+    # MCP allows `arguments` to be left out, and some clients send null for that.
+    if arguments is None or arguments == "null":
+        accept_reading(contract, ({}, False, b"{}"))
+        return UNCHANGED
+    try:
+        reading = read_json(arguments.encode(), contract.limits)
+    except Unreadable as error:
+        raise ToolInputError([error.problem], tool=tool.published) from None
+    try:
+        values, remarks = accept_reading(contract, reading)
+    except ToolInputError as refusal:
+        verdict = _without_undeclared(tool, contract, reading, refusal)
+        if verdict is None:
+            raise
+        return verdict
+    return _verdict(values, remarks)
+
+
+def _verdict(values: Any, remarks: list[Remark]) -> Verdict:
+    is_repaired = any(isinstance(each, Repair) for each in remarks)
+    return Verdict(as_text(values) if is_repaired else None, tuple(remarks))
+
+
+def undeclared_paths(error: ToolInputError) -> list[str]:
+    """The undeclared keys for which a call is refused, as a report names them."""
+    return [_name(each.path) for each in error.problems if each.code in _KEY_CODES and each.path]
+
+
+# --- undeclared keys that a policy forwards -----------------------------------------------------
+
+
+def _without_undeclared(
+    tool: ProxiedTool, contract: Contract, reading: Reading, refusal: ToolInputError
+) -> Verdict | None:
+    """The verdict on a refused call if nothing is wrong with it but keys that the policy forwards;
+    None if it stays refused.
+    """
+    paths = [each.path for each in refusal.problems if each.code in _KEY_CODES]
+    if refusal.more or len(paths) != len(refusal.problems):
+        return None
+    for problem in refusal.problems:
+        if not _is_forwarded(tool, contract, problem):
+            return None
+    kept, taken = _split(reading[0], paths)
+    if len(taken) != len(paths):
+        return None  # a key inside JSON text: the text would have to be written anew
+    try:
+        values, remarks = accept_reading(contract, (kept, reading[1], as_text(kept).encode()))
+    except ToolInputError:
+        return None
+    if any(isinstance(each, Repair) for each in remarks):
+        for path, value in taken.items():
+            _put(values, path, value)
+        return Verdict(as_text(values), tuple(remarks), tuple(taken))
+    return Verdict(None, tuple(remarks), tuple(taken))
+
+
+def _is_forwarded(tool: ProxiedTool, contract: Contract, problem: Problem) -> bool:
+    forms = list(_forms_at(contract.shape, problem.path[:-1]))
+    # A schema that forbids other keys itself is obeyed: its server would refuse the call.
+    if not forms or not all(form.is_silent for form in forms):
+        return False
+    return _may_forward(tool.policy, tool.read_only, contract, forms, problem)
+
+
+def _may_forward(
+    policy: Policy,
+    read_only: bool,
+    contract: Contract,
+    forms: list[ObjectShape],
+    problem: Problem,
+) -> bool:
+    if policy == "lenient":
+        return True
+    if policy == "strict" or not read_only or problem.code == "nested-wrapper":
+        return False
+    # A declared name that is certainly meant would have no effect: that is a slip to correct.
+    names = names_of_tool(contract.shape)
+    return all(respelt(str(problem.path[-1]), form, names) is None for form in forms)
+
+
+def _forms_at(shape: Shape, path: JsonPath) -> Iterator[ObjectShape]:
+    """Every form of the object at a path."""
+    if not path:
+        yield from shape.objects
+        return
+    step, *rest = path
+    for below in _below(shape, step):
+        yield from _forms_at(below, tuple(rest))
+
+
+def _below(shape: Shape, step: str | int) -> Iterator[Shape]:
+    if isinstance(step, int):
+        found = (item_shape(form, step) for form in shape.arrays)
+        yield from (each for each in found if each is not None)
+        return
+    for form in shape.objects:
+        if step in form.fields:
+            yield form.fields[step].shape
+        elif form.additional is not None:
+            yield form.additional
+
+
+def _split(value: Any, paths: list[JsonPath]) -> tuple[Any, dict[JsonPath, Any]]:
+    """A value without what is at these paths, and what was there."""
+    taken: dict[JsonPath, Any] = {}
+    for path in paths:
+        kept, found = _taken_out(value, path)
+        if found:
+            value, taken[path] = kept, found[0]
+    return value, taken
+
+
+def _taken_out(value: Any, path: JsonPath) -> tuple[Any, list[Any]]:
+    """A copy of a value without what is at a path, and that in a list; nothing if it is not
+    there.
+    """
+    step, *rest = path
+    if is_object(value) and step in value:
+        copy = dict(value)
+        if not rest:
+            return copy, [copy.pop(str(step))]
+        copy[str(step)], found = _taken_out(value[step], tuple(rest))
+        return copy, found
+    if is_array(value) and isinstance(step, int) and step < len(value) and rest:
+        items = list(value)
+        items[step], found = _taken_out(value[step], tuple(rest))
+        return items, found
+    return value, []
+
+
+def _put(value: Any, path: JsonPath, taken: Any) -> None:
+    *steps, last = path
+    for step in steps:
+        value = value[step]
+    value[last] = taken
+
+
+def _name(path: JsonPath) -> str:
+    return path_text(path, "").removeprefix(".")

@@ -1,0 +1,61 @@
+"""The headers of a request to an upstream server over HTTP. They are made new: none is copied."""
+
+from __future__ import annotations
+
+import base64
+import re
+from typing import Any
+
+from toolbooth.jsonvalue import is_object
+from toolbooth.proxy import message as wire
+from toolbooth.proxy.message import value_of
+from toolbooth.proxy.pending import Pending
+from toolbooth.server.revisions import VERSION_KEY
+
+_NAMED_BY = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
+"""The param that `Mcp-Name` repeats, by method."""
+_PLAIN = re.compile(r"[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?")
+
+
+def stateless_headers(body: bytes, pending: Pending) -> dict[str, str]:
+    """The headers of a stateless request, as it is sent: the server compares them with the body."""
+    message = wire.read(body)
+    version = value_of(message.at(message.params.get("_meta"))).get(VERSION_KEY)
+    found = {"mcp-protocol-version": str(version), "mcp-method": str(message.method)}
+    named = _NAMED_BY.get(str(message.method))
+    name = value_of(message.at(message.params.get(named))) if named is not None else None
+    if isinstance(name, str):
+        found["mcp-name"] = header_value(name)
+    if pending.tool is not None and pending.tool.header_params:
+        arguments = value_of(message.at(message.params.get("arguments")))
+        found |= param_headers(pending.tool.header_params, arguments)
+    return found
+
+
+def is_stateless(body: bytes) -> bool:
+    """Whether a request has its revision in `_meta`. Bytes are enough: this key has no other
+    meaning.
+    """
+    return VERSION_KEY.encode() in body
+
+
+def param_headers(wanted: dict[tuple[str, ...], tuple[str, str]], arguments: Any) -> dict[str, str]:
+    """The `Mcp-Param-*` headers of the arguments."""
+    found: dict[str, str] = {}
+    for path, (token, _) in wanted.items():
+        value = arguments
+        for step in path:
+            value = value.get(step) if is_object(value) else None
+        if isinstance(value, bool):
+            found[f"mcp-param-{token}"] = "true" if value else "false"
+        elif isinstance(value, str | int | float):
+            found[f"mcp-param-{token}"] = header_value(str(value))
+    return found
+
+
+def header_value(text: str) -> str:
+    """Text as a header can carry it: others as `=?base64?...?=`."""
+    is_encoded = text.startswith("=?base64?") and text.endswith("?=")
+    if _PLAIN.fullmatch(text) and not is_encoded:
+        return text
+    return f"=?base64?{base64.b64encode(text.encode()).decode()}?="

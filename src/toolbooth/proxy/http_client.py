@@ -1,0 +1,207 @@
+"""HTTP/1.1 to one server: connections are kept, and answers passed on as they come.
+
+Written on `httptools`, because a general client spends more on one request than the guard on a
+call.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+from urllib.parse import urlsplit
+
+import httptools
+
+_MOST_IDLE = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """The parts of a URL that a request needs."""
+
+    host: str
+    port: int
+    path: str
+    is_tls: bool
+    authority: str
+
+    @classmethod
+    def of(cls, url: str) -> Address:
+        """Raises ValueError if the URL has no host, or another scheme."""
+        found = urlsplit(url)
+        if found.scheme not in ("http", "https") or not found.hostname:
+            raise ValueError(url)
+        is_tls = found.scheme == "https"
+        path = (found.path or "/") + (f"?{found.query}" if found.query else "")
+        authority = found.netloc.rpartition("@")[2]
+        port = found.port or (443 if is_tls else 80)
+        return cls(found.hostname, port, path, is_tls, authority)
+
+
+class Receiver(Protocol):
+    """Takes the answer to one request."""
+
+    def headers(self, status: int, headers: Mapping[str, str]) -> None: ...
+    def data(self, data: bytes) -> None: ...
+    def ended(self) -> None: ...
+    def failed(self, why: str, *, was_written: bool) -> None: ...
+
+
+class HttpClient:
+    """Connections to one address."""
+
+    def __init__(self, address: Address) -> None:
+        self.address = address
+        self.idle: list[Connection] = []
+        self.busy: set[Connection] = set()
+        self.tasks: set[asyncio.Task[None]] = set()
+        self.is_paused = False
+
+    def send(
+        self, method: str, headers: Mapping[str, str], body: bytes, receiver: Receiver
+    ) -> Exchange:
+        """Write a request, as soon as there is a connection for it."""
+        request = _request(self.address, method, headers, body)
+        exchange = Exchange(receiver)
+        while self.idle:
+            connection = self.idle.pop()
+            if not connection.transport.is_closing():
+                connection.write(request, exchange)
+                return exchange
+        task = asyncio.ensure_future(self._send_on_new(request, exchange))
+        self.tasks.add(task)
+        task.add_done_callback(self.tasks.discard)
+        return exchange
+
+    async def _send_on_new(self, request: bytes, exchange: Exchange) -> None:
+        address = self.address
+        context = ssl.create_default_context() if address.is_tls else None
+        loop = asyncio.get_running_loop()
+        try:
+            _, connection = await loop.create_connection(
+                lambda: Connection(self), address.host, address.port, ssl=context
+            )
+        except OSError as error:
+            exchange.receiver.failed(str(error.strerror or error), was_written=False)
+            return
+        if exchange.is_cancelled:
+            connection.transport.close()
+            return
+        connection.write(request, exchange)
+
+    def pause(self) -> None:
+        self.is_paused = True
+        for connection in self.busy:
+            connection.transport.pause_reading()
+
+    def resume(self) -> None:
+        self.is_paused = False
+        for connection in self.busy:
+            connection.transport.resume_reading()
+
+    def keep(self, connection: Connection) -> None:
+        """A connection is free for the next request."""
+        self.busy.discard(connection)
+        if len(self.idle) < _MOST_IDLE:
+            self.idle.append(connection)
+        else:
+            connection.transport.close()
+
+    def close(self) -> None:
+        for connection in (*self.idle, *self.busy):
+            connection.transport.close()
+        for task in self.tasks:
+            task.cancel()
+
+
+class Exchange:
+    """One request on its way."""
+
+    def __init__(self, receiver: Receiver) -> None:
+        self.receiver = receiver
+        self.connection: Connection | None = None
+        self.is_cancelled = False
+
+    def cancel(self) -> None:
+        """Close the stream of the answer, which cancels a stateless request."""
+        self.is_cancelled = True
+        if self.connection is not None:
+            self.connection.transport.close()
+
+
+class Connection(asyncio.Protocol):
+    """One connection, with one request at a time."""
+
+    transport: Any
+
+    def __init__(self, client: HttpClient) -> None:
+        self.client = client
+        self.exchange: Exchange | None = None
+        self.parser: Any = None
+        self.found: dict[str, str] = {}
+
+    def write(self, request: bytes, exchange: Exchange) -> None:
+        self.exchange, exchange.connection = exchange, self
+        self.parser = httptools.HttpResponseParser(self)
+        self.found = {}
+        self.client.busy.add(self)
+        if self.client.is_paused:
+            self.transport.pause_reading()
+        self.transport.write(request)
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self.transport = transport
+
+    def data_received(self, data: bytes) -> None:
+        if self.exchange is None:
+            self.transport.close()  # nothing was asked
+            return
+        try:
+            self.parser.feed_data(data)
+        except httptools.HttpParserError as error:
+            self._end(f"its answer is not HTTP: {error}")
+            self.transport.close()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self.client.busy.discard(self)
+        if self in self.client.idle:
+            self.client.idle.remove(self)
+        self._end("the connection was closed")
+
+    def _end(self, why: str) -> None:
+        exchange, self.exchange = self.exchange, None
+        if exchange is not None and not exchange.is_cancelled:
+            exchange.receiver.failed(why, was_written=True)
+
+    # --- what the parser finds ---
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        self.found[name.decode("latin-1").lower()] = value.decode("latin-1")
+
+    def on_headers_complete(self) -> None:
+        if self.exchange is not None and not self.exchange.is_cancelled:
+            self.exchange.receiver.headers(self.parser.get_status_code(), self.found)
+
+    def on_body(self, data: bytes) -> None:
+        if self.exchange is not None and not self.exchange.is_cancelled:
+            self.exchange.receiver.data(data)
+
+    def on_message_complete(self) -> None:
+        exchange, self.exchange = self.exchange, None
+        if self.parser.should_keep_alive():
+            self.client.keep(self)
+        else:
+            self.transport.close()
+        if exchange is not None and not exchange.is_cancelled:
+            exchange.receiver.ended()
+
+
+def _request(address: Address, method: str, headers: Mapping[str, str], body: bytes) -> bytes:
+    lines = [f"{method} {address.path} HTTP/1.1", f"host: {address.authority}"]
+    lines += [f"{name}: {value}" for name, value in headers.items()]
+    if body:
+        lines.append(f"content-length: {len(body)}")
+    return "\r\n".join((*lines, "", "")).encode("latin-1") + body

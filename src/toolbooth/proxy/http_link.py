@@ -1,0 +1,308 @@
+"""An upstream server over HTTP, as one session sees it: Streamable HTTP, in both eras.
+
+A request of a handshake session carries the id that the server gave the session, and its messages
+may also come on a stream of their own. A stateless request is complete in itself, and is cancelled
+by closing its answer.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import Any
+
+from toolbooth.jsonvalue import is_object
+from toolbooth.proxy import message as wire
+from toolbooth.proxy import messages
+from toolbooth.proxy.headers import is_stateless, stateless_headers
+from toolbooth.proxy.http_client import Address, Exchange, HttpClient
+from toolbooth.proxy.link import Session
+from toolbooth.proxy.message import NotAMessage, value_of
+from toolbooth.proxy.pending import Pending
+from toolbooth.proxy.sse import Event, Events, TooLong
+from toolbooth.server.pipes import LONGEST_LINE
+
+logger = logging.getLogger("toolbooth.proxy")
+
+_ACCEPT = {"accept": "application/json, text/event-stream", "content-type": "application/json"}
+_RECONNECT = 1.0
+"""Seconds before a stream is opened again, unless the server asks for others."""
+_MOST_RECONNECTS = 5
+
+
+class HttpLink:
+    """One session with a server at a URL."""
+
+    session: Session
+
+    def __init__(self, url: str, headers: Mapping[str, str] | None = None) -> None:
+        self.client = HttpClient(Address.of(url))
+        self.configured = {name.lower(): value for name, value in (headers or {}).items()}
+        self.session_id: str | None = None
+        self.version: str | None = None
+        self.exchanges: dict[int, Exchange] = {}
+        self.is_running = True
+        self.stream: Exchange | None = None
+
+    async def start(self) -> None:
+        """Nothing is sent before the client does."""
+
+    async def stop(self) -> None:
+        self.is_running = False
+        if self.session_id is not None:
+            done = _Done()
+            self.client.send("DELETE", self.headers(), b"", done)
+            with suppress(TimeoutError):
+                async with asyncio.timeout(2.0):
+                    await done.event.wait()
+        self.client.close()
+
+    def pause(self) -> None:
+        self.client.pause()
+
+    def resume(self) -> None:
+        self.client.resume()
+
+    # --- messages for the server ---
+
+    def request(self, body: bytes, pending: Pending) -> bool:
+        if pending.method == "initialize":
+            self.session_id = self.version = None
+        headers = stateless_headers(body, pending) if is_stateless(body) else self.headers()
+        sent = {**_ACCEPT, **headers, **self.configured}
+        receiver = _Answer(self, pending)
+        self.exchanges[pending.number] = self.client.send("POST", sent, body, receiver)
+        return True
+
+    def send(self, body: bytes) -> bool:
+        self.client.send("POST", {**_ACCEPT, **self.headers(), **self.configured}, body, _Done())
+        if b"notifications/initialized" in body:
+            self.open_stream(None)
+        return True
+
+    def cancel(self, body: bytes, pending: Pending) -> None:
+        exchange = self.exchanges.pop(pending.number, None)
+        if exchange is not None and is_stateless(pending.message.text.encode()):
+            exchange.cancel()
+        else:
+            self.send(body)
+
+    def headers(self) -> dict[str, str]:
+        """The headers of a handshake session."""
+        found: dict[str, str] = {}
+        if self.session_id is not None:
+            found["mcp-session-id"] = self.session_id
+        if self.version is not None:
+            found["mcp-protocol-version"] = self.version
+        return found
+
+    # --- the stream of the server's own messages ---
+
+    def open_stream(self, last_id: bytes | None) -> None:
+        """Listen for messages that belong to no request, if the server offers that."""
+        sent = {"accept": "text/event-stream", **self.headers(), **self.configured}
+        if last_id is not None:
+            sent["last-event-id"] = last_id.decode("latin-1")
+        self.stream = self.client.send("GET", sent, b"", _Stream(self, None, last_id))
+
+    def resume_answer(self, pending: Pending, last_id: bytes, seconds: float, left: int) -> None:
+        """Ask for the rest of an answer whose stream was closed, as the server intended."""
+
+        def again() -> None:
+            sent = {"accept": "text/event-stream", **self.headers(), **self.configured}
+            sent["last-event-id"] = last_id.decode("latin-1")
+            receiver = _Stream(self, pending, last_id, left)
+            self.exchanges[pending.number] = self.client.send("GET", sent, b"", receiver)
+
+        asyncio.get_running_loop().call_later(seconds, again)
+
+    # --- what the answers contain ---
+
+    def take(self, body: bytes, pending: Pending | None) -> None:
+        """A message of the server. One that answers a request may lack its id, if that could not be
+        read.
+        """
+        if pending is not None and pending.method == "initialize":
+            self._learn_version(body)
+        if pending is not None and b'"error"' in body:
+            with suppress(NotAMessage):
+                message = wire.read(body)
+                if message.id == "null" and message.method is None:
+                    body = message.with_id(str(pending.number))
+        self.session.from_upstream(body, None if pending is None else pending.about)
+
+    def _learn_version(self, body: bytes) -> None:
+        with suppress(NotAMessage):
+            result: Any = value_of(wire.read(body).part("result"))
+            version: Any = result.get("protocolVersion") if is_object(result) else None
+            if isinstance(version, str):
+                self.version = version
+
+    def session_expired(self, pending: Pending) -> None:
+        """The server has forgotten the session: the request was not run, and a new session is made
+        for those to come.
+        """
+        self.session.lost(pending, messages.SESSION_EXPIRED, was_written=False)
+        if self.session_id is not None:
+            self.session_id = None
+            self.session.upstream_started()
+
+
+class _Done:
+    """Takes an answer that nobody waits for."""
+
+    def __init__(self) -> None:
+        self.event = asyncio.Event()
+
+    def headers(self, status: int, headers: Mapping[str, str]) -> None:
+        if status >= 400:
+            logger.warning(messages.NOT_TAKEN, status)
+
+    def data(self, data: bytes) -> None: ...
+
+    def ended(self) -> None:
+        self.event.set()
+
+    def failed(self, why: str, *, was_written: bool) -> None:
+        self.event.set()
+
+
+class _Answer:
+    """Takes the answer to one request: one message as JSON, or several as a stream."""
+
+    def __init__(self, link: HttpLink, pending: Pending) -> None:
+        self.link = link
+        self.pending = pending
+        self.status = 0
+        self.is_json = False
+        self.body: list[bytes] = []
+        self.size = 0
+        self.events: Events | None = None
+        self.last: Event | None = None
+
+    def headers(self, status: int, headers: Mapping[str, str]) -> None:
+        self.status = status
+        kind = headers.get("content-type", "").partition(";")[0].strip().lower()
+        self.is_json = kind == "application/json"
+        if kind == "text/event-stream" and status == 200:
+            self.events = Events()
+            if self.pending.about is not None:
+                self.pending.about.streams()
+        if self.pending.method == "initialize" and "mcp-session-id" in headers:
+            self.link.session_id = headers["mcp-session-id"]
+
+    def data(self, data: bytes) -> None:
+        if self.events is not None:
+            self._take_events(self.events, data)
+            return
+        self.size += len(data)
+        if self.size > LONGEST_LINE:
+            self._give_up()
+        else:
+            self.body.append(data)
+
+    def _take_events(self, events: Events, data: bytes) -> None:
+        try:
+            for event in events.feed(data):
+                if event.id is not None or event.retry is not None:
+                    self.last = Event(b"", event.id or _id_of(self.last), event.retry)
+                if event.data:
+                    self.link.take(event.data, self.pending)
+                elif event.id is not None and self.pending.about is not None:
+                    self.pending.about.primed(event.retry)
+        except TooLong:
+            self._give_up()
+
+    def _give_up(self) -> None:
+        exchange = self.link.exchanges.pop(self.pending.number, None)
+        self.link.session.too_long(self.pending.number)
+        if exchange is not None:
+            exchange.cancel()
+
+    def ended(self) -> None:
+        link, pending = self.link, self.pending
+        link.exchanges.pop(pending.number, None)
+        if self.events is not None:
+            last_id = _id_of(self.last)
+            if last_id is None or self.last is None:
+                link.session.lost(pending, messages.STREAM_ENDED, was_written=True)
+            elif pending.number in link.session.waiting:
+                seconds = _RECONNECT if self.last.retry is None else self.last.retry
+                if pending.about is not None:
+                    pending.about.suspended()
+                link.resume_answer(pending, last_id, seconds, _MOST_RECONNECTS)
+            return
+        body = b"".join(self.body)
+        if self.is_json and body:
+            link.take(body, pending)
+        elif self.status == 404 and link.session_id is not None:
+            link.session_expired(pending)
+            return
+        # Below 500 the server itself reports that it did not do what was asked.
+        refused = 300 <= self.status < 500
+        why = messages.http_status(self.status)
+        link.session.lost(pending, why, was_written=not refused)
+
+    def failed(self, why: str, *, was_written: bool) -> None:
+        self.link.exchanges.pop(self.pending.number, None)
+        self.link.session.lost(self.pending, why, was_written=was_written)
+
+
+class _Stream:
+    """Takes a stream that was asked for by GET: the server's own, or the rest of an answer."""
+
+    def __init__(
+        self, link: HttpLink, pending: Pending | None, last_id: bytes | None, left: int = 0
+    ) -> None:
+        self.link = link
+        self.pending = pending
+        self.last_id = last_id
+        self.left = left
+        self.seconds = _RECONNECT
+        self.events: Events | None = None
+
+    def headers(self, status: int, headers: Mapping[str, str]) -> None:
+        if status == 200:
+            self.events = Events()
+
+    def data(self, data: bytes) -> None:
+        if self.events is None:
+            return
+        with suppress(TooLong):
+            for event in self.events.feed(data):
+                self.last_id = self.last_id if event.id is None else event.id
+                self.seconds = self.seconds if event.retry is None else event.retry
+                if event.data:
+                    self.link.take(event.data, self.pending)
+
+    def ended(self) -> None:
+        link, pending = self.link, self.pending
+        if pending is not None:
+            self._ask_again(pending)
+        # A status of 405 means that the server offers no such stream.
+        elif self.events is not None and link.is_running and link.session_id is not None:
+            loop = asyncio.get_running_loop()
+            loop.call_later(self.seconds, self._open_again, link.session_id)
+
+    def _open_again(self, session_id: str) -> None:
+        if self.link.is_running and self.link.session_id == session_id:
+            self.link.open_stream(self.last_id)
+
+    def _ask_again(self, pending: Pending) -> None:
+        link = self.link
+        link.exchanges.pop(pending.number, None)
+        if pending.number not in link.session.waiting:
+            return
+        if self.events is None or self.last_id is None or self.left == 0:
+            link.session.lost(pending, messages.STREAM_ENDED, was_written=True)
+        else:
+            link.resume_answer(pending, self.last_id, self.seconds, self.left - 1)
+
+    def failed(self, why: str, *, was_written: bool) -> None:
+        self.ended()
+
+
+def _id_of(event: Event | None) -> bytes | None:
+    return None if event is None else event.id

@@ -1,0 +1,235 @@
+"""One JSON-RPC message as text: where its parts are, and how it is written with other ones.
+
+A proxy changes the id of a message, and perhaps the name of a tool. Everything else is copied as it
+was sent: numbers keep their digits, keys their order, texts their escapes.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from toolbooth.jsonvalue import Json
+
+Span = tuple[int, int]
+"""Where a value begins and ends in a text."""
+
+Spans = dict[str, Span]
+"""The value of each key of an object, in order."""
+
+_VALUE = json.JSONDecoder().raw_decode
+"""The value that begins at a place, and where it ends."""
+_SPACE = re.compile(r"[ \t\n\r]*").match
+
+SUBSCRIPTION = "io.modelcontextprotocol/subscriptionId"
+
+Key = tuple[type, Any]
+"""An id, to be compared: the text "1" and the number 1 are two ids."""
+
+
+class NotAMessage(ValueError):
+    """The bytes are not one JSON object, or have a key twice at a level where it matters."""
+
+
+@dataclass(frozen=True)
+class Message:
+    """One JSON-RPC message."""
+
+    text: str
+    spans: Spans
+
+    def part(self, name: str) -> str | None:
+        """A member as it was written; None if there is none."""
+        span = self.spans.get(name)
+        return None if span is None else self.text[span[0] : span[1]]
+
+    @cached_property
+    def method(self) -> str | None:
+        """The method; None for a response."""
+        found = value_of(self.part("method"))
+        return found if isinstance(found, str) else None
+
+    @cached_property
+    def id(self) -> str | None:
+        """The id as it was written; None if there is none."""
+        return self.part("id")
+
+    @cached_property
+    def params(self) -> Spans:
+        """Where each of the params is; empty if they are not an object."""
+        return self.members("params")
+
+    def members(self, name: str) -> Spans:
+        """Where each member of one part is; empty if the part is not an object."""
+        span = self.spans.get(name)
+        if span is None or self.text[span[0]] != "{":
+            return {}
+        return members(self.text, span[0])
+
+    def at(self, span: Span | None) -> str | None:
+        """The text of a span; None if there is none."""
+        return None if span is None else self.text[span[0] : span[1]]
+
+    def subscription(self, part: str) -> Span | None:
+        """Where a message of a subscription has its id, which is that of the client's request."""
+        meta = self.members(part).get("_meta") if SUBSCRIPTION in self.text else None
+        if meta is None or self.text[meta[0]] != "{":
+            return None
+        return members(self.text, meta[0]).get(SUBSCRIPTION)
+
+    def written(self, changes: Iterable[tuple[Span, str]]) -> bytes:
+        """The bytes of the message, with other text at some places."""
+        return spliced(self.text, changes).encode()
+
+    def with_id(self, new_id: str) -> bytes:
+        """The bytes of the message with another id."""
+        return self.written([(self.spans["id"], new_id)])
+
+
+def read(line: bytes) -> Message:
+    """Read one message. Raises NotAMessage."""
+    try:
+        text = line.decode()
+        start = _after_space(text, 0)
+        if text[start : start + 1] != "{":
+            raise NotAMessage("not a JSON object")
+        return Message(text, members(text, start, whole=True))
+    except (UnicodeDecodeError, RecursionError) as error:
+        raise NotAMessage(str(error)) from None
+
+
+def members(text: str, start: int, *, whole: bool = False) -> Spans:
+    """Where the members of the object are that begins at `start`. `whole`: nothing may follow it.
+
+    Raises:
+        NotAMessage: this is not JSON, or a key is there twice.
+    """
+    found: Spans = {}
+    try:
+        at = _after_space(text, start + 1)
+        if text[at] == "}":
+            return _ended(text, at, found, whole=whole)
+        while True:
+            if text[at] != '"':
+                raise NotAMessage("a key is missing")
+            key, at = _VALUE(text, at)
+            at = _after_space(text, at)
+            if text[at] != ":":
+                raise NotAMessage("a colon is missing")
+            begins = _after_space(text, at + 1)
+            _, ends = _VALUE(text, begins)
+            if key in found:
+                raise NotAMessage(f"the key {key!r} is there twice")
+            found[key] = (begins, ends)
+            at = _after_space(text, ends)
+            if text[at] == "}":
+                return _ended(text, at, found, whole=whole)
+            if text[at] != ",":
+                raise NotAMessage("a comma is missing")
+            at = _after_space(text, at + 1)
+    except IndexError:
+        raise NotAMessage("not JSON") from None
+    except NotAMessage:
+        raise
+    except ValueError as error:  # an integer with thousands of digits, too
+        raise NotAMessage(str(error)) from None
+
+
+def _after_space(text: str, at: int) -> int:
+    found = _SPACE(text, at)
+    return at if found is None else found.end()
+
+
+def items(text: str, start: int) -> list[str]:
+    """The items of the array that begins at `start`, each as it was written.
+
+    Raises:
+        NotAMessage: there is no array.
+    """
+    found: list[str] = []
+    if text[start] != "[":
+        raise NotAMessage("not an array")
+    at = _after_space(text, start + 1)
+    # The whole message was read before, so this is JSON.
+    while text[at] != "]":
+        _, ends = _VALUE(text, at)
+        found.append(text[at:ends])
+        at = _after_space(text, ends)
+        if text[at] == ",":
+            at = _after_space(text, at + 1)
+    return found
+
+
+def _ended(text: str, at: int, found: Spans, *, whole: bool) -> Spans:
+    if whole and _after_space(text, at + 1) != len(text):
+        raise NotAMessage("something follows the message")
+    return found
+
+
+def spliced(text: str, changes: Iterable[tuple[Span, str]]) -> str:
+    """A text with other text at some places."""
+    made: list[str] = []
+    at = 0
+    for (begins, ends), new in sorted(changes):
+        made += (text[at:begins], new)
+        at = ends
+    made.append(text[at:])
+    return "".join(made)
+
+
+def with_member(text: str, name: str, value: str) -> str:
+    """The text of an object, with one member changed or added."""
+    spans = members(text, 0)
+    if name in spans:
+        return spliced(text, [(spans[name], value)])
+    end = text.rindex("}")
+    comma = "," if spans else ""
+    return f"{text[:end]}{comma}{json.dumps(name)}:{value}{text[end:]}"
+
+
+def value_of(text: str | None) -> Any:
+    """The value of a part; None if there is none."""
+    return None if text is None else json.loads(text)
+
+
+def key_of(written: str | None) -> Key | None:
+    """An id or token, to be compared; None if it cannot be one."""
+    found = value_of(written)
+    return (found.__class__, found) if found.__class__ in (int, str) else None
+
+
+def request(request_id: int, method: str, params: str) -> bytes:
+    """A request of the proxy's own; `params` is JSON."""
+    return f'{{"jsonrpc":"2.0","id":{request_id},"method":"{method}","params":{params}}}'.encode()
+
+
+def notification(method: str, params: Mapping[str, Any]) -> bytes:
+    """A notification of the proxy's own."""
+    return json_text({"jsonrpc": "2.0", "method": method, "params": params}).encode()
+
+
+def result(request_id: str, value: str) -> bytes:
+    """A result of the proxy's own; both are JSON."""
+    return f'{{"jsonrpc":"2.0","id":{request_id},"result":{value}}}'.encode()
+
+
+def error(request_id: str, code: int, words: str, data: Json | None = None) -> bytes:
+    """An error of the proxy's own."""
+    made: Json = {"code": code, "message": words}
+    if data is not None:
+        made["data"] = data
+    return f'{{"jsonrpc":"2.0","id":{request_id},"error":{json_text(made)}}}'.encode()
+
+
+def json_text(value: Any) -> str:
+    """A value as compact JSON."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def written_id(found: Any) -> str:
+    """An id that was looked for in a message that cannot be read."""
+    return json_text(found)

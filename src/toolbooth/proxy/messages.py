@@ -1,0 +1,183 @@
+"""The sentences of the proxy: refusals, notes, and what is logged about a server."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Literal
+
+# --- definitions of tools -----------------------------------------------------------------------
+
+NO_NAME = "it has no name"
+NO_OBJECT_SCHEMA = "its inputSchema is not an object schema (type: object)"
+INVALID_SCHEMA = "its inputSchema is not valid JSON Schema"
+STRICT_LEAVES_OUT = "its inputSchema cannot be compiled, and the policy is strict"
+SAME_NAME = "another tool has this name"
+NOT_JSON = "it is not a JSON object"
+
+LEFT_OUT = "tool %s is left out of the list: %s"
+IS_UNGUARDED = "tool %r is forwarded unguarded: its inputSchema cannot be compiled"
+HAS_CHANGED = "the definition of tool %r has changed"
+
+# --- calls --------------------------------------------------------------------------------------
+
+_MOST_NAMED = 20
+
+
+def note(names: Sequence[str]) -> str:
+    """Undeclared keys that were forwarded."""
+    shown = ", ".join(json.dumps(each, ensure_ascii=False) for each in names[:_MOST_NAMED])
+    more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
+    if len(names) == 1:
+        return (
+            f"Note: {shown} is not a declared field of this tool; the server may have ignored it."
+        )
+    return (
+        f"Note: {shown}{more} are not declared fields of this tool; the server may have ignored "
+        "them."
+    )
+
+
+def not_called(tool: str, why: str) -> str:
+    """A call that was not written to the server."""
+    return f"Tool {tool!r} was not called: {why}. It is safe to repeat the call."
+
+
+Repeatable = Literal["reads", "idempotent", "unknown"]
+
+_WHETHER = {
+    "reads": "The tool only reads, so you can repeat the call.",
+    "idempotent": "A second call has no further effect, so you can repeat it.",
+    "unknown": "Check whether it had an effect before you repeat it.",
+}
+
+
+def unanswered(tool: str, why: str, repeatable: Repeatable) -> str:
+    """A call that was written to the server, and has no answer."""
+    return f"Tool {tool!r} did not answer: {why}. It may have run. {_WHETHER[repeatable]}"
+
+
+def not_sent(why: str) -> str:
+    """Another request that was not written to the server."""
+    return f"the request was not sent: {why}"
+
+
+def no_answer(why: str) -> str:
+    """Another request that was written to the server."""
+    return f"the server did not answer: {why}"
+
+
+NO_LISTING = "the server could not list its tools, so the arguments cannot be checked"
+ENDED = "the server ended"
+GIVEN_UP = "the server ended too often and is not started again"
+STOPPING = "the proxy is stopping"
+NOT_READING = "the server does not read its input"
+TOO_LONG = "its answer is longer than the proxy forwards"
+CANCELLED_BY_TIMEOUT = "no answer in time"
+ID_IN_USE = "a request with this id is still open"
+BATCHES = "a message is one JSON object; batches are not supported"
+
+
+SESSION_EXPIRED = "its session with the server has expired"
+STREAM_ENDED = "the server closed the stream of its answer"
+NOT_TAKEN = "the server answered a message with HTTP status %s"
+
+
+NO_SUCH_SESSION = "there is no such session: it has ended, or never began"
+NO_SESSION_YET = "send initialize first, or requests of a stateless revision"
+ONE_STREAM = "this session has a stream already"
+TOO_MANY_SESSIONS = "as many servers run as may; one of them ends when its client is idle"
+
+
+def http_status(status: int) -> str:
+    """An answer over HTTP that has no message."""
+    return f"the server answered with HTTP status {status}"
+
+
+def timed_out(seconds: float) -> str:
+    """A call that took too long."""
+    return f"there was no answer within {seconds:g} seconds, so the call was cancelled"
+
+
+def ended(exit_code: int | None) -> str:
+    """A server whose process is gone."""
+    if exit_code is None:
+        return "the server closed its output"
+    if exit_code < 0:
+        return f"the server was ended by signal {-exit_code}"
+    return f"the server ended with exit code {exit_code}"
+
+
+def starting_again(seconds: float) -> str:
+    """A server that ended and is about to be started again."""
+    return f"the server ended and starts again in {seconds:g} seconds"
+
+
+# --- what is logged -----------------------------------------------------------------------------
+
+NOT_A_MESSAGE = "the server wrote a line that is not a message: %s"
+NO_SUCH_REQUEST = "the server answered a request that is not open: id %s"
+NO_SUCH_QUESTION = "the client answered a request that is not open: id %s"
+
+# --- the report ---------------------------------------------------------------------------------
+
+NO_CALLS = "no calls"
+WITH_LENIENT = (
+    "To forward undeclared keys of these tools with a note, add to the server in booth.toml:"
+)
+
+
+def of_tool(tool: str, calls: int, refused: int, repaired: int, noted: int) -> str:
+    """How many calls of a tool there were, and what became of them."""
+    what = {"refused": refused, "repaired": repaired, "forwarded with a note": noted}
+    parts = [f"{count} {words}" for words, count in what.items() if count]
+    return f"{tool}: {calls} calls, {', '.join(parts) or 'all passed'}"
+
+
+def counted(pairs: Sequence[tuple[str, int]]) -> str:
+    """Words with how often each was found."""
+    return ", ".join(f"{word} ({count})" for word, count in pairs)
+
+
+def policy_line(tools: Sequence[str]) -> str:
+    """The setting that makes tools lenient."""
+    entries = ", ".join(f'{json.dumps(tool)} = "lenient"' for tool in tools)
+    return f"policies = {{ {entries} }}"
+
+
+# --- booth.toml ---------------------------------------------------------------------------------
+
+NO_SERVERS = "there are no servers; write one as [servers.NAME]"
+A_TABLE, A_TEXT, A_FLAG = "a table", "a text", "true or false"
+SECONDS, A_LIST = "a number of seconds above 0", "a list of texts"
+
+
+def not_toml(error: Exception) -> str:
+    """A file that cannot be parsed."""
+    return f"it is not TOML: {error}"
+
+
+def unknown_key(path: str, near: str | None) -> str:
+    """A key that has no meaning."""
+    hint = f'; did you mean "{near}"?' if near else ""
+    return f"{path}: there is no such setting{hint}"
+
+
+def command_or_url(where: str) -> str:
+    """A server with two addresses, or none."""
+    return f"{where}: give either command or url"
+
+
+def not_in_environment(where: str, name: str) -> str:
+    """A variable that is not set."""
+    return f"{where}: the environment has no {name}"
+
+
+def one_of(choices: Sequence[str]) -> str:
+    """The values that a setting may have."""
+    return f"one of {', '.join(choices)}"
+
+
+def wrong_value(where: str, wanted: str) -> str:
+    """A value of another kind."""
+    return f"{where}: this has to be {wanted}"

@@ -1,0 +1,394 @@
+"""One client's session with one upstream server, without I/O. Start here.
+
+In: each message of the client and of the server, and what becomes of the connection. Out: messages
+for either side, through two functions. Tool calls are guarded on their way, and `tools/list` on its
+way back; all other messages are passed on, with ids of the other side.
+
+`about` names the exchange that a message belongs to, where a transport has exchanges: over HTTP, a
+message of the server goes to the stream of the request that it is about. None: it is about none.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Container, Iterable
+from time import monotonic
+from typing import Any, Literal
+
+from toolbooth.errors import INVALID_PARAMS, ToolInputError
+from toolbooth.jsonvalue import shorten
+from toolbooth.proxy import message as wire
+from toolbooth.proxy import messages, results
+from toolbooth.proxy.catalogue import Catalogue
+from toolbooth.proxy.fetching import Fetching
+from toolbooth.proxy.guarded_call import changed_params, fault_of, judge_call
+from toolbooth.proxy.link import Upstream
+from toolbooth.proxy.message import Message, NotAMessage, Span, key_of, value_of
+from toolbooth.proxy.pending import About, OpenRequests, Pending
+from toolbooth.proxy.questions import Questions
+from toolbooth.proxy.records import Records
+from toolbooth.proxy.restoring import Restoring
+from toolbooth.proxy.rules import Rules
+from toolbooth.proxy.tool import ProxiedTool
+from toolbooth.server.messages import NO_TOOL_NAME, WRONG_ID, unknown_tool
+from toolbooth.server.revisions import (
+    HEADER_MISMATCH,
+    INTERNAL_ERROR,
+    INVALID_REQUEST,
+)
+
+logger = logging.getLogger("toolbooth.proxy")
+
+ToClient = Callable[[bytes, Any, bool], None]
+"""Takes a message for the client, what it is about, and whether it ends that exchange."""
+State = Literal["up", "starting", "down"]
+
+_ENDLESS = ("subscriptions/listen",)
+"""Requests that stay open until someone closes them."""
+
+
+class Relay:
+    """One session, from its first message to its last."""
+
+    def __init__(
+        self,
+        rules: Rules,
+        to_client: ToClient,
+        upstream: Upstream,
+        *,
+        timeout: float = 300.0,
+        records: Records | None = None,
+    ) -> None:
+        self.to_client = to_client
+        self.upstream = upstream
+        self.timeout = timeout
+        self.records = records or Records()
+        self.catalogue = Catalogue(rules)
+        self.open = OpenRequests()
+        self.questions = Questions()
+        self.restoring = Restoring()
+        self.state: State = "up"
+        self.held: list[Pending] = []
+        self.why_down = messages.ENDED
+        self.retry_after: float | None = None
+        self.fetching = Fetching(self.catalogue, self._ask)
+
+    @property
+    def waiting(self) -> Container[int]:
+        """The numbers of the requests that the server has."""
+        return self.open.by_number
+
+    # --- messages of the client ---
+
+    def from_client(self, line: bytes, about: About | None = None) -> None:
+        """Take the bytes of one message of the client."""
+        try:
+            message = wire.read(line)
+        except NotAMessage as error:
+            self.to_client(results.unreadable(line, error), about, True)
+        else:
+            self.take(message, about)
+
+    def take(self, message: Message, about: About | None = None) -> None:
+        """Take one message of the client."""
+        if message.method is None:
+            self._answer_of_client(message)
+        elif message.id is None:
+            self._notification_of_client(message)
+        else:
+            self._request(message, message.method, about)
+
+    def client_left(self, about: Any) -> None:
+        """The client closed an exchange, which cancels its requests."""
+        for pending in list(self.open.by_key.values()):
+            if pending.about is about:
+                self._cancel(pending, "the client left")
+
+    def _request(self, message: Message, method: str, about: About | None) -> None:
+        key = key_of(message.id)
+        if key is None or key in self.open.by_key:
+            words = WRONG_ID if key is None else messages.ID_IN_USE
+            request_id = "null" if key is None else message.id or "null"
+            self.to_client(wire.error(request_id, INVALID_REQUEST, words), about, True)
+            return
+        pending = Pending.of(message, method, key, about)
+        self.open.add(pending)
+        if self.state == "up":
+            self._pass(pending)
+        elif self.state == "starting":
+            self.held.append(pending)
+        else:
+            self._not_written(pending, self.why_down, self.retry_after)
+
+    def _pass(self, pending: Pending) -> None:
+        if not self.open.is_open(pending):
+            return  # cancelled in the meantime
+        if pending.method == "tools/call":
+            self._call(pending, may_fetch=True)
+        else:
+            self._write(pending)
+
+    def _notification_of_client(self, message: Message) -> None:
+        if message.method == "notifications/cancelled":
+            key = key_of(message.at(message.params.get("requestId")))
+            pending = None if key is None else self.open.by_key.get(key)
+            if pending is None:
+                return
+            self.open.abandon(pending)
+            if pending.about is not None:  # its exchange ends without an answer
+                self.to_client(b"", pending.about, True)
+            if pending.number:
+                span = message.params["requestId"]
+                self.upstream.cancel(message.written([(span, str(pending.number))]), pending)
+            return
+        self.restoring.notified(message)
+        if self.state == "up":
+            self.upstream.send(message.text.encode())
+
+    def _answer_of_client(self, message: Message) -> None:
+        asked = self.questions.answered(message)
+        if asked is None:
+            logger.warning(messages.NO_SUCH_QUESTION, shorten(str(message.id), 60))
+        elif self.state == "up":
+            self.upstream.send(message.with_id(asked))
+
+    # --- tool calls ---
+
+    def _call(self, pending: Pending, *, may_fetch: bool) -> None:
+        name = value_of(pending.param("name"))
+        if not isinstance(name, str):
+            self._fail(pending, INVALID_PARAMS, NO_TOOL_NAME)
+            return
+        pending.published = name
+        pending.tool = tool = self.catalogue.find(name)
+        if tool is None and may_fetch:
+            self.fetching.start(pending.meta, lambda found: self._fetched(pending, found=found))
+        elif tool is None:
+            self._fail(pending, INVALID_PARAMS, unknown_tool(name, self.catalogue.near(name)))
+        else:
+            self._guarded(pending, tool)
+
+    def _fetched(self, pending: Pending, *, found: bool) -> None:
+        if self.open.is_open(pending) and found:
+            self._call(pending, may_fetch=False)
+        elif self.open.is_open(pending):
+            self._not_written(pending, messages.NO_LISTING, None)
+
+    def _guarded(self, pending: Pending, tool: ProxiedTool) -> None:
+        fault = fault_of(pending, tool)
+        if fault is not None:
+            self._fail(pending, HEADER_MISMATCH, fault)
+            return
+        try:
+            pending.verdict = judge_call(pending, tool)
+        except ToolInputError as refusal:
+            self.records.refused(pending, refusal)
+            body = wire.result(pending.client_id, results.refused(refusal, pending.meta))
+            self._answer(pending, body)
+        else:
+            self._write(pending, changed_params(pending.message, tool, pending.verdict))
+
+    # --- writing to the server ---
+
+    def _write(self, pending: Pending, changes: Iterable[tuple[Span, str]] = ()) -> None:
+        """Write a request of the client, with an id of this side."""
+        message = pending.message
+        number = self.open.number(pending)
+        if pending.method not in _ENDLESS:
+            pending.deadline = monotonic() + self.timeout
+        body = message.written([(message.spans["id"], str(number)), *changes])
+        if not self.upstream.request(body, pending):
+            pending.number = 0
+            self._not_written(pending, messages.NOT_READING, None)
+
+    def _ask(self, method: str, params: str, then: Callable[[Message | None], None]) -> None:
+        """Send a request of the proxy's own."""
+        pending = Pending(Message("", {}), method, then=then)
+        number = self.open.number(pending)
+        pending.deadline = monotonic() + self.timeout
+        if not self.upstream.request(wire.request(number, method, params), pending):
+            self.open.end(pending)
+            then(None)
+
+    # --- messages of the server ---
+
+    def from_upstream(self, line: bytes, about: Any = None) -> None:
+        """Take one message of the server. `about`: the exchange that it came in."""
+        try:
+            message = wire.read(line)
+        except NotAMessage:
+            logger.warning(messages.NOT_A_MESSAGE, shorten(repr(line[:200]), 120))
+            return
+        if message.method is None:
+            self._answer_of_server(message)
+        elif message.id is None:
+            self._notification_of_server(message, about)
+        else:
+            number = self.questions.asked(message, message.id)
+            self.to_client(message.with_id(str(number)), about, False)
+
+    def lost(self, pending: Pending, why: str, *, was_written: bool) -> None:
+        """A request will have no answer."""
+        if pending.number not in self.open.by_number:
+            return
+        if was_written or pending.then is not None:
+            self._unanswered(pending, why)
+        else:
+            self._not_written(pending, why, None)
+
+    def too_long(self, number: Any) -> None:
+        """The server wrote a message that is too long to be forwarded, and has this id."""
+        pending = self.open.by_number.get(number) if isinstance(number, int) else None
+        if pending is not None:
+            self._unanswered(pending, messages.TOO_LONG)
+
+    def _answer_of_server(self, message: Message) -> None:
+        number = value_of(message.id)
+        pending = self.open.by_number.get(number) if type(number) is int else None
+        if pending is None:
+            if not self.open.was_abandoned(number):
+                logger.warning(messages.NO_SUCH_REQUEST, shorten(str(message.id), 60))
+            return
+        self.open.end(pending)
+        if pending.then is not None:
+            pending.then(message)
+            return
+        self.restoring.answered(pending, message)
+        self.to_client(self._for_client(message, pending), pending.about, True)
+
+    def _for_client(self, message: Message, pending: Pending) -> bytes:
+        """The answer of the server, as the client gets it."""
+        if pending.method == "tools/call" and pending.tool is not None:
+            self.records.answered(pending, message)
+            return results.answered(message, pending.client_id, pending.tool, pending.verdict)
+        if pending.method == "tools/list":
+            is_first = "cursor" not in pending.message.params
+            shown = self.catalogue.learn(message, is_first=is_first)
+            if shown is not None:
+                changes = [(message.spans["id"], pending.client_id)]
+                return message.written([*changes, (message.spans["result"], shown)])
+        span = message.subscription("result")
+        if span is not None:
+            changes = [(message.spans["id"], pending.client_id), (span, pending.client_id)]
+            return message.written(changes)
+        return message.with_id(pending.client_id)
+
+    def _notification_of_server(self, message: Message, about: Any) -> None:
+        changes: list[tuple[Span, str]] = []
+        if message.method == "notifications/cancelled":
+            span = message.params.get("requestId")
+            number = self.questions.cancelled(message.at(span))
+            if span is None or number is None:
+                return
+            changes = [(span, str(number))]
+        elif message.method == "notifications/progress":
+            pending = self._reporting(message)
+            about = about if pending is None else pending.about
+        elif message.method == "notifications/tools/list_changed":
+            self.catalogue.forget()
+        if (span := message.subscription("params")) is not None:
+            number = value_of(message.at(span))
+            pending = self.open.by_number.get(number) if type(number) is int else None
+            if pending is None:
+                return
+            about = pending.about
+            changes.append((span, pending.client_id))
+        self.to_client(message.written(changes), about, False)
+
+    def _reporting(self, message: Message) -> Pending | None:
+        """The request that a progress notification is about. It has its whole time again."""
+        token = key_of(message.at(message.params.get("progressToken")))
+        pending = None if token is None else self.open.by_token.get(token)
+        if pending is not None:
+            pending.deadline = monotonic() + self.timeout
+        return pending
+
+    # --- the connection to the server ---
+
+    def upstream_ended(self, why: str, retry_after: float | None, down: str) -> None:
+        """The server has ended. Requests that it had are answered, and those to come, too, until it
+        is started again: `down` is why they are not written.
+        """
+        self.state, self.why_down, self.retry_after = "down", down, retry_after
+        self.catalogue.forget()
+        for pending in self.open.written():
+            self._unanswered(pending, why)
+        held, self.held = self.held, []
+        for pending in held:
+            self._not_written(pending, down, retry_after)
+        for number in self.questions.forget():
+            params = {"requestId": number, "reason": why}
+            self.to_client(wire.notification("notifications/cancelled", params), None, False)
+
+    def upstream_started(self) -> None:
+        """The server runs again. Its session is made what it was: requests wait for that."""
+        handshake = self.restoring.handshake
+        if handshake is None:
+            self._go_on()
+            return
+        self.state = "starting"
+        self._ask("initialize", handshake, self._restored)
+
+    def _restored(self, answer: Message | None) -> None:
+        if self.state != "starting":
+            return  # the server has ended again
+        for body in self.restoring.notifications:
+            self.upstream.send(body)
+        for method, params in self.restoring.requests:
+            self._ask(method, params, lambda _: None)
+        self._go_on()
+        if self.restoring.announces_tools:
+            body = wire.notification("notifications/tools/list_changed", {})
+            self.to_client(body, None, False)
+
+    def _go_on(self) -> None:
+        self.state = "up"
+        held, self.held = self.held, []
+        for pending in held:
+            self._pass(pending)
+
+    def expire(self, now: float) -> None:
+        """Cancel the requests that take too long. A question to the client takes the time that
+        people need.
+        """
+        if self.questions.are_open:
+            return
+        for pending in list(self.open.overdue(now)):
+            self._cancel(pending, messages.CANCELLED_BY_TIMEOUT)
+            self._unanswered(pending, messages.timed_out(self.timeout))
+
+    def _cancel(self, pending: Pending, reason: str) -> None:
+        self.open.abandon(pending)
+        # The specification forbids to cancel `initialize`.
+        if pending.number and pending.method != "initialize":
+            params = {"requestId": pending.number, "reason": reason}
+            body = wire.notification("notifications/cancelled", params)
+            self.upstream.cancel(body, pending)
+
+    # --- answers of the proxy's own ---
+
+    def _not_written(self, pending: Pending, why: str, seconds: float | None) -> None:
+        if pending.method == "tools/call":
+            name = value_of(pending.param("name"))
+            made = results.not_called(str(name), why, pending.meta, seconds)
+            self._answer(pending, wire.result(pending.client_id, made))
+        else:
+            self._fail(pending, INTERNAL_ERROR, messages.not_sent(why))
+
+    def _unanswered(self, pending: Pending, why: str) -> None:
+        if pending.then is not None:
+            self.open.end(pending)
+            pending.then(None)
+        elif pending.method == "tools/call":
+            self.records.failed(pending)
+            made = results.unanswered(pending.published, pending.tool, why, pending.meta)
+            self._answer(pending, wire.result(pending.client_id, made))
+        else:
+            self._fail(pending, INTERNAL_ERROR, messages.no_answer(why))
+
+    def _fail(self, pending: Pending, code: int, words: str) -> None:
+        self._answer(pending, wire.error(pending.client_id, code, words))
+
+    def _answer(self, pending: Pending, body: bytes) -> None:
+        self.open.end(pending)
+        self.to_client(body, pending.about, True)

@@ -1,0 +1,62 @@
+"""The recorded calls of a proxy -> what was, or would have been, refused and repaired, by tool."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from toolbooth.proxy import messages
+from toolbooth.recording import RecordedCall
+
+
+@dataclass(slots=True)
+class ToolReport:
+    """The calls of one tool."""
+
+    calls: int = 0
+    refused: int = 0
+    repaired: int = 0
+    noted: int = 0
+    """Calls that were forwarded with undeclared keys."""
+    problems: Counter[str] = field(default_factory=Counter[str])
+    repairs: Counter[str] = field(default_factory=Counter[str])
+    undeclared: Counter[str] = field(default_factory=Counter[str])
+    only_undeclared: int = 0
+    """Refused calls with nothing wrong but undeclared keys: `lenient` would forward them."""
+
+
+def by_tool(calls: Iterable[RecordedCall]) -> dict[str, ToolReport]:
+    """A report for each tool, the ones with most refusals first."""
+    found: dict[str, ToolReport] = {}
+    for call in calls:
+        report = found.setdefault(call.tool, ToolReport())
+        report.calls += 1
+        report.problems.update(call.problems)
+        report.repairs.update(call.repairs)
+        report.undeclared.update(call.undeclared)
+        if call.outcome == "refused":
+            report.refused += 1
+            report.only_undeclared += set(call.problems) <= {"unknown-key", "nested-wrapper"}
+        else:
+            report.repaired += bool(call.repairs)
+            report.noted += bool(call.undeclared)
+    return dict(sorted(found.items(), key=lambda each: (-each[1].refused, each[0])))
+
+
+def lines(reports: dict[str, ToolReport]) -> list[str]:
+    """The report as text."""
+    made: list[str] = []
+    for tool, each in reports.items():
+        made.append(messages.of_tool(tool, each.calls, each.refused, each.repaired, each.noted))
+        for title, counted in (
+            ("problems", each.problems),
+            ("repairs", each.repairs),
+            ("undeclared keys", each.undeclared),
+        ):
+            if counted:
+                made.append(f"  {title}: {messages.counted(counted.most_common())}")
+    lenient = [tool for tool, each in reports.items() if each.only_undeclared]
+    if lenient:
+        made += ["", messages.WITH_LENIENT, messages.policy_line(lenient)]
+    return made

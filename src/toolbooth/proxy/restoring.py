@@ -1,0 +1,62 @@
+"""The messages that set up a session, for a server that was started again."""
+
+from __future__ import annotations
+
+from toolbooth.jsonvalue import Json, is_object
+from toolbooth.proxy.message import Message, value_of
+from toolbooth.proxy.pending import Pending
+
+
+class Restoring:
+    """Keeps them as the client sends them."""
+
+    def __init__(self) -> None:
+        self.handshake: str | None = None
+        """The params of `initialize`; None if the session has no handshake."""
+        self.notifications: list[bytes] = []
+        self.announces_tools = False
+        """Whether the server may report that its list of tools has changed."""
+        self._level: str | None = None
+        self._subscribed: dict[str, str] = {}
+
+    @property
+    def requests(self) -> list[tuple[str, str]]:
+        """Requests to send again, after the handshake: method and params."""
+        level = [] if self._level is None else [("logging/setLevel", self._level)]
+        return [*level, *(("resources/subscribe", each) for each in self._subscribed.values())]
+
+    def notified(self, message: Message) -> None:
+        """The client has sent a notification."""
+        if message.method == "notifications/initialized":
+            self.notifications = [message.text.encode()]
+
+    def answered(self, pending: Pending, answer: Message) -> None:
+        """The server has answered a request of the client."""
+        params = pending.message.part("params") or "{}"
+        if pending.method not in _KEPT or answer.part("result") is None:
+            return
+        if pending.method == "initialize":
+            self.handshake = params
+            self.announces_tools = _announces_tools(value_of(answer.part("result")))
+        elif pending.method == "logging/setLevel":
+            self._level = params
+        else:
+            uri = str(value_of(params).get("uri"))
+            if pending.method == "resources/subscribe":
+                self._subscribed[uri] = params
+            else:
+                self._subscribed.pop(uri, None)
+
+
+_KEPT = frozenset(
+    ("initialize", "logging/setLevel", "resources/subscribe", "resources/unsubscribe")
+)
+
+
+def _announces_tools(result: Json) -> bool:
+    found = result
+    for key in ("capabilities", "tools"):
+        found = found.get(key)
+        if not is_object(found):
+            return False
+    return found.get("listChanged") is True

@@ -1,0 +1,174 @@
+"""The sessions of a proxy over HTTP: one for each client, each with a server of its own.
+
+A client is a handshake session, or the credential of stateless requests.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from collections.abc import Callable
+from contextlib import suppress
+from time import monotonic
+from typing import Any
+
+from toolbooth.proxy.exchange import Exchange, Outbox
+from toolbooth.proxy.link import Link
+from toolbooth.proxy.records import Records
+from toolbooth.proxy.relay import Relay
+from toolbooth.proxy.rules import Rules
+
+_MOST_WAITING = 1_000
+"""Messages that wait for a client to listen; older ones are dropped."""
+_TICK = 1.0
+
+Connect = Callable[[], Link]
+"""Makes the connection of a new session."""
+
+
+class TooMany(Exception):
+    """As many servers run as may."""
+
+
+class HttpSession:
+    """One client, and its server."""
+
+    def __init__(
+        self, name: str, link: Link, rules: Rules, timeout: float, records: Records
+    ) -> None:
+        self.name = name
+        self.link = link
+        self.relay = Relay(rules, self.to_client, link, timeout=timeout, records=records)
+        link.session = self.relay
+        self.exchanges: list[Exchange] = []
+        self.stream: Outbox | None = None
+        self.suspended: dict[str, Exchange] = {}
+        """Answers whose streams were closed for now, by the ids with which clients ask for them."""
+        self.unheard: list[bytes] = []
+        self.used = monotonic()
+
+    @property
+    def is_idle(self) -> bool:
+        return not self.exchanges and self.stream is None
+
+    def slow(self, is_slow: bool) -> None:
+        """Some client does not keep up, or does again."""
+        if is_slow:
+            self.link.pause()
+        else:
+            self.link.resume()
+
+    def to_client(self, body: bytes, about: Any, ends: bool) -> None:
+        """Put a message where its client finds it."""
+        if isinstance(about, Exchange):
+            about.put(body, "last" if ends else "message")
+        elif self.stream is not None:
+            self.stream.put(body)
+        elif self.exchanges:
+            self.exchanges[-1].put(body)
+        elif len(self.unheard) < _MOST_WAITING:
+            self.unheard.append(body)
+
+    def listen(self) -> Outbox | None:
+        """The stream of messages that belong to no request; None if there is one already."""
+        if self.stream is not None:
+            return None
+        self.stream = made = Outbox(self.slow)
+        for body in self.unheard:
+            made.put(body)
+        self.unheard.clear()
+        return made
+
+
+class Sessions:
+    """All sessions. `most`: how many may be there at a time; None: any number."""
+
+    def __init__(
+        self,
+        connect: Connect,
+        rules: Rules,
+        *,
+        timeout: float,
+        records: Records,
+        most: int | None,
+        idle_seconds: float,
+    ) -> None:
+        self.connect = connect
+        self.rules = rules
+        self.timeout = timeout
+        self.records = records
+        self.most = most
+        self.idle_seconds = idle_seconds
+        self.by_name: dict[str, HttpSession] = {}
+        self._starting: dict[str, asyncio.Future[HttpSession]] = {}
+        self._ticking: asyncio.Task[None] | None = None
+        self._ending: set[asyncio.Task[None]] = set()
+
+    def find(self, name: str) -> HttpSession | None:
+        """The session of this name."""
+        found = self.by_name.get(name)
+        if found is not None:
+            found.used = monotonic()
+        return found
+
+    async def new(self) -> HttpSession:
+        """A session for a handshake. Raises TooMany and OSError."""
+        return await self._start(secrets.token_urlsafe(24))
+
+    async def of(self, name: str) -> HttpSession:
+        """The session of a credential; the first request makes it. Raises TooMany and OSError."""
+        found = self.find(name)
+        if found is not None:
+            return found
+        # Two requests that come together must not start two servers.
+        starting = self._starting.get(name)
+        if starting is None:
+            starting = asyncio.ensure_future(self._start(name))
+            self._starting[name] = starting
+            starting.add_done_callback(lambda _: self._starting.pop(name, None))
+        return await asyncio.shield(starting)
+
+    async def _start(self, name: str) -> HttpSession:
+        if self.most is not None and len(self.by_name) >= self.most:
+            raise TooMany
+        link = self.connect()
+        session = HttpSession(name, link, self.rules, self.timeout, self.records)
+        self.by_name[name] = session
+        if self._ticking is None:
+            self._ticking = asyncio.ensure_future(self._tick())
+        try:
+            await link.start()
+        except OSError:
+            del self.by_name[name]
+            raise
+        return session
+
+    def end(self, session: HttpSession) -> None:
+        """End a session and its server."""
+        self.by_name.pop(session.name, None)
+        for exchange in session.exchanges:
+            exchange.close()
+        task = asyncio.ensure_future(session.link.stop())
+        self._ending.add(task)
+        task.add_done_callback(self._ending.discard)
+
+    async def close(self) -> None:
+        """End all sessions."""
+        for session in list(self.by_name.values()):
+            self.end(session)
+        if self._ticking is not None:
+            self._ticking.cancel()
+            self._ticking = None
+        with suppress(Exception):
+            await asyncio.gather(*self._ending)
+
+    async def _tick(self) -> None:
+        while True:
+            await asyncio.sleep(min(_TICK, self.timeout / 10, self.idle_seconds / 4))
+            now = monotonic()
+            for session in list(self.by_name.values()):
+                session.relay.expire(now)
+                if not session.is_idle:
+                    session.used = now
+                elif now - session.used > self.idle_seconds:
+                    self.end(session)

@@ -1,0 +1,171 @@
+"""One tool of an upstream server: as its server lists it -> as clients see it, and its contract."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from toolbooth.compile.json_schema import compile_json_schema
+from toolbooth.contract import Contract
+from toolbooth.errors import ContractError, ContractWarning
+from toolbooth.jsonvalue import Json, NoSuchPart, is_object
+from toolbooth.lint.listing import Tool
+from toolbooth.lint.rules.protocol import HEADER, header_parameter
+from toolbooth.proxy import messages
+from toolbooth.proxy.message import members, spliced, with_member
+from toolbooth.proxy.rules import Policy, Publish, Rules
+from toolbooth.publish.profiles import portable
+from toolbooth.references import References
+from toolbooth.server.tool import header_params
+from toolbooth.shape_check import json_schema
+
+UNGUARDED = '{"toolbooth":{"guarded":false}}'
+"""The `_meta` of a tool whose schema cannot be compiled, and of its results."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class ProxiedTool:
+    """One tool, ready to be called."""
+
+    name: str
+    """As the upstream server calls it."""
+    published: str
+    """As clients call it."""
+    listing: str
+    """The definition that clients see, as JSON."""
+    contract: Contract | None
+    """None: its schema cannot be compiled, so its calls are forwarded unguarded."""
+    policy: Policy
+    read_only: bool
+    idempotent: bool
+    wrapped_in: str | None
+    """The lone parameter whose fields clients send flat."""
+    header_params: dict[tuple[str, ...], tuple[str, str]]
+    """The arguments that headers repeat for the server: path -> token and JSON type."""
+    shown_headers: dict[tuple[str, ...], tuple[str, str]]
+    """The same for clients, who may send them flat."""
+    definition: str
+    """As the upstream server lists it: to find out whether it has changed."""
+
+
+class Forbidden(ValueError):
+    """The protocol does not allow this definition. The message is the reason."""
+
+
+def read_tool(definition: str, rules: Rules) -> ProxiedTool | None:
+    """A tool from its definition; None if the rules do not show it.
+
+    Raises:
+        Forbidden: the protocol does not allow the definition, or `strict` leaves it out.
+    """
+    found = json.loads(definition)
+    name = found.get("name") if is_object(found) else None
+    if not isinstance(name, str) or not name:
+        raise Forbidden(messages.NO_NAME)
+    if not rules.shows(name):
+        return None
+    policy = rules.policy_of(name)
+    published = name if rules.observe else rules.published_name(name)
+    publish: Publish = "as-is" if rules.observe else rules.publish
+    flatten = rules.flatten and not rules.observe
+    return _made(definition, published, policy, publish, flatten)
+
+
+@lru_cache(maxsize=4096)  # each session lists the same tools, and to compile one takes time
+def _made(
+    definition: str, published: str, policy: Policy, publish: Publish, flatten: bool
+) -> ProxiedTool:
+    found: Json = json.loads(definition)
+    schema = found.get("inputSchema")
+    if not is_object(schema) or schema.get("type") != "object":
+        raise Forbidden(messages.NO_OBJECT_SCHEMA)
+    if not json_schema().meta.is_valid(schema):
+        raise Forbidden(messages.INVALID_SCHEMA)
+    if HEADER in definition:
+        _check_headers(found)
+    inner = _lone_object(schema) if flatten else None
+    name, shown = (None, schema) if inner is None else inner
+    contract = _contract(published, shown)
+    if contract is None and policy == "strict":
+        raise Forbidden(messages.STRICT_LEAVES_OUT)
+    listing = definition
+    if publish == "portable" and contract is not None:
+        shown = portable(shown)
+    if shown is not schema:
+        listing = _with_schema(listing, shown)
+    if published != found["name"]:
+        listing = with_member(listing, "name", json.dumps(published, ensure_ascii=False))
+    if contract is None:
+        listing = _unguarded(listing, found)
+    hints = found.get("annotations")
+    hints = hints if is_object(hints) else {}
+    return ProxiedTool(
+        name=found["name"],
+        published=published,
+        listing=listing,
+        contract=contract,
+        policy=policy,
+        read_only=hints.get("readOnlyHint") is True,
+        idempotent=hints.get("idempotentHint") is True,
+        wrapped_in=name,
+        header_params=dict(header_params(schema, ())),
+        shown_headers=dict(header_params(shown, ())),
+        definition=definition,
+    )
+
+
+def _contract(name: str, schema: Json) -> Contract | None:
+    try:
+        with warnings.catch_warnings():
+            # The author, who could act on a warning, is not here.
+            warnings.simplefilter("ignore", ContractWarning)
+            return compile_json_schema(schema, name=name, description="")
+    except (ContractError, RecursionError):
+        return None
+
+
+def _check_headers(found: Json) -> None:
+    """Raises Forbidden for `x-mcp-header` where the protocol does not allow it: clients must leave
+    out such a tool.
+    """
+    fault = next(iter(header_parameter.check(Tool(entry=found, name=found["name"]))), None)
+    if fault is not None:
+        raise Forbidden(fault.message)
+
+
+def _with_schema(listing: str, schema: Json) -> str:
+    spans = members(listing, _start(listing))
+    written = json.dumps(schema, ensure_ascii=False, separators=(",", ":"))
+    return spliced(listing, [(spans["inputSchema"], written)])
+
+
+def _unguarded(listing: str, found: Json) -> str:
+    meta = found.get("_meta")
+    made = {**(meta if is_object(meta) else {}), **json.loads(UNGUARDED)}
+    return with_member(listing, "_meta", json.dumps(made, ensure_ascii=False))
+
+
+def _start(text: str) -> int:
+    return text.index("{")
+
+
+def _lone_object(schema: Json) -> tuple[str, Json] | None:
+    """The only parameter of a tool and its schema, if that is an object with declared fields."""
+    properties: Any = schema.get("properties")
+    if not is_object(properties) or len(properties) != 1 or schema.get("additionalProperties"):
+        return None
+    name, inner = next(iter(properties.items()))
+    if not is_object(inner):
+        return None
+    if "$ref" in inner:
+        try:
+            inner = References(schema).target(inner, inner["$ref"])
+        except NoSuchPart:
+            return None
+    if not is_object(inner) or inner.get("type") != "object" or not inner.get("properties"):
+        return None
+    definitions = {key: schema[key] for key in ("$schema", "$defs", "definitions") if key in schema}
+    return name, {**inner, **definitions}

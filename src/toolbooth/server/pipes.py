@@ -1,0 +1,97 @@
+"""Lines from a pipe, as they arrive, for the ends of stdio connections."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import stat
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from typing import IO
+
+LONGEST_LINE = 16 * 1024 * 1024
+"""Bytes of a message. Of a longer one, only the two ends are kept."""
+_KEPT = 64 * 1024
+"""If a line is too long, its id is searched in this many bytes at both ends."""
+
+
+class Lines(asyncio.Protocol):
+    """Passes on each line when it arrives, without a task that waits for lines."""
+
+    def __init__(
+        self,
+        take: Callable[[bytes], None],
+        too_long: Callable[[bytes, bytes], None],
+        ended: Callable[[], None],
+    ) -> None:
+        self.take = take
+        self.too_long = too_long
+        self.ended = ended
+        self.parts: list[bytes] = []
+        self.size = 0
+        self.head = b""
+        """The beginning of a line that is too long; `parts` then has its end."""
+
+    def data_received(self, data: bytes) -> None:
+        """Pass on complete lines, and keep the beginning of the next one."""
+        first, *others = data.split(b"\n")
+        self._add(first)
+        for each in others:
+            self._end()
+            self._add(each)
+
+    def _add(self, part: bytes) -> None:
+        self.size += len(part)
+        self.parts.append(part)
+        if self.size > LONGEST_LINE:
+            start = b"".join(self.parts)
+            # Of a line that is too long, only the beginning and the last bytes are kept, because it
+            # may have gigabytes.
+            self.head = self.head or start[:_KEPT]
+            self.parts = [start[-_KEPT:]]
+
+    def _end(self) -> None:
+        line = b"".join(self.parts).strip()
+        if self.size > LONGEST_LINE:
+            self.too_long(self.head, line)
+        elif line:
+            self.take(line)
+        self.parts.clear()
+        self.size = 0
+        self.head = b""
+
+    def eof_received(self) -> None:
+        """Pass on the last line, which may have no line end."""
+        self._end()
+        self.ended()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Treat a broken pipe as the end of the input."""
+        self.ended()
+
+
+async def read_lines(source: IO[bytes], lines: Lines) -> asyncio.BaseTransport | None:
+    """Have the event loop pass on the lines of a pipe, or those of a file at once. Returns what the
+    loop reads from.
+    """
+    mode = os.fstat(source.fileno()).st_mode
+    if stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) or source.isatty():
+        transport, _ = await asyncio.get_running_loop().connect_read_pipe(lambda: lines, source)
+        return transport
+    # A file, which no event loop watches.
+    lines.data_received(source.read())
+    lines.eof_received()
+    return None
+
+
+@contextmanager
+def as_blocking_as_before(descriptor: int) -> Generator[None]:
+    """Restore the blocking mode at the end. The event loop makes standard input non-blocking, which
+    also changes everything that shares it: the terminal of the shell, or the other direction of a
+    socket.
+    """
+    before = os.get_blocking(descriptor)
+    try:
+        yield
+    finally:
+        os.set_blocking(descriptor, before)

@@ -1,0 +1,139 @@
+"""booth.toml: the servers of a proxy and their rules, and its mistakes."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from proxied import FAULTY
+from toolbooth.proxy.booth import BoothError, ServerSettings, read_booth
+from toolbooth.proxy.rules import Rules
+
+WHOLE = """
+[servers.files]
+command = ["npx", "files", "."]
+env = { TOKEN = "a ${SECRET} b" }
+cwd = "/srv"
+timeout = 60
+policy = "strict"
+policies = { read = "lenient" }
+publish = "as-is"
+flatten = true
+allow = ["read*"]
+deny = ["read_all"]
+rename = { read = "get" }
+prefix = "f_"
+
+[servers.far]
+url = "https://example.org/mcp"
+headers = { Authorization = "Bearer ${SECRET}" }
+"""
+MAIN = [sys.executable, "-c", "from toolbooth.cli.entry import main; main()"]
+
+
+def toolbooth(*words: str, cwd: Path, given: bytes = b"") -> Any:
+    return subprocess.run(
+        [*MAIN, *words], cwd=cwd, input=given, capture_output=True, timeout=60, env=os.environ
+    )
+
+
+def test_every_setting_is_read():
+    assert read_booth(WHOLE, {"SECRET": "s3"}) == {
+        "files": ServerSettings(
+            name="files",
+            command=("npx", "files", "."),
+            env={"TOKEN": "a s3 b"},
+            cwd="/srv",
+            timeout=60.0,
+            rules=Rules(
+                policy="strict",
+                policies={"read": "lenient"},
+                publish="as-is",
+                flatten=True,
+                allow=("read*",),
+                deny=("read_all",),
+                rename={"read": "get"},
+                prefix="f_",
+            ),
+        ),
+        "far": ServerSettings(
+            name="far",
+            url="https://example.org/mcp",
+            headers={"Authorization": "Bearer s3"},
+        ),
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("servers = 1", "servers: this has to be a table"),
+        ("", "there are no servers; write one as [servers.NAME]"),
+        ("[server.a]", 'server: there is no such setting; did you mean "servers"?'),
+        ("[servers.a]", "servers.a: give either command or url"),
+        (
+            '[servers.a]\nurl = "x"\npolicy = "lax"',
+            "servers.a.policy: this has to be one of strict, default, lenient",
+        ),
+        (
+            '[servers.a]\nurl = "x"\nprefx = "p"',
+            'servers.a.prefx: there is no such setting; did you mean "prefix"?',
+        ),
+        ('[servers.a]\nurl = "x"\ntimeout = 0', "servers.a.timeout: this has to be a number"),
+        ('[servers.a]\nurl = "x"\nallow = "y"', "servers.a.allow: this has to be a list of texts"),
+        (
+            '[servers.a]\nurl = "x"\nheaders = { A = "${NONE}" }',
+            "servers.a.headers.A: the environment has no NONE",
+        ),
+        ("[", "it is not TOML"),
+    ],
+)
+def test_mistakes_name_the_setting_and_the_nearest_one(text: str, message: str):
+    with pytest.raises(BoothError) as caught:
+        read_booth(text, {})
+    assert message in str(caught.value)
+
+
+def test_a_server_of_the_file_is_proxied_with_its_rules(tmp_path: Path):
+    command = json.dumps([sys.executable, str(FAULTY)])
+    (tmp_path / "booth.toml").write_text(
+        f'[servers.faulty]\ncommand = {command}\nprefix = "p_"\nallow = ["echo"]\n'
+    )
+    asked = b'{"jsonrpc":"2.0","id":1,"method":"tools/list"}\n'
+    done = toolbooth("proxy", "--config", "booth.toml", "faulty", cwd=tmp_path, given=asked)
+    assert done.returncode == 0
+    [tool] = json.loads(done.stdout)["result"]["tools"]
+    assert tool["name"] == "p_echo"
+    done = toolbooth("proxy", "--config", "booth.toml", "fault", cwd=tmp_path)
+    assert done.returncode == 2
+    assert b"booth.toml has no server 'fault'; there is faulty" in done.stderr
+
+
+def test_the_entry_for_a_client_starts_the_proxy(tmp_path: Path):
+    (tmp_path / "booth.toml").write_text('[servers.far]\nurl = "https://example.org/mcp"\n')
+    done = toolbooth("config", "--client", "claude-code", "--proxy", "far", cwd=tmp_path)
+    entry = json.loads(done.stdout)["mcpServers"]["far"]
+    file = str((tmp_path / "booth.toml").resolve())
+    assert entry["args"] == ["proxy", "--config", file, "far"]
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["module:object"], b"a proxy needs the URL of a server"),
+        ([], b"a proxy needs the URL of a server"),
+        (["http://127.0.0.1:1/mcp", "--observe"], b"--observe is for a command"),
+        (["--header", "A: b", "--", "x"], b"are for a URL"),
+        (["--", "/nowhere/at/all"], b"could not be started"),
+        (["http://127.0.0.1:1/mcp", "--http", "0", "--host", "0.0.0.0"], b"need a token"),
+    ],
+    ids=["object", "nothing", "observe-url", "header", "command", "open-address"],
+)
+def test_wrong_usage_is_reported_in_one_sentence(tmp_path: Path, words: list[str], message: bytes):
+    done = toolbooth("proxy", *words, cwd=tmp_path)
+    assert done.returncode == 2
+    assert message in done.stderr
