@@ -10,7 +10,7 @@ import copy
 import inspect
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial
 from typing import Any
 from uuid import uuid4
 
@@ -203,7 +203,10 @@ def _of_function(made: Any, tool: Any, options: Options, schema: Json) -> None:
     inner._fn, inner._async_fn = call if is_sync else maker.async_to_sync(acall), acall
     inner._field_defaults, inner.partial_params, inner.requires_context = {}, {}, False
     made.toolbooth_guard = guard
-    made.toolbooth_run, made.toolbooth_run_async = inner.call, inner.acall
+    kind: Any = inner.__class__
+    # The protected tool has the span of the call, so the inner one needs none.
+    made.toolbooth_run = partial(getattr(kind.call, "__wrapped__", kind.call), inner)
+    made.toolbooth_run_async = partial(getattr(kind.acall, "__wrapped__", kind.acall), inner)
 
 
 def registry_tool(registry: ToolRegistry, tool: Tool) -> FunctionTool:
