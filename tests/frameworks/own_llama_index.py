@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from drivers import llama_index as host
+from guide import run_guide
 from llama_index.core.bridge.pydantic import Field
 from llama_index.core.tools import AsyncBaseTool, FunctionTool, ToolMetadata, ToolOutput
 from llama_index.core.tools.calling import acall_tool, call_tool
@@ -104,3 +105,7 @@ def test_the_published_schema_cannot_be_changed_by_those_who_read_it():
     assert list(shown["properties"]) == ["contact", "times"]
     assert shown["properties"]["times"]["description"] == "How often."
     assert model.model_json_schema() == shown
+
+
+def test_the_blocks_of_the_guide_run(capsys: pytest.CaptureFixture[str]):
+    run_guide("llama-index.md", capsys)
