@@ -361,6 +361,20 @@ def test_a_line_of_the_client_that_is_no_message_is_answered(
     run(test())
 
 
+def test_a_tool_call_without_an_id_does_not_reach_the_server(tmp_path: Path):
+    seen = tmp_path / "seen"
+    line = b'{"jsonrpc":"2.0","method":"tools/call","params":{"name":"echo","arguments":{"zzz":1}}}'
+
+    async def test() -> None:
+        async with proxied(env={"SEEN": str(seen)}) as client:
+            await is_alive(client)
+            client.send(line)
+            await is_alive(client)
+
+    run(test())
+    assert "zzz" not in seen.read_text()
+
+
 # --- the end ------------------------------------------------------------------------------------
 
 
