@@ -49,8 +49,10 @@ def requirements(name: str, *, newest: bool) -> list[str]:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     pins = VERSIONS[name]["packages"]
     packages = [each if newest else f"{each}=={number}" for each, number in pins.items()]
-    extra = sorted(project["optional-dependencies"].get(name, ()))
-    ours = ["-e", f"{ROOT}[testing{',' + name if extra else ''}]"]
+    named = project["optional-dependencies"].get(name, ())
+    # An extra may need another one of ours, which no index has: it comes with the line below.
+    extra = sorted(each for each in named if not each.startswith("toolbooth["))
+    ours = ["-e", f"{ROOT}[testing{',' + name if named else ''}]"]
     return [*ours, *packages, *extra, *sorted(project["dependencies"])]
 
 

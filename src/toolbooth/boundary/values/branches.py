@@ -21,8 +21,6 @@ _LACKS = ("missing", "invalid")
 
 def with_every_form(problems: list[Problem], contract: Contract, arguments: Any) -> list[Problem]:
     """Return the problems. An object that may have several forms gets only one."""
-    if not contract.has_forms:
-        return problems
     kept: list[Problem] = []
     done: set[JsonPath] = set()
     for each in problems:

@@ -69,10 +69,11 @@ def explained(
     form = None
     if edits:
         problems = _with_time_zone(problems, edits, arguments)
-        problems = [_as_corrected(each, edits, arguments) for each in problems]
+        problems = _as_corrected(problems, edits, arguments)
     if corrected is None:
         problems = _with_advice(problems, edits, contract, arguments)
-    problems = with_every_form(problems, contract, arguments)
+    if contract.has_forms:
+        problems = with_every_form(problems, contract, arguments)
     if corrected is None:
         # An edit is certain, so the refusal needs neither a question nor a blank form.
         if not edits:
@@ -140,14 +141,18 @@ def _with_time_zone(
     return problems
 
 
-def _as_corrected(problem: Problem, edits: Sequence[Edit], arguments: Any) -> Problem:
-    """The problem in words that agree with the edits."""
-    if problem.code == "missing" and (sent := _sent_instead(problem.path, edits, arguments)):
-        return replace(problem, message=sent, rule=sent)
-    # `address_city` is similar to `address`, but is sent as the `city` in it.
-    if problem.code == "unknown-key" and any(_moves(each, problem.path) for each in edits):
-        return replace(problem, message=unknown_field(str(problem.path[-1]), None))
-    return problem
+def _as_corrected(problems: list[Problem], edits: Sequence[Edit], arguments: Any) -> list[Problem]:
+    """Return the problems in words that agree with the edits."""
+    made: list[Problem] = []
+    for each in problems:
+        message = ""
+        if each.code == "missing":
+            message = _sent_instead(each.path, edits, arguments)
+        # `address_city` is similar to `address`, but is sent as the `city` in it.
+        elif each.code == "unknown-key" and _is_moved(each.path, edits):
+            message = unknown_field(str(each.path[-1]), None)
+        made.append(replace(each, message=message, rule=message) if message else each)
+    return made
 
 
 def _sent_instead(missing: JsonPath, edits: Sequence[Edit], arguments: Any) -> str:
@@ -164,11 +169,15 @@ def _is_inside(missing: JsonPath, edit: Unwrap, arguments: Any) -> bool:
     return len(missing) == 1 and look_up(arguments, (*edit.source, *missing)) is not None
 
 
-def _moves(edit: Edit, path: JsonPath) -> bool:
-    """Whether an edit takes the key at a path to another object."""
-    if isinstance(edit, Split):
-        return path[-1:] == (edit.key,)
-    return isinstance(edit, Move) and edit.source == path
+def _is_moved(path: JsonPath, edits: Sequence[Edit]) -> bool:
+    """Return True if an edit moves the key at a path to another object."""
+    for edit in edits:
+        if isinstance(edit, Split):
+            if path[-1:] == (edit.key,):
+                return True
+        elif isinstance(edit, Move) and edit.source == path:
+            return True
+    return False
 
 
 def _number_for_time(edit: Rewrite, arguments: Any) -> str:
