@@ -79,7 +79,7 @@ def _proxied_entry(booth: str, proxied: str, client: str, name: str | None) -> J
     """The entry of a server behind the proxy, from the configuration file."""
     from toolbooth.cli.proxy import read_servers
 
-    servers = read_servers(booth)
+    servers = read_servers(booth, proxied)
     if proxied not in servers:
         raise Mistake(proxying.no_such_server(proxied, booth, list(servers)))
     command = [*_toolbooth(), "proxy", "--config", str(Path(booth).resolve()), proxied]

@@ -33,8 +33,11 @@ class ServerSettings:
     rules: Rules = field(default_factory=Rules)
 
 
-def read_booth(text: str, environ: Mapping[str, str]) -> dict[str, ServerSettings]:
-    """The servers by name; `${NAME}` in `env` and `headers` is taken from `environ`.
+def read_booth(
+    text: str, environ: Mapping[str, str], *, starts: str | None = None
+) -> dict[str, ServerSettings]:
+    """The servers by name; `${NAME}` in `env` and `headers` is taken from `environ`. `starts`: only
+    this server needs its variables, the others keep `${NAME}`.
 
     Raises:
         BoothError: the file is not TOML, or has mistakes.
@@ -43,7 +46,7 @@ def read_booth(text: str, environ: Mapping[str, str]) -> dict[str, ServerSetting
         found = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise BoothError(messages.not_toml(error)) from None
-    reader = _Reader(environ)
+    reader = _Reader(environ, starts)
     reader.only_known("", found, ("servers",))
     servers = reader.table("servers", found.get("servers", {}))
     if not servers and not reader.mistakes:
@@ -57,8 +60,9 @@ def read_booth(text: str, environ: Mapping[str, str]) -> dict[str, ServerSetting
 class _Reader:
     """Reads one file, and collects its mistakes."""
 
-    def __init__(self, environ: Mapping[str, str]) -> None:
+    def __init__(self, environ: Mapping[str, str], starts: str | None) -> None:
         self.environ = environ
+        self.starts = starts
         self.mistakes: list[str] = []
 
     def server(self, name: str, found: Any) -> ServerSettings:
@@ -66,14 +70,15 @@ class _Reader:
         table = self.table(where, found)
         self.only_known(where, table, _KEYS)
         command, url = self.words(f"{where}.command", table.get("command", [])), table.get("url")
+        expand = self.starts in (None, name)
         if bool(command) == bool(url):
             self.mistakes.append(messages.command_or_url(where))
         return ServerSettings(
             name=name,
             command=command,
             url=self.text(f"{where}.url", url or ""),
-            env=self.texts(f"{where}.env", table.get("env", {}), expand=True),
-            headers=self.texts(f"{where}.headers", table.get("headers", {}), expand=True),
+            env=self.texts(f"{where}.env", table.get("env", {}), expand=expand),
+            headers=self.texts(f"{where}.headers", table.get("headers", {}), expand=expand),
             cwd=self.text(f"{where}.cwd", table.get("cwd", "")) or None,
             timeout=self.seconds(f"{where}.timeout", table.get("timeout", 300)),
             rules=self.rules(where, table),

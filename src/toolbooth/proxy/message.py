@@ -97,7 +97,9 @@ def read(line: bytes) -> Message:
         start = _after_space(text, 0)
         if text[start : start + 1] != "{":
             raise NotAMessage("not a JSON object")
-        return Message(text, members(text, start, whole=True))
+        message = Message(text, members(text, start, whole=True))
+        _ = message.params  # a key that is there twice must be found before anyone reads them
+        return message
     except (UnicodeDecodeError, RecursionError) as error:
         raise NotAMessage(str(error)) from None
 

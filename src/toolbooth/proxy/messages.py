@@ -117,6 +117,7 @@ def starting_again(seconds: float) -> str:
 
 NOT_A_MESSAGE = "the server wrote a line that is not a message: %s"
 NO_SUCH_REQUEST = "the server answered a request that is not open: id %s"
+CALL_WITHOUT_ID = "the client sent a tool call without an id, which was not forwarded"
 NO_SUCH_QUESTION = "the client answered a request that is not open: id %s"
 
 # --- the report ---------------------------------------------------------------------------------

@@ -141,6 +141,10 @@ class Relay:
                 span = message.params["requestId"]
                 self.upstream.cancel(message.written([(span, str(pending.number))]), pending)
             return
+        if message.method == "tools/call":
+            # Some servers would run it, and a refusal could not be answered.
+            logger.warning(messages.CALL_WITHOUT_ID)
+            return
         self.restoring.notified(message)
         if self.state == "up":
             self.upstream.send(message.text.encode())

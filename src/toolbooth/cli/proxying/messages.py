@@ -29,7 +29,12 @@ ONLY_COMMANDS_AND_URLS = (
 )
 OBSERVE_IS_FOR_STDIO = "--observe is for a command, without --http"
 
-ONE_TARGET = "a proxy takes one target; `toolbooth proxy report FILE` reads a recording"
+NO_RECORDING = "name the recording: `toolbooth proxy report calls.jsonl`"
+
+ONE_TARGET = (
+    "a proxy takes one target, and the words of a command come after `--`: "
+    "`toolbooth proxy -- npx -y @example/server`"
+)
 
 
 def not_started(command: str, reason: object) -> str:
@@ -71,3 +76,8 @@ def no_such_server(name: str | None, file: str, names: list[str]) -> str:
 def config_not_read(file: str, reason: object) -> str:
     """A configuration file with mistakes."""
     return f"{file} cannot be used: {reason}"
+
+
+def belongs_in_file(option: str) -> str:
+    """An option that a configuration file has a setting for."""
+    return f"{option} has no effect with --config; write it into the file"
