@@ -135,7 +135,7 @@ def proxy(
 def _described(
     target: Target | None, headers: dict[str, str], seconds: float, options: dict[str, Any]
 ) -> ServerSettings:
-    """The server that the command line names."""
+    """Return the server that the command line describes."""
     from toolbooth.proxy.booth import ServerSettings
     from toolbooth.proxy.rules import Rules
 
@@ -154,7 +154,7 @@ def _described(
 
 
 def _configured(file: str, name: str | None, observe: bool) -> ServerSettings:
-    """A server of the configuration file."""
+    """Return one server of the configuration file."""
     servers = read_servers(file)
     if name is None and len(servers) == 1:
         name = next(iter(servers))
@@ -165,7 +165,7 @@ def _configured(file: str, name: str | None, observe: bool) -> ServerSettings:
 
 
 def read_servers(file: str) -> dict[str, ServerSettings]:
-    """The servers of a configuration file. Raises Mistake."""
+    """Return the servers of a configuration file. Raises Mistake."""
     import os
     from pathlib import Path
 
@@ -184,7 +184,7 @@ _OVER_HTTP = ("host", "path", "allow_host", "token_file", "no_auth", "sessions",
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Proxied:
-    """What is proxied, and how."""
+    """The connection, the rules and the options of a proxy."""
 
     connect: Callable[[], Link]
     rules: Rules
@@ -193,7 +193,7 @@ class Proxied:
 
 
 def _link(server: ServerSettings) -> Link:
-    """The connection of a new session."""
+    """Return the connection for a new session."""
     if server.url:
         require("toolbooth proxy URL", extra="proxy", modules={"httptools": "httptools"})
         from toolbooth.proxy.http_link import HttpLink
@@ -205,7 +205,7 @@ def _link(server: ServerSettings) -> Link:
     from toolbooth.proxy.child import PAUSES
     from toolbooth.proxy.link import ChildLink
 
-    # A server that is started again has a new session: a trial run would hide that.
+    # A restarted server would have a new session, and a trial run would hide this.
     pauses = () if server.rules.observe else PAUSES
     return ChildLink(server.command, env=server.env, cwd=server.cwd, pauses=pauses)
 

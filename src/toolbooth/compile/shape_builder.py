@@ -72,7 +72,8 @@ class Shapes:
         return self.fill_later(Shape(), fill_either, choices)
 
     def behind_validator(self, shape: Shape) -> Shape:
-        """Return the shape of a value that an author's validator gets first. It accepts anything.
+        """Return the shape of a value that an author's validator gets first. It accepts
+        anything.
         """
         return self.fill_later(Shape(), _fill_behind_validator, (shape,))
 
@@ -215,7 +216,8 @@ def _fill_behind_validator(shape: Shape, parts: list[Shape]) -> None:
 
 
 def _declared_types(choices: list[Shape]) -> frozenset[JsonType]:
-    """Return the types that the author's code gets. Return no types if the code may get anything.
+    """Return the types that the author's code gets. Return no types if the code may get
+    anything.
     """
     if any(choice.opaque and not choice.behind for choice in choices):
         return frozenset()

@@ -1,4 +1,6 @@
-"""The configuration file of a proxy, `booth.toml`: the servers, and the rules of each."""
+"""Reads the configuration file of a proxy, `booth.toml`. The file has the servers, and the rules of
+each server.
+"""
 
 from __future__ import annotations
 
@@ -16,12 +18,12 @@ _VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 
 
 class BoothError(ValueError):
-    """The file is wrong. The message has every mistake, one a line."""
+    """The configuration file is wrong. The message has one line for each mistake."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServerSettings:
-    """One server of the file."""
+    """The settings of one server in the configuration file."""
 
     name: str
     command: tuple[str, ...] = ()
@@ -34,7 +36,8 @@ class ServerSettings:
 
 
 def read_booth(text: str, environ: Mapping[str, str]) -> dict[str, ServerSettings]:
-    """The servers by name; `${NAME}` in `env` and `headers` is taken from `environ`.
+    """Return the servers of the configuration file by name. In `env` and `headers`, `${NAME}` is
+    replaced by the variable of this name in `environ`.
 
     Raises:
         BoothError: the file is not TOML, or has mistakes.
@@ -55,7 +58,7 @@ def read_booth(text: str, environ: Mapping[str, str]) -> dict[str, ServerSetting
 
 
 class _Reader:
-    """Reads one file, and collects its mistakes."""
+    """Reads one configuration file and collects its mistakes."""
 
     def __init__(self, environ: Mapping[str, str]) -> None:
         self.environ = environ

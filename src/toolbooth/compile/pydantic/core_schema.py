@@ -114,7 +114,8 @@ def is_authors(node: CoreNode) -> bool:
 
 
 def extra_of(node: CoreNode, config: Config) -> str:
-    """Return the `extra` setting of a list of fields. This setting decides about undeclared keys.
+    """Return the `extra` setting of a list of fields. This setting decides about undeclared
+    keys.
     """
     return node.get("extra_behavior") or Config.of(node, config).extra
 

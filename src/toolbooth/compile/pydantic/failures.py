@@ -129,7 +129,8 @@ class Failures:
         run: Callable[[Any], Any],
         objections: Callable[[ValidationError], Any],
     ) -> Callable[[Any], Any]:
-        """Return a function that calls `run` and turns all exceptions of `run` into InvalidValues.
+        """Return a function that calls `run` and turns all exceptions of `run` into
+        InvalidValues.
         """
 
         def validate(arguments: Any) -> Any:

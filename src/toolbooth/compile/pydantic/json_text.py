@@ -156,7 +156,8 @@ def _parsed(value: Any) -> Any:
 
 
 def _checked(check: _Check, value: Any) -> Any:
-    """Return the value after its numbers are checked. If no number changed, return the same object.
+    """Return the value after its numbers are checked. If no number changed, return the same
+    object.
     """
     if is_object(value):
         made = {key: _checked(check, each) for key, each in value.items()}
