@@ -220,9 +220,7 @@ def as_sentence(parts: Sequence[str]) -> str:
 
 
 def more_names(names: Sequence[str], count: int) -> str:
-    """Return the first names of a list that is too long for `tools/list`, with the number of all
-    names.
-    """
+    """Return the first names of a list that is too long, and the number of all names."""
     return f"{', '.join(names)} … {count} in all: see help"
 
 

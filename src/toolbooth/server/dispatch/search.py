@@ -101,8 +101,8 @@ class Search:
             raise refused
 
     def _accept_own(self, sent: Json, opened: Reading) -> tuple[Json, list[Remark]]:
-        """Return the arguments that belong to the dispatcher itself, and the remarks about them.
-        Raises ToolInputError.
+        """Return the dispatcher's own arguments and the remarks about them. Raises
+        ToolInputError.
         """
         own = {key: value for key, value in sent.items() if key in self.table.own}
         try:
@@ -126,9 +126,7 @@ class Search:
     # --- the dispatcher's own keys ---
 
     def _unwrapped(self, sent: Json, limits: Limits) -> Json:
-        """Return the call without its wrapper, if one of its keys contains or repeats the whole
-        call.
-        """
+        """Return the call without its wrapper. A wrapper contains or repeats the whole call."""
         found = whole_call_inside(self.table, sent, limits)
         if found is None:
             return sent
@@ -218,9 +216,7 @@ class Search:
     # --- their values ---
 
     def _target(self, arguments: Json) -> Found:
-        """Return the target and the tool that runs. This is the sub-tool, or the tool that answers
-        with help.
-        """
+        """Return the target and the tool to run: its sub-tool, or the tool for help."""
         arguments = self._as_question(arguments)
         word = self.table.help
         asks = arguments.get(word) is True
@@ -251,9 +247,7 @@ class Search:
         return {**arguments, "action": subject, word: True}
 
     def _asked_by_argument(self, arguments: Json) -> Json:
-        """Convert `{"action": "help"}` to `{"help": true}`. The action in question may be in
-        `params`.
-        """
+        """Convert `{"action": "help"}` to `{"help": true}`. `params` may contain the action."""
         made = {key: each for key, each in arguments.items() if key != "action"}
         made[self.table.help] = True
         about = arguments.get(PARAMS, {}).get("action")
@@ -327,8 +321,8 @@ class Search:
     def _chosen(
         self, key: str, arguments: Json, choices: Mapping[str, Any], of: str = ""
     ) -> str | None:
-        """Return the resource or action that a call names, also if its case differs. Return None if
-        the name is unknown. Every name that is not exact is added to the slips as a problem.
+        """Return the resource or action that a call names. Return None if its name is unknown. A
+        name that is not exact adds a problem to the slips.
         """
         given: str | None = arguments.get(key)
         if given is not None and given in choices and self._any_shown(choices[given]):

@@ -33,7 +33,7 @@ _ECHO = 120
 
 
 class NotJson(TypeError):
-    """No client can send these arguments. `faults` has one line for each such value."""
+    """No client can send these arguments. `faults` has a line for every place."""
 
     def __init__(self, faults: Iterable[str]) -> None:
         self.faults = tuple(faults)
