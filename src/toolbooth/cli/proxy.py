@@ -155,7 +155,7 @@ def _refuse_unused(*, in_file: bool, is_http: bool) -> None:
 def _described(
     target: Target | None, headers: dict[str, str], seconds: float, options: dict[str, Any]
 ) -> ServerSettings:
-    """The server that the command line names."""
+    """Return the server that the command line describes."""
     from toolbooth.proxy.booth import ServerSettings
     from toolbooth.proxy.rules import Rules
 
@@ -205,7 +205,7 @@ _IN_FILE = ("policy", "publish", "flatten", "allow", "deny", "prefix", "seconds"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Proxied:
-    """What is proxied, and how."""
+    """The connection, the rules and the options of a proxy."""
 
     connect: Callable[[], Link]
     rules: Rules
@@ -214,7 +214,7 @@ class Proxied:
 
 
 def _link(server: ServerSettings) -> Link:
-    """The connection of a new session."""
+    """Return the connection for a new session."""
     if server.url:
         require("toolbooth proxy URL", extra="proxy", modules={"httptools": "httptools"})
         from toolbooth.proxy.http_link import HttpLink
@@ -226,7 +226,7 @@ def _link(server: ServerSettings) -> Link:
     from toolbooth.proxy.child import PAUSES
     from toolbooth.proxy.link import ChildLink
 
-    # A server that is started again has a new session: a trial run would hide that.
+    # A restarted server would have a new session, and a trial run would hide this.
     pauses = () if server.rules.observe else PAUSES
     return ChildLink(server.command, env=server.env, cwd=server.cwd, pauses=pauses)
 

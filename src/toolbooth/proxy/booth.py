@@ -1,4 +1,6 @@
-"""The configuration file of a proxy, `booth.toml`: the servers, and the rules of each."""
+"""Reads the configuration file of a proxy, `booth.toml`. The file has the servers, and the rules of
+each server.
+"""
 
 from __future__ import annotations
 
@@ -16,12 +18,12 @@ _VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 
 
 class BoothError(ValueError):
-    """The file is wrong. The message has every mistake, one a line."""
+    """The configuration file is wrong. The message has one line for each mistake."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServerSettings:
-    """One server of the file."""
+    """The settings of one server in the configuration file."""
 
     name: str
     command: tuple[str, ...] = ()
@@ -58,7 +60,7 @@ def read_booth(
 
 
 class _Reader:
-    """Reads one file, and collects its mistakes."""
+    """Reads one configuration file and collects its mistakes."""
 
     def __init__(self, environ: Mapping[str, str], starts: str | None) -> None:
         self.environ = environ

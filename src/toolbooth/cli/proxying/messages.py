@@ -38,12 +38,12 @@ ONE_TARGET = (
 
 
 def not_started(command: str, reason: object) -> str:
-    """A command that cannot be run."""
+    """Report a command that cannot be run."""
     return f"{command!r} could not be started: {reason}"
 
 
 def observing(command: str, policy: str) -> str:
-    """The first line of a trial run."""
+    """Return the first line of a trial run."""
     return (
         f"Observing {command}: nothing is guarded, every message is forwarded as it is. Calls are "
         f"judged by the policy {policy}, and --record FILE keeps the result."
@@ -51,22 +51,24 @@ def observing(command: str, policy: str) -> str:
 
 
 def guarding(command: str, policy: str) -> str:
-    """The first line of a proxy."""
+    """Return the first line of a proxy."""
     return f"Guarding the tool calls for {command} (policy: {policy})."
 
 
 def not_recorded(file: str, reason: object) -> str:
-    """A file that the calls cannot be added to."""
+    """Report a file that the calls cannot be added to."""
     return f"the calls cannot be recorded in {file}: {reason}"
 
 
 def serving_at(first: str, url: str) -> str:
-    """The first line, and where clients connect."""
+    """Return the first line of a proxy over HTTP, with the URL for clients."""
     return f"{first} {url}"
 
 
 def no_such_server(name: str | None, file: str, names: list[str]) -> str:
-    """A server that the configuration file does not have, or none where there are several."""
+    """Report an unknown server of the configuration file, or a missing name if there are several
+    servers.
+    """
     known = ", ".join(names)
     if name is None:
         return f"{file} has several servers; name one of them: {known}"
@@ -74,7 +76,7 @@ def no_such_server(name: str | None, file: str, names: list[str]) -> str:
 
 
 def config_not_read(file: str, reason: object) -> str:
-    """A configuration file with mistakes."""
+    """Report a configuration file with mistakes."""
     return f"{file} cannot be used: {reason}"
 
 
