@@ -22,6 +22,7 @@ EXTRAS: dict[str, tuple[str, ...]] = {
     "pydantic-ai": ("pydantic_ai",),
     "claude-agent-sdk": ("claude_agent_sdk",),
     "proxy": ("httptools",),
+    "llama-index": ("llama_index",),
     "testing": ("pytest", "hypothesis"),
 }
 """The modules of each extra. The first one is its main package."""

@@ -206,8 +206,8 @@ def test_injected_arguments_are_given_not_published_and_refused_from_the_model(h
     plain, names, expected = host.injecting()
     tool = protect(plain)
     assert list(host.schema(tool)["properties"]) == ["number"]
-    calls = [(tool.name, {"number": 1, name: "forged"}) for name in names]
-    *refused, given = loop(host, [tool], *calls, (tool.name, {"number": 1}))
+    calls = [("add", {"number": 1, name: "forged"}) for name in names]
+    *refused, given = loop(host, [tool], *calls, ("add", {"number": 1}))
     for name, answer in zip(names, refused, strict=True):
         assert f"- $.{name}: there is no field" in answer.text
     assert given.text == expected

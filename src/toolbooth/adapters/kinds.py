@@ -20,7 +20,13 @@ KINDS: dict[str, Kind] = {
 server.
 """
 
-Framework = Literal["langchain", "openai-agents", "pydantic-ai", "claude-agent-sdk"]
+Framework = Literal[
+    "langchain",
+    "openai-agents",
+    "pydantic-ai",
+    "claude-agent-sdk",
+    "llama-index",
+]
 """The extra of each agent framework. `toolbooth.adapters.frameworks` has a module of the same name,
 with underscores.
 """
@@ -30,6 +36,7 @@ FRAMEWORKS: dict[str, Framework] = {
     "agents.tool.FunctionTool": "openai-agents",
     "agents.mcp.server.MCPServer": "openai-agents",
     "claude_agent_sdk.SdkMcpTool": "claude-agent-sdk",
+    "llama_index.core.tools.types.AsyncBaseTool": "llama-index",
     "pydantic_ai.tools.Tool": "pydantic-ai",
     "pydantic_ai.toolsets.abstract.AbstractToolset": "pydantic-ai",
 }
