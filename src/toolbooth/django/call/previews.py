@@ -58,7 +58,7 @@ class _NotKnown(BaseException):
 
 
 def previewable(call: SyncInvocation, run: Callable[[Json], Any]) -> Callable[[Json], Any]:
-    """Return the function of a call. If the tool has `preview`, it can preview the write."""
+    """Return the function of a call, wrapped in `Previewable` if the tool has `preview`."""
     name = call.arguments.called("preview")
     return run if name is None else Previewable(call=call, run=run, name=name)
 
