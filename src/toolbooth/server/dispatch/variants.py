@@ -28,7 +28,9 @@ from toolbooth.server.tool import AccessCheck, Tool, Variant
 
 
 def first_variant(*variants: Variant | None) -> Variant:
-    """Return the first variant for which the arguments ask."""
+    """Return one variant for several. It returns the tool of the first variant for which the
+    arguments ask.
+    """
     known = [variant for variant in variants if variant is not None]
 
     def variant(sent: Any) -> Tool | None:

@@ -93,8 +93,8 @@ class Draft:
         self.corrected = self._corrected_call(contract)
 
     def _corrected_call(self, contract: Contract) -> dict[str, Any] | EllipsisType | None:
-        """Return the correct call. Return None if it contains a secret or a value that can be
-        written in several ways.
+        """Return the expected corrected call. Return None if the call contains a secret, because
+        then there are only edits. Return `...` if the call can be written in several ways.
         """
         if any(place.shape.secret and place.value is not None for place in self.places):
             return None  # where a secret is involved, only edits
