@@ -301,9 +301,7 @@ class Relay:
         self.to_client(message.written(changes), about, False)
 
     def _reporting(self, message: Message) -> Pending | None:
-        """Return the request that a progress notification belongs to. Its time limit starts
-        again.
-        """
+        """Return the request of a progress notification, and restart its time limit."""
         token = key_of(message.at(message.params.get("progressToken")))
         pending = None if token is None else self.open.by_token.get(token)
         if pending is not None:
