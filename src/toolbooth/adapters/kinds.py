@@ -20,7 +20,13 @@ KINDS: dict[str, Kind] = {
 server.
 """
 
-Framework = Literal["langchain", "openai-agents", "pydantic-ai", "claude-agent-sdk"]
+Framework = Literal[
+    "langchain",
+    "openai-agents",
+    "pydantic-ai",
+    "claude-agent-sdk",
+    "google-adk",
+]
 """The extra of each agent framework. `toolbooth.adapters.frameworks` has a module of the same name,
 with underscores.
 """
@@ -32,6 +38,8 @@ FRAMEWORKS: dict[str, Framework] = {
     "claude_agent_sdk.SdkMcpTool": "claude-agent-sdk",
     "pydantic_ai.tools.Tool": "pydantic-ai",
     "pydantic_ai.toolsets.abstract.AbstractToolset": "pydantic-ai",
+    "google.adk.tools.base_tool.BaseTool": "google-adk",
+    "google.adk.tools.base_toolset.BaseToolset": "google-adk",
 }
 """The agent frameworks by the full names of the classes of their tools and toolsets."""
 
