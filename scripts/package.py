@@ -35,6 +35,7 @@ THIS_PYTHON = f"{sys.version_info.major}.{sys.version_info.minor}"
 PYTHONS = ("3.11", "3.12", "3.13")
 """The versions in the classifiers of pyproject.toml."""
 NOT_FOR_USERS = ("dev",)
+FRAMEWORKS = ROOT / "tests" / "frameworks" / "versions.toml"
 AT_ONCE = 2
 """The number of environments that are made at the same time. Installing mostly needs the processor.
 """
@@ -113,10 +114,13 @@ def _running(name: str) -> Iterator[str]:
 
 
 def user_extras() -> list[str]:
-    """The extras that users install."""
+    """The extras that users install. Those of agent frameworks cannot be installed together, and
+    `make frameworks` has an environment for each.
+    """
+    frameworks = tomllib.loads(FRAMEWORKS.read_text(encoding="utf-8"))
     text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
     extras = tomllib.loads(text)["project"]["optional-dependencies"]
-    return [name for name in extras if name not in NOT_FOR_USERS]
+    return [name for name in extras if name not in (*NOT_FOR_USERS, *frameworks)]
 
 
 def try_out(trial: Trial, wheel: Path) -> str:

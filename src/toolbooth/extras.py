@@ -23,6 +23,7 @@ EXTRAS: dict[str, tuple[str, ...]] = {
     "claude-agent-sdk": ("claude_agent_sdk",),
     "proxy": ("httptools",),
     "google-adk": ("google.adk",),
+    "llama-index": ("llama_index",),
     "testing": ("pytest", "hypothesis"),
 }
 """The modules of each extra. The first one is its main package."""

@@ -10,7 +10,7 @@ GUIDES = Path(__file__).resolve().parents[2] / "docs" / "guides"
 
 
 def run_guide(name: str, capsys: pytest.CaptureFixture[str]) -> None:
-    text = (GUIDES / f"{name}.md").read_text(encoding="utf-8")
+    text = (GUIDES / name).read_text(encoding="utf-8")
     blocks = re.findall(r"^```python\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
     assert len(blocks) >= 2
     names: dict[str, Any] = {"__name__": "guide"}

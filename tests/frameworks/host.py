@@ -67,7 +67,7 @@ class Host(Protocol):
         ...
 
     def injecting(self) -> tuple[Any, Sequence[str], str]:
-        """A tool of `number` and of arguments that the framework injects, the names of these, and
+        """A tool `add` of `number` and of arguments that the framework injects, the names of these, and
         the text of a call with 1.
         """
         ...

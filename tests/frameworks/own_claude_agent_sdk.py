@@ -173,4 +173,4 @@ def test_the_approver_sees_what_runs(tmp_path: Path):
 
 
 def test_the_blocks_of_the_guide_run(capsys: pytest.CaptureFixture[str]):
-    run_guide("claude-agent-sdk", capsys)
+    run_guide("claude-agent-sdk.md", capsys)

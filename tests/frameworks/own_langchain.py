@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import pytest
 from drivers import langchain as host
+from guide import run_guide
 from langchain.agents import create_agent
 from langchain_core.callbacks import BaseCallbackHandler, CallbackManagerForToolRun
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
@@ -256,3 +257,7 @@ def test_tools_of_a_foreign_mcp_server_are_protected():
     assert json.loads(repaired.text) == {"path": "a", "head": 5, "config": "c"}
     assert 'did you mean "head"?' in misspelt.text
     assert wrapped.text.endswith('Send instead: {"path":"a"}')
+
+
+def test_the_blocks_of_the_guide_run(capsys: pytest.CaptureFixture[str]):
+    run_guide("langchain.md", capsys)

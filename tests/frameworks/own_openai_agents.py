@@ -18,6 +18,7 @@ from agents import (
 )
 from agents.mcp import MCPServerStdio
 from drivers import openai_agents as host
+from guide import run_guide
 from pydantic import BaseModel
 
 from toolbooth import ContractWarning, is_protected, protect
@@ -210,3 +211,7 @@ def test_a_foreign_mcp_server_is_protected_and_the_original_is_not():
     assert json.loads(exact) == {"path": "a", "config": "c"}
     # Without protection, the misspelt argument is lost.
     assert json.loads(asyncio.run(run(plain))[1]) == {"path": "a"}
+
+
+def test_the_blocks_of_the_guide_run(capsys: pytest.CaptureFixture[str]):
+    run_guide("openai-agents.md", capsys)

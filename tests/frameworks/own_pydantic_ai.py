@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import pytest
 from drivers import pydantic_ai as host
 from fastmcp.client.transports import PythonStdioTransport
+from guide import run_guide
 from pydantic import BaseModel, Field
 from pydantic_ai import Agent, FunctionToolset, ModelRetry, RunContext, Tool, ToolReturn
 from pydantic_ai.exceptions import UnexpectedModelBehavior
@@ -145,3 +146,7 @@ def test_tools_of_a_foreign_mcp_server_are_protected():
     assert repaired.text == str({"path": "a", "head": 5})
     assert 'did you mean "head"?' in misspelt.text
     assert wrapped.text.endswith('Send instead: {"path":"a"}')
+
+
+def test_the_blocks_of_the_guide_run(capsys: pytest.CaptureFixture[str]):
+    run_guide("pydantic-ai.md", capsys)

@@ -17,7 +17,6 @@ import pytest
 import shapes
 import wire_tools
 from corpus import Corpus
-from guide import run_guide
 from host import Stopped, arguments_of
 from pydantic import BaseModel, Field
 from shapes import ANN, ONLY_ANN, RECEIVED, SHAPES, Contact, create_contact
@@ -206,8 +205,8 @@ def test_injected_arguments_are_given_not_published_and_refused_from_the_model(h
     plain, names, expected = host.injecting()
     tool = protect(plain)
     assert list(host.schema(tool)["properties"]) == ["number"]
-    calls = [(tool.name, {"number": 1, name: "forged"}) for name in names]
-    *refused, given = loop(host, [tool], *calls, (tool.name, {"number": 1}))
+    calls = [("add", {"number": 1, name: "forged"}) for name in names]
+    *refused, given = loop(host, [tool], *calls, ("add", {"number": 1}))
     for name, answer in zip(names, refused, strict=True):
         assert f"- $.{name}: there is no field" in answer.text
     assert given.text == expected
@@ -381,10 +380,3 @@ def test_the_tools_of_a_registry_are_tools_of_the_framework(host: Any):
     assert repaired.text == "Ann [1]"
     assert refused.text.endswith('Send instead: {"order":{"customer":"Ann"}}')
     assert [repaired.is_error, refused.is_error] in ([False, True], [None, None])
-
-
-# --- the guide ------------------------------------------------------------------------------------
-
-
-def test_the_blocks_of_the_guide_run(host: Any, capsys: pytest.CaptureFixture[str]):
-    run_guide(host.name, capsys)

@@ -98,6 +98,31 @@ def test_mistakes_name_the_setting_and_the_nearest_one(text: str, message: str):
     assert message in str(caught.value)
 
 
+def test_a_server_starts_without_the_variables_of_the_others():
+    found = read_booth(WHOLE, {"SECRET": "s3"}, starts="far")
+    assert found["far"].headers == {"Authorization": "Bearer s3"}
+    assert read_booth(WHOLE.replace("${SECRET} b", "${NONE} b"), {"SECRET": ""}, starts="far")
+    with pytest.raises(BoothError, match=r"servers\.far\.headers\.Authorization"):
+        read_booth(WHOLE, {}, starts="far")
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--policy", "strict"], b"--policy has no effect with --config"),
+        (["--deny", "echo"], b"--deny has no effect with --config"),
+        (["--timeout", "5"], b"--timeout has no effect with --config"),
+        (["--host", "0.0.0.0"], b"--host is for HTTP; add --http PORT"),
+    ],
+    ids=["policy", "deny", "timeout", "host"],
+)
+def test_an_option_without_effect_is_refused(tmp_path: Path, words: list[str], message: bytes):
+    (tmp_path / "booth.toml").write_text('[servers.far]\nurl = "http://127.0.0.1:1/mcp"\n')
+    done = toolbooth("proxy", "--config", "booth.toml", "far", *words, cwd=tmp_path)
+    assert done.returncode == 2
+    assert message in done.stderr
+
+
 def test_a_server_of_the_file_is_proxied_with_its_rules(tmp_path: Path):
     command = json.dumps([sys.executable, str(FAULTY)])
     (tmp_path / "booth.toml").write_text(
@@ -126,12 +151,23 @@ def test_the_entry_for_a_client_starts_the_proxy(tmp_path: Path):
     [
         (["module:object"], b"a proxy needs the URL of a server"),
         ([], b"a proxy needs the URL of a server"),
+        (["npx", "server"], b"the words of a command come after `--`"),
+        (["report"], b"name the recording"),
         (["http://127.0.0.1:1/mcp", "--observe"], b"--observe is for a command"),
         (["--header", "A: b", "--", "x"], b"are for a URL"),
         (["--", "/nowhere/at/all"], b"could not be started"),
         (["http://127.0.0.1:1/mcp", "--http", "0", "--host", "0.0.0.0"], b"need a token"),
     ],
-    ids=["object", "nothing", "observe-url", "header", "command", "open-address"],
+    ids=[
+        "object",
+        "nothing",
+        "no-dashes",
+        "report",
+        "observe-url",
+        "header",
+        "command",
+        "open-address",
+    ],
 )
 def test_wrong_usage_is_reported_in_one_sentence(tmp_path: Path, words: list[str], message: bytes):
     done = toolbooth("proxy", *words, cwd=tmp_path)

@@ -338,10 +338,15 @@ def test_a_question_of_the_server_and_its_answer_keep_their_bytes():
         (b"not json", -32700, None),
         (b'[{"jsonrpc":"2.0","id":1,"method":"ping"}]', -32600, None),
         (b'{"jsonrpc":"2.0","id":1,"id":2,"method":"ping"}', -32700, None),
+        (
+            b'{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"echo","arguments":{"n":1},"\\u0061rguments":{}}}',
+            -32700,
+            3,
+        ),
         (b'{"jsonrpc":"2.0","id":null,"method":"ping"}', -32600, None),
         (b'{"jsonrpc":"2.0","id":7,"method":"ping","params":}', -32700, 7),
     ],
-    ids=["not-json", "batch", "two-ids", "null-id", "broken"],
+    ids=["not-json", "batch", "two-ids", "two-arguments", "null-id", "broken"],
 )
 def test_a_line_of_the_client_that_is_no_message_is_answered(
     line: bytes, code: int, request_id: Any
@@ -351,8 +356,23 @@ def test_a_line_of_the_client_that_is_no_message_is_answered(
             client.send(line)
             found = await client.next()
             assert (found["error"]["code"], found["id"]) == (code, request_id)
+            await is_alive(client)
 
     run(test())
+
+
+def test_a_tool_call_without_an_id_does_not_reach_the_server(tmp_path: Path):
+    seen = tmp_path / "seen"
+    line = b'{"jsonrpc":"2.0","method":"tools/call","params":{"name":"echo","arguments":{"zzz":1}}}'
+
+    async def test() -> None:
+        async with proxied(env={"SEEN": str(seen)}) as client:
+            await is_alive(client)
+            client.send(line)
+            await is_alive(client)
+
+    run(test())
+    assert "zzz" not in seen.read_text()
 
 
 # --- the end ------------------------------------------------------------------------------------

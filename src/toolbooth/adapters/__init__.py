@@ -1,3 +1,3 @@
-"""Adapters, one for each host. `protect(server)` puts every tool of a server behind the
-boundary.
+"""One adapter for each host. `protect(server)` makes the boundary check every tool call of a
+server.
 """

@@ -1,5 +1,5 @@
-"""Connects to a server of any kind in this process: its tools are listed and called as an agent
-would, without a socket.
+"""Connects to a server in this process. Its tools are listed and called as an agent would do it,
+but without a socket.
 
 Kinds: our own ToolRegistry, FastMCP, and the official SDK's MCPServer and low-level Server,
 protected or not. Each JSON-RPC message of MCP 2026-07-28 goes through the host's own machinery, and
@@ -33,31 +33,31 @@ Post = Callable[[bytes], Awaitable[Json]]
 _META = revisions.request_meta("toolbooth")
 
 _LOW_LEVEL: dict[Kind, str] = {"fastmcp": "_mcp_server", "mcp_sdk": "_lowlevel_server"}
-"""The attribute in which a host has the low-level server of the SDK that it is built on."""
+"""The attribute of a host with the low-level server of the SDK that the host is built on."""
 
 
 class TargetError(ValueError):
-    """A target does not name a server. The message has the form to write."""
+    """Raised if a target does not name a server. The message shows the right form."""
 
 
 class Unreachable(RuntimeError):
-    """A running server could not be reached, or did not respond. The message has the reason."""
+    """Raised if a server cannot be reached, or does not respond. The message has the reason."""
 
     def __init__(self, where: str, reason: str, *, status: int | None = None) -> None:
         super().__init__(reason)
         self.where = where
-        """Its URL, or the command that starts it."""
+        """The URL of the server, or the command that starts it."""
         self.status = status
         """The HTTP status of the last response, if that was an error."""
 
 
 def load(target: str, *, kinds: Collection[Kind] = tuple(KINDS.values())) -> Any:
-    """Return the server that `package.module:name` or `folder/file.py:name` names.
+    """Return the server for a target such as `package.module:name` or `folder/file.py:name`.
 
     Raises:
         TargetError: there is no server, or one of another kind. The message has the form to write.
     """
-    # From the right: a Windows path has a colon of its own.
+    # Split at the last colon, because a Windows path contains another one.
     place, _, name = target.rpartition(":")
     if not place or not name or name.endswith(".py"):
         raise _without_object(target, kinds)
@@ -82,12 +82,12 @@ def _class_names(kinds: Collection[Kind]) -> list[str]:
 
 
 def _targets_in(module: ModuleType, place: str, kinds: Collection[Kind]) -> list[str]:
-    """Return the target of each server that a module has."""
+    """Return a target for each server in a module."""
     return [f"{place}:{key}" for key, value in vars(module).items() if kind_of(value) in kinds]
 
 
 def _without_object(target: str, kinds: Collection[Kind]) -> TargetError:
-    """Return the error for a target without the name of a variable."""
+    """Return the error for a target that has no name of a variable."""
     word = "registry" if _class_names(kinds) == ["ToolRegistry"] else "server"
     place = target.rstrip(":")
     examples = [f"server.py:{word}"]
@@ -107,7 +107,7 @@ def _is_place(place: str) -> bool:
 
 
 def _imported(place: str) -> ModuleType:
-    """Import a file or a module.
+    """Import a file or a module, and return the module.
 
     Raises:
         TargetError: there is none, or it imports a module that does not exist.
@@ -130,7 +130,9 @@ def _imported(place: str) -> ModuleType:
 
 
 def _not_found(error: ModuleNotFoundError, module_name: str) -> TargetError:
-    """Return the error, with the file that imports the module if it is not the target itself."""
+    """Return the error for a module that does not exist. If another module imports it, the message
+    has the file of that module.
+    """
     name = error.name or ""
     if module_name == name or module_name.startswith(f"{name}."):
         return _no_module(name)
@@ -154,8 +156,8 @@ def _no_module(name: str) -> TargetError:
 
 
 def _on_path(file: Path) -> str:
-    """Make the module of a file importable, and return its name: the full name of one in a package,
-    the file's own name of any other.
+    """Make the module of a file importable, and return its name. In a package, this is the full
+    name of the module, otherwise the name of the file.
     """
     if not file.is_file():
         raise TargetError(f"there is no file {str(file)!r}")
@@ -170,16 +172,18 @@ def _on_path(file: Path) -> str:
 
 
 def served(server: Any) -> Served:
-    """Return the server as its clients see it. Raises TypeError if its kind is unknown."""
+    """Return a server in the form in which its clients see it. Raises TypeError if its kind is
+    unknown.
+    """
     return server if isinstance(server, Served) else Served(server)
 
 
 class Served:
-    """A server in this process, as its clients see it. `sdk/client.py` has the one for a server
-    anywhere else.
+    """A server in this process, in the form in which its clients see it. For other servers, see
+    `sdk/client.py`.
 
-    Each call starts the server anew, as far as it has a lifespan; within `async with
-    served(server):` all share one.
+    Each call starts the server anew if it has a lifespan. Inside `async with served(server):`, all
+    calls share one lifespan.
     """
 
     def __init__(self, server: Any) -> None:
@@ -212,7 +216,7 @@ class Served:
             cursor = {"cursor": reply["result"]["nextCursor"]}
 
     async def contracts(self) -> dict[str, Contract]:
-        """Return the contracts of all tools that are behind the boundary, by name."""
+        """Return the contracts of all protected tools, by name."""
         if self.kind == "toolbooth":
             found = {name: tool.contract for name, tool in self.server.tools.items()}
         elif self.kind == "fastmcp":
@@ -267,7 +271,7 @@ class Served:
 
 
 def _message(method: str, params: Json, arguments: bytes) -> bytes:
-    """Return the JSON-RPC message; `arguments` go in as the bytes that they are."""
+    """Return a JSON-RPC message. `arguments` is inserted unchanged, as bytes."""
     # Put together from bytes: a test may send arguments that no JSON writer makes, such as a key
     # twice.
     head = json_bytes({"jsonrpc": "2.0", "id": 1, "method": method})[:-1]
@@ -277,7 +281,7 @@ def _message(method: str, params: Json, arguments: bytes) -> bytes:
 
 @asynccontextmanager
 async def _connection(server: Any, kind: Kind) -> AsyncGenerator[Post, None]:
-    """Start a server; while this is open, messages can be posted to it."""
+    """Start a server. Inside the `async with` block, messages can be posted to it."""
     if kind == "toolbooth":
         yield lambda body: _reply(server, body)
         return

@@ -1,4 +1,4 @@
-"""Protects a FastMCP server: every tool of it is put behind the boundary.
+"""Protects a FastMCP server: the boundary checks every tool call.
 
 FastMCP's own tools are not changed, so that all later changes to them count. They are guarded where
 they are listed and looked up: in each local provider, whose functions are known, and in the server,
@@ -89,7 +89,7 @@ def protect(
 
 
 class _Choices(NamedTuple):
-    """The arguments of `protect`, for servers that are mounted later."""
+    """The arguments of `protect`, kept for servers that are mounted later."""
 
     profile: Profile
     errors: Errors
@@ -126,14 +126,14 @@ def _is_server(provider: Provider) -> TypeIs[FastMCP[Any]]:
 
 
 def _has_plain_providers(provider: Provider) -> TypeIs[AggregateProvider]:
-    """Whether a provider has a list of providers that is not guarded yet."""
+    """Return True if a provider has a list of providers that is not guarded yet."""
     if not isinstance(provider, AggregateProvider):
         return False
     return not isinstance(provider.providers, _GuardedProviders)
 
 
 def _reachable(provider: Provider) -> Iterator[Provider]:
-    """Yield a provider and all providers that it gets its tools from, mounted servers included."""
+    """Yield a provider and all providers below it, including those of mounted servers."""
     yield provider
     below: Iterable[Provider] = ()
     if isinstance(provider, AggregateProvider):
@@ -154,28 +154,28 @@ def _reachable(provider: Provider) -> Iterator[Provider]:
 
 
 class _Guards:
-    """Makes guarded tools. Contracts are cached by function and schema: many providers create their
-    tools again for each call.
+    """Makes guarded tools. Contracts are cached by function and schema, because many providers
+    create their tools again for each call.
     """
 
     def __init__(self, profile: Profile) -> None:
         self._compile = lru_cache(maxsize=1024)(partial(compile_tool, profile))
 
     def guarded(self, tool: Tool) -> GuardedTool:
-        """Return a tool behind the boundary. Raises ContractError."""
+        """Return the protected form of a tool. Raises ContractError."""
         parameters = json.dumps(tool.parameters)
         return guard_tool(tool, partial(self._compile, function_of(tool), parameters))
 
     def guarded_quietly(self, tool: Tool) -> GuardedTool:
-        """Do the same as `guarded`, without warnings: during a call, the author does not see
-        them.
-        """
+        """Do the same as `guarded`, without the warnings that are for the author."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ContractWarning)
             return self.guarded(tool)
 
     def guarded_if_possible(self, tool: Tool) -> Tool:
-        """Return the tool behind the boundary, or unchanged if it already is or cannot be."""
+        """Return the protected form of a tool. If it is protected already, or cannot be, it is
+        unchanged.
+        """
         if isinstance(tool, GuardedTool | NamedTool):
             return tool
         if _is_guarded_below(tool):
@@ -188,9 +188,7 @@ class _Guards:
 
 
 def _is_guarded_below(tool: Tool) -> TypeIs[FastMCPProviderTool]:
-    """Whether a mounted server guards its tool itself: it knows the function, the parent only the
-    schema.
-    """
+    """Return True if the tool is from a mounted server that is protected itself."""
     if type(tool) is not FastMCPProviderTool:
         return False
     # FastMCP has no public name for the server that a mounted tool belongs to.
@@ -198,7 +196,7 @@ def _is_guarded_below(tool: Tool) -> TypeIs[FastMCPProviderTool]:
 
 
 class _Kept:
-    """A guarded tool, with copies of the tool that it was made from and of its published schema."""
+    """A guarded tool, with copies of the original tool and of the published schema."""
 
     def __init__(self, tool: Tool, made: GuardedTool) -> None:
         self.made = made
@@ -208,8 +206,8 @@ class _Kept:
         self._followed = self._published
 
     def of(self, tool: Tool) -> GuardedTool | None:
-        """Return the guarded tool if the original tool has not changed since. Schemas may have been
-        changed in place.
+        """Return the guarded tool, or None if the original tool has changed since. Schemas are
+        compared by value, because they may be changed in place.
         """
         if self._fields != vars(tool) or self._parameters != tool.parameters:
             return None
@@ -220,9 +218,7 @@ class _Kept:
 
 
 class _CheckedComponents(dict[str, FastMCPComponent]):
-    """The components of a local provider. They stay as they are, but a tool with a mistake is not
-    added.
-    """
+    """The components of a local provider, stored unchanged. Adding a tool with a mistake raises."""
 
     def __init__(self, profile: Profile) -> None:
         super().__init__()
@@ -235,7 +231,7 @@ class _CheckedComponents(dict[str, FastMCPComponent]):
         super().__setitem__(key, component)
 
     def guarded(self, component: FastMCPComponent) -> FastMCPComponent:
-        """Return a tool behind the boundary, as it is now; anything else as it is."""
+        """Return the protected form of a tool. Return any other component unchanged."""
         if not isinstance(component, Tool) or isinstance(component, GuardedTool):
             return component
         key = component.key
@@ -300,7 +296,7 @@ def _install_components(provider: LocalProvider, components: _CheckedComponents)
 
 
 class _GuardedProviders(list[Provider]):
-    """The providers of a server or of an aggregate."""
+    """The providers of a server or of an aggregate. A provider that is added is protected."""
 
     def __init__(
         self,
@@ -320,7 +316,7 @@ class _GuardedProviders(list[Provider]):
 
 
 class _WatchedTransforms(list[Transform]):
-    """The transforms of a server."""
+    """The transforms of a server. Adding one updates the schema lookup of the server."""
 
     def __init__(self, transforms: Iterable[Transform], server: FastMCP[Any]) -> None:
         super().__init__(transforms)
@@ -351,15 +347,15 @@ def _install_server(server: FastMCP[Any], choices: _Choices) -> None:
 
 
 def _guard_lookups(server: FastMCP[Any], guards: _Guards) -> None:
-    """Guard the tools that no local provider has guarded, after all transforms, in the form that
-    clients see.
+    """Protect the tools that are not from a local provider. They are protected after all
+    transforms, in the form that clients see.
     """
     list_tools, get_tool = server.list_tools, server.get_tool
 
     async def guarded_list(*, run_middleware: bool = True) -> Sequence[Tool]:
         tools = await list_tools(run_middleware=run_middleware)
         if run_middleware:
-            # Behind the middleware, FastMCP came here again for the tools.
+            # The middleware has called this function again, and the tools are guarded already.
             return tools
         return [guards.guarded_if_possible(each) for each in tools]
 
@@ -373,7 +369,7 @@ def _guard_lookups(server: FastMCP[Any], guards: _Guards) -> None:
 
 
 def is_protected(server: FastMCP[Any]) -> bool:
-    """Whether the server was protected before."""
+    """Return True if the server is protected."""
     return isinstance(server.providers, _GuardedProviders)
 
 

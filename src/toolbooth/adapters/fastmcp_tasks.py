@@ -1,5 +1,5 @@
-"""Calls of a FastMCP server that become tasks: accepted or refused before there is a task, and
-queued as they were sent.
+"""Protects calls of a FastMCP server that become tasks. They are checked before the task is
+created, and queued as they were sent.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from toolbooth.errors import ToolInputError
 
 
 def guard_tasks(server: FastMCP[Any]) -> None:
-    """Accept or refuse calls before they become tasks, and queue their arguments as sent."""
+    """Check calls before they become tasks, and queue their arguments as sent."""
     collect = server.get_tasks
     install = server._install_extension  # pyright: ignore[reportPrivateUsage]
 
@@ -51,8 +51,8 @@ def _queued_tool(component: FastMCPComponent) -> FastMCPComponent:
 
 
 def _guard_extension(extension: ServerExtension) -> None:
-    """Give the tasks extension arguments for its queue. Calls that do not become tasks are passed
-    on unchanged.
+    """Make the tasks extension check the arguments and queue them as sent. Calls that do not become
+    tasks are passed on unchanged.
     """
     # Each extension is guarded once, although it may be found here and installed again later.
     if extension.identifier != TASKS_EXTENSION_ID or "intercept_tool_call" in vars(extension):
@@ -81,8 +81,8 @@ def _guard_extension(extension: ServerExtension) -> None:
 
 
 async def _task_tool(params: CallToolRequestParams, context: HostContext) -> QueuedTool | None:
-    """Return the tool that a worker would run; None if the client takes no tasks, or the tool
-    cannot be one.
+    """Return the tool that a worker will run. Return None if the client does not accept tasks, or
+    if the tool cannot run as one.
     """
     if context.client_extension_settings(TASKS_EXTENSION_ID) is None:
         return None

@@ -1,4 +1,4 @@
-"""One FastMCP tool behind the boundary.
+"""Puts one FastMCP tool behind the boundary.
 
 A guarded tool runs through FastMCP's own machinery, with its Context, dependencies, time-out and
 conversion of results. Only the validation of arguments is ours, and runs once.
@@ -65,22 +65,22 @@ from toolbooth.shape import walk
 Function = Callable[..., Any]
 Run = Callable[[Any], Awaitable[ToolResult]]
 Compile = Callable[..., tuple[Contract, Json]]
-"""Compiles one tool, with `strict` as its only parameter. Asked again, it returns the same."""
+"""A function that compiles one tool. Its only parameter is `strict`. Its results are cached."""
 
 
 class GuardedTool(Tool):
-    """A tool behind the boundary. It is listed and called instead of the host's tool, which is not
-    changed.
+    """A tool whose arguments the boundary checks. The server lists and calls it in place of the
+    author's tool, which is not changed.
     """
 
-    # Fields, not private attributes, each use of which costs a failed lookup first.
+    # Fields, because each use of a private attribute of a Pydantic model costs a failed lookup.
     contract: InstanceOf[Contract] = Field(exclude=True, repr=False)
     compile: Compile = Field(exclude=True, repr=False)
     inner: InstanceOf[Tool] = Field(exclude=True, repr=False)
     call: Run = Field(exclude=True, repr=False)
 
     async def run(self, arguments: dict[str, Any]) -> ToolResult:
-        """Accept or refuse the arguments, and run the tool with their values.
+        """Check the arguments, and run the tool with their values.
 
         Raises:
             ValidationError: FastMCP's own, if the arguments are refused.
@@ -94,11 +94,15 @@ class GuardedTool(Tool):
         return await self.run(arguments)
 
     def contract_here(self) -> Contract:
-        """Return the contract. If the server is strict, numbers are not read from text."""
+        """Return the contract for the running server. If the server is strict, text is not accepted
+        for numbers or booleans.
+        """
         return self.compile(strict=True)[0] if _strict_input_validation() else self.contract
 
     def follow(self, published: Json) -> None:
-        """Apply changes that the author made by hand to the schema of this guarded tool."""
+        """Apply the changes that the author has made to the schema of this tool. `published` is the
+        schema before these changes.
+        """
         plain = self.compile
         listed = deepcopy(self.parameters)
 
@@ -123,25 +127,27 @@ class GuardedTool(Tool):
         return _with_repairs(result, repairs) if repairs else result
 
     def host_error(self, error: Exception, original: OriginalRequest) -> Exception | None:
-        """Return FastMCP's exception for one of ours; None for one that FastMCP handles itself."""
+        """Return the FastMCP exception for an exception of ours. Return None if FastMCP handles the
+        exception itself.
+        """
         if self.contract.function is None:
             error = refused_by_host(error, self.inner) or error
         return host_error(error, self.contract, original.name(self.name), original)
 
     def get_span_attributes(self) -> dict[str, Any]:
-        """Return the attributes of the inner tool, under the name that it has here."""
+        """Return the tracing attributes of the inner tool, with the name of this tool."""
         return {**self.inner.get_span_attributes(), **super().get_span_attributes()}
 
 
 class QueuedTool(GuardedTool):
-    """A tool behind the boundary in the worker of a task: its arguments come out of a queue.
+    """A protected tool in the worker of a task. Its arguments come from a queue.
 
     Not a FunctionTool: the tasks extension sends the function of one to its workers, and does not
     call its `run`.
     """
 
     async def run(self, arguments: dict[str, Any]) -> ToolResult:
-        """Accept or refuse the queued arguments, and run the tool with their values."""
+        """Check the queued arguments, and run the tool with their values."""
 
         async def accept() -> Accepted:
             return accept_queued(self.contract_here(), arguments)
@@ -149,8 +155,8 @@ class QueuedTool(GuardedTool):
         return await self._run_accepted(accept, NO_REQUEST)
 
     def host_error(self, error: Exception, original: OriginalRequest) -> Exception | None:
-        """Do the same as for any tool, except that a failing dependency is a protocol error, so
-        that the task fails.
+        """Do the same as for any tool, with one exception: if a dependency fails, return a protocol
+        error, so that the task fails.
         """
         if _is_of_dependency(error):
             failed = McpError(code=INTERNAL_ERROR, message=str(error))
@@ -160,7 +166,9 @@ class QueuedTool(GuardedTool):
 
 
 def _is_of_dependency(error: Exception) -> bool:
-    """Whether FastMCP raised this because a dependency failed, before the tool was called."""
+    """Return True if FastMCP raised the exception because a dependency failed before the tool was
+    called.
+    """
     frames = list(walk_tb(error.__traceback__))
     resolve: Any = _resolve_fastmcp_dependencies
     return isinstance(error, RuntimeError) and frames[-1][0].f_code is resolve.__wrapped__.__code__
@@ -168,12 +176,14 @@ def _is_of_dependency(error: Exception) -> bool:
 
 @cache
 def _guarded_class(plain: type[Tool]) -> type[Any]:
-    """Return a class that is derived from both: hosts and authors check the class of a tool."""
+    """Return a subclass of GuardedTool and of the class of the tool. Hosts and authors check the
+    class of a tool with `isinstance`.
+    """
     return type(plain.__name__, (GuardedTool, plain), {"model_config": {"defer_build": True}})
 
 
 def guard_tool(tool: Tool, compile: Compile) -> GuardedTool:
-    """Return the same tool, except for its parameters and their validation.
+    """Return a protected copy of the tool. Only its parameters and their validation are changed.
 
     Raises:
         ContractError: with every mistake in the tool, each with its remedy.
@@ -187,14 +197,14 @@ def guard_tool(tool: Tool, compile: Compile) -> GuardedTool:
     made: Any = tool.model_copy(update={"parameters": published})
     object.__setattr__(made, "__class__", _guarded_class(type(tool)))
     made.__dict__.update(contract=contract, compile=compile, inner=tool, call=call)
-    # A `run` that was set on the tool itself is called by `call`.
+    # A `run` that the author set on this object is removed from the copy. `call` still calls it.
     made.__dict__.pop("run", None)
     return made
 
 
 class NamedTool(FastMCPProviderTool):
-    """A tool of a mounted server that is protected itself. Refusals name it as it is called
-    here.
+    """A tool of a mounted server that is protected itself. Its refusals contain the name that the
+    tool has on the parent server.
     """
 
     async def _run(self, arguments: dict[str, Any]) -> ToolResult:
@@ -203,26 +213,28 @@ class NamedTool(FastMCPProviderTool):
 
 
 def named_tool(tool: FastMCPProviderTool) -> Tool:
-    """Return the same tool. Its refusals have the name that it has here."""
+    """Return a copy of the tool. Its refusals contain the name that the tool has on this server."""
     made = tool.model_copy()
     object.__setattr__(made, "__class__", NamedTool)
     return made
 
 
 def function_of(tool: Tool) -> Function | None:
-    """Return the function to compile; None if a tool has only a schema."""
+    """Return the function of a tool, to be compiled. Return None if only the schema of the tool is
+    known.
+    """
     if not isinstance(tool, FunctionTool) or type(tool).run is not FunctionTool.run:
         return None
-    # A way to run of its own may have been put on this one tool.
+    # An author may have set another `run` on this one object.
     return None if "run" in vars(tool) else tool.fn
 
 
 def compile_tool(
     profile: Profile, function: Function | None, parameters: str, *, strict: bool
 ) -> tuple[Contract, Json]:
-    """Return the contract of a tool, and the schema to publish. In a strict one, no number and no
-    boolean is read out of text. A schema that an author wrote is published as it is; `toolbooth
-    lint` knows which clients cannot read it.
+    """Return the contract of a tool, and the schema to publish. A strict contract does not accept
+    text for numbers and booleans. A schema that the author wrote is published unchanged; `toolbooth
+    lint` reports clients that cannot read it.
 
     Raises:
         ContractError: with every mistake in the tool, each with its remedy.
@@ -255,8 +267,10 @@ def _compile(profile: Profile, function: Function, schema: Json) -> tuple[Contra
 
 
 def _host_run(tool: FunctionTool, function: Function, contract: Contract) -> Run:
-    """FastMCP's own way to run a function, from values that are validated already."""
-    # The body, its dependencies and its own errors, exactly as in `FunctionTool.run`.
+    """Return a function that runs the tool in FastMCP's own way, with values that are already
+    validated.
+    """
+    # Dependencies are resolved and errors are wrapped exactly as in `FunctionTool.run`.
     body = _wrap_body_errors(transform_context_annotations(function), materialize_generators=True)
     provided = without_injected_parameters(body, run_in_thread=tool.run_in_thread)
     is_async = is_coroutine_function(provided)
@@ -279,7 +293,9 @@ def _host_run(tool: FunctionTool, function: Function, contract: Contract) -> Run
 
 
 class _CallAdapter:
-    """Replaces FastMCP's TypeAdapter: arguments are already validated, so it only calls."""
+    """Replaces FastMCP's TypeAdapter. It only calls the function, because the arguments are already
+    validated.
+    """
 
     def __init__(self, contract: Contract, function: Callable[..., Any]) -> None:
         self.contract = contract
@@ -298,7 +314,9 @@ class _CallAdapter:
 def host_error(
     error: Exception, contract: Contract, name: str, original: OriginalRequest
 ) -> Exception | None:
-    """Return the exception that FastMCP knows for one of ours; None for any other."""
+    """Return the FastMCP exception for an exception of ours. Return None for any other
+    exception.
+    """
     cause = error.__cause__
     # FastMCP wraps the error of a dependency.
     if isinstance(error, RuntimeError) and isinstance(cause, ToolError):
@@ -317,7 +335,9 @@ def host_error(
 
 
 def _with_repairs(result: ToolResult, repairs: list[Remark]) -> ToolResult:
-    """Return the result, with the repairs in its `_meta`. A request for input has none."""
+    """Return the result with the repairs in its `_meta`. If the result is a request for input, it
+    is unchanged.
+    """
     if isinstance(result, InputRequiredToolResult):
         return result
     meta = meta_with_repairs(result.meta, repairs)

@@ -1,5 +1,5 @@
-"""Handles errors of FastMCP's own validation, for transformed tools and tools with their own
-`run`.
+"""Handles errors of FastMCP's own validation. FastMCP validates transformed tools and tools with
+their own `run`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from toolbooth.adapters.sdk.host_validation import failed_path, locals_where_fai
 from toolbooth.errors import ToolError, ToolInputError
 
 _KNOWN = (ValidationError, FastMCPError, McpError, ToolError, ToolInputError)
-"""The exceptions for which FastMCP, or the adapter, has an answer."""
+"""The exceptions that FastMCP or the adapter converts to a response."""
 
 _VALIDATING = FunctionTool._run_body.__code__  # pyright: ignore[reportPrivateUsage]
 _wrap: Any = inspect.unwrap(_wrap_body_errors)
@@ -30,7 +30,9 @@ _BODIES = [each for each in _wrap.__code__.co_consts if isinstance(each, CodeTyp
 
 
 def refused_by_host(error: Exception, tool: Tool) -> ToolInputError | None:
-    """Return the refusal for an exception in FastMCP's validation; None for any other."""
+    """Return a refusal if the exception was raised in FastMCP's validation. Return None for any
+    other exception.
+    """
     found = None if isinstance(error, _KNOWN) else locals_where_failed(error, _VALIDATING, _BODIES)
     if found is None:
         return None
@@ -40,8 +42,8 @@ def refused_by_host(error: Exception, tool: Tool) -> ToolInputError | None:
 
 
 def _name_in(tool: Tool, name: Any) -> Any:
-    """Return the name that a parameter has in a tool, maybe one that was transformed
-    several times.
+    """Return the name of a parameter in a tool. Transformations may have changed the name several
+    times.
     """
     if not isinstance(tool, TransformedTool):
         return name

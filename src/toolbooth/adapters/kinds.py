@@ -1,5 +1,5 @@
-"""Finds the kind of a server by the names of its classes, so that no adapter has to import another
-one's host.
+"""Finds the kind of a server by the names of its classes. This way, an adapter does not import any
+host except its own.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any, Literal
 
 Kind = Literal["toolbooth", "fastmcp", "mcp_sdk", "lowlevel"]
-"""`toolbooth.adapters` has a module of the same name for each host."""
+"""The kinds of servers. For each host, `toolbooth.adapters` has a module of the same name."""
 
 KINDS: dict[str, Kind] = {
     "toolbooth.server.registry.ToolRegistry": "toolbooth",
@@ -16,8 +16,8 @@ KINDS: dict[str, Kind] = {
     "mcp.server.mcpserver.server.MCPServer": "mcp_sdk",
     "mcp.server.lowlevel.server.Server": "lowlevel",
 }
-"""The kinds by the full name of the class, so that no host is imported to find the kind of a
-server.
+"""The kind for each server class, by the full name of the class. So finding the kind of a server
+imports no host.
 """
 
 Framework = Literal[
@@ -26,6 +26,7 @@ Framework = Literal[
     "pydantic-ai",
     "claude-agent-sdk",
     "google-adk",
+    "llama-index",
 ]
 """The extra of each agent framework. `toolbooth.adapters.frameworks` has a module of the same name,
 with underscores.
@@ -36,15 +37,16 @@ FRAMEWORKS: dict[str, Framework] = {
     "agents.tool.FunctionTool": "openai-agents",
     "agents.mcp.server.MCPServer": "openai-agents",
     "claude_agent_sdk.SdkMcpTool": "claude-agent-sdk",
+    "llama_index.core.tools.types.AsyncBaseTool": "llama-index",
     "pydantic_ai.tools.Tool": "pydantic-ai",
     "pydantic_ai.toolsets.abstract.AbstractToolset": "pydantic-ai",
     "google.adk.tools.base_tool.BaseTool": "google-adk",
     "google.adk.tools.base_toolset.BaseToolset": "google-adk",
 }
-"""The agent frameworks by the full names of the classes of their tools and toolsets."""
+"""The agent framework for each class of tools or toolsets, by the full name of the class."""
 
 TESTED = {"fastmcp": "4.1.2", "mcp": "2.3.0"}
-"""The packages of the hosts, in the versions that the tests run with."""
+"""The packages of the hosts, with the versions that the tests use."""
 
 _NO_PROTECTION = "a ToolRegistry needs no protect(), its tools are behind the boundary already"
 _TAKEN = (
@@ -59,7 +61,7 @@ def kind_of(server: Any) -> Kind | None:
 
 
 def framework_of(thing: object) -> Framework | None:
-    """Return the agent framework of a tool or toolset; None if it is neither."""
+    """Return the agent framework of a tool or toolset. Return None for any other object."""
     return next((FRAMEWORKS[name] for name in _class_names(thing) if name in FRAMEWORKS), None)
 
 
@@ -76,7 +78,7 @@ def host_of(server: object) -> Kind:
 
 
 def check_server(server: object, host_class: type, kind: Kind) -> None:
-    """Check that an adapter's `protect` can protect this object.
+    """Raise if the `protect` of an adapter cannot protect this object.
 
     Raises:
         TypeError: if it cannot. The message has the import that can, if there is one.
@@ -93,7 +95,7 @@ def check_server(server: object, host_class: type, kind: Kind) -> None:
 
 
 def untested(kind: Kind) -> str:
-    """Return the message for a host whose installed version cannot be protected."""
+    """Return the message if the installed version of a host cannot be protected."""
     # FastMCP is built on the official SDK, so the version of either may be the reason.
     packages = ["fastmcp", "mcp"] if kind == "fastmcp" else ["mcp"]
     installed = " and ".join(f"{name} {_installed_version(name)}" for name in packages)
@@ -121,5 +123,5 @@ def _wrong_server(server: object, advice: str) -> TypeError:
 
 
 def _class_names(server: object) -> list[str]:
-    """Return the full names of an object's classes, its own class first."""
+    """Return the full names of an object's class and of its base classes, in this order."""
     return [f"{each.__module__}.{each.__qualname__}" for each in type(server).__mro__]

@@ -85,13 +85,13 @@ def protect(
 
 
 def is_protected(server: LowLevelServer[Any]) -> bool:
-    """Whether the server was protected before."""
+    """Return True if the server is protected."""
     return isinstance(server.middleware, _GuardedMiddleware)
 
 
 def contract_of(tool: Json) -> Contract | None:
-    """Return the contract that calls of a listed tool are checked against; None if its schema
-    cannot be compiled.
+    """Return the contract for calls of a listed tool. Return None if its schema cannot be
+    compiled.
     """
     return _compiled(tool["name"], json.dumps(tool["inputSchema"]))
 
@@ -99,14 +99,14 @@ def contract_of(tool: Json) -> Contract | None:
 def _install(server: LowLevelServer[Any], errors: Errors) -> None:
     server.middleware = _GuardedMiddleware(server.middleware, _Guard(server))
     patched: Any = server
-    # Middleware that answers a request itself has to write the envelope of the result too. In place
-    # of the handler, the SDK writes it.
+    # The refusal is returned by a handler, because the SDK writes the envelope of its result.
+    # Middleware would have to write the envelope itself.
     patched.get_request_handler = partial(_handler, server, server.get_request_handler, errors)
 
 
 class _GuardedMiddleware(list[Any]):
-    """The middleware of a server. The guard is not an item, so that it cannot be removed or
-    displaced, but it runs first.
+    """The middleware of a server. Its guard always runs first. The guard is not an item of this
+    list, so it cannot be removed or moved.
     """
 
     def __init__(self, middleware: Iterable[Any], guard: _Guard) -> None:
@@ -114,7 +114,7 @@ class _GuardedMiddleware(list[Any]):
         self._guard = guard
 
     def __reversed__(self) -> Iterator[Any]:
-        # The SDK wraps the handler in this order, so the last one is the outermost.
+        # The SDK wraps the handler in this order. So the guard, the last one, runs first.
         yield from super().__reversed__()
         yield self._guard
 
@@ -122,7 +122,7 @@ class _GuardedMiddleware(list[Any]):
 # --- a call -------------------------------------------------------------------------------------
 
 _refused: ContextVar[tuple[Any, Json] | None] = ContextVar("refused", default=None)
-"""The server that refuses the current call, and the result."""
+"""The server that refuses the current call, and the refusal as a tool result."""
 
 
 def _handler(
@@ -131,7 +131,7 @@ def _handler(
     errors: Errors,
     method: str,
 ) -> HandlerEntry[Any] | None:
-    """Return the handler of a method. If the current call is refused, this handler returns the
+    """Return the handler of a method. If the current call is refused, the handler returns the
     refusal, or raises it as a JSON-RPC error.
     """
     entry = lookup(method)
@@ -150,13 +150,13 @@ def _handler(
 
 
 class _Guard:
-    """The middleware that checks each tool call against the schema that the server lists for the
+    """Middleware that checks each tool call against the schema that the server lists for this
     tool.
     """
 
     def __init__(self, server: LowLevelServer[Any]) -> None:
         self._server = server
-        # Cached: each tool is noted once.
+        # Cached, so that each tool is logged only once.
         self._note_unlisted = lru_cache(maxsize=1024)(_note_unlisted)
 
     async def __call__(self, ctx: Context, call_next: CallNext) -> Any:
@@ -165,8 +165,8 @@ class _Guard:
         return await keep_request(ctx, partial(self._call, call_next, ctx))
 
     async def _call(self, call_next: CallNext, sent: Context, ctx: Context) -> Any:
-        """Check one call. `sent` is the request as the host has parsed it. In `ctx`, the arguments
-        are an object.
+        """Check one call. `sent` is the request as the host has parsed it. `ctx` is the same
+        request, with an object as arguments.
         """
         unchecked = ctx if is_line((sent.params or {}).get("arguments")) else sent
         name = (ctx.params or {}).get("name")
@@ -212,7 +212,9 @@ class _Guard:
 
 
 def _with_repairs(result: Any, repairs: list[Remark]) -> Any:
-    """Return the result, with the repairs in its `_meta`. A request for input has none."""
+    """Return the result with the repairs in its `_meta`. If the result is a request for input, it
+    is unchanged.
+    """
     if isinstance(result, CallToolResult):  # from a middleware that did not ask the handler
         return result.model_copy(update={"meta": meta_with_repairs(result.meta, repairs)})
     if not is_object(result) or "content" not in result:
@@ -224,12 +226,12 @@ def _with_repairs(result: Any, repairs: list[Remark]) -> Any:
 
 
 async def _listed_tool(name: str, ctx: Context, call_next: CallNext) -> Json | None:
-    """Return the tool as the server lists it for this caller; None if it does not.
+    """Return the tool as the server lists it for this caller. Return None if it is not listed.
 
     Raises:
         Exception: if the server cannot list its tools.
     """
-    # With the `_meta` of the call, the middleware sees the same caller in both requests.
+    # `_meta` is copied from the call, so that middleware sees the same caller in both requests.
     meta = {key: value for key, value in (ctx.params or {}).items() if key == "_meta"}
     params: Mapping[str, Any] = meta
     cursors: set[Any] = set()
@@ -249,7 +251,7 @@ async def _listed_tool(name: str, ctx: Context, call_next: CallNext) -> Json | N
 
 
 async def _page(ctx: Context, call_next: CallNext) -> Json:
-    """Return one page of the listing, as it is sent."""
+    """Return one page of the listing, in the form that clients get."""
     try:
         page = await call_next(ctx)
     except MCPError as error:
@@ -265,7 +267,7 @@ async def _page(ctx: Context, call_next: CallNext) -> Json:
 def _compiled(name: str, schema: str) -> Contract | None:
     try:
         with warnings.catch_warnings():
-            # The author, who could act on a warning, is not here.
+            # Warnings are for the author, who does not see them during a call.
             warnings.simplefilter("ignore", ContractWarning)
             return compile_json_schema(json.loads(schema), name=name)
     except ContractError as error:

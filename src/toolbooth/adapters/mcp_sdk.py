@@ -1,4 +1,4 @@
-"""Protects a server of the official SDK: every tool of it is put behind the boundary.
+"""Protects a server of the official SDK: the boundary checks every tool call.
 
 The SDK's own tools are not changed, so if you change one later, the change has its effect. They
 are guarded where the server's tool manager lists them and looks them up; a mistake is reported
@@ -111,15 +111,15 @@ def protect(
 
 
 def is_protected(server: MCPServer[Any]) -> bool:
-    """Whether the server was protected before."""
+    """Return True if the server is protected."""
     # As in `_install`.
     manager = server._tool_manager  # pyright: ignore[reportPrivateUsage]
     return isinstance(manager._tools, _CheckedTools)  # pyright: ignore[reportPrivateUsage]
 
 
 def _install(manager: ToolManager, owner: str, profile: Profile) -> None:
-    """Guard the tools of a manager where they are found. It is not replaced: others may have put
-    their own functions on it.
+    """Guard the tools where a manager lists them and looks them up. The manager is not replaced,
+    because other code may have patched its methods.
     """
     tools = _CheckedTools(profile)
     mistakes: list[str] = []
@@ -159,7 +159,9 @@ def _install(manager: ToolManager, owner: str, profile: Profile) -> None:
 
 
 class _CheckedTools(dict[str, Tool]):
-    """The tools of a server. They stay as they are, but one with a mistake is not added."""
+    """The tools of a server, stored unchanged. Adding a tool with a mistake raises
+    ContractError.
+    """
 
     def __init__(self, profile: Profile) -> None:
         super().__init__()
@@ -171,7 +173,7 @@ class _CheckedTools(dict[str, Tool]):
         super().__setitem__(name, tool)
 
     def guarded(self, tool: Tool) -> GuardedTool:
-        """Return a tool behind the boundary, as it is now."""
+        """Return the protected form of a tool in its current state."""
         if isinstance(tool, GuardedTool):
             return tool
         kept = self._guarded.get(tool.name)
@@ -197,20 +199,24 @@ class _CheckedTools(dict[str, Tool]):
 
 
 def _state(tool: Tool) -> tuple[dict[str, Any], Json, dict[str, Any]]:
-    """Return all that a guarded tool is made from."""
+    """Return everything from which a guarded tool is made, to see later whether the tool has
+    changed.
+    """
     return vars(tool), tool.parameters, vars(tool.fn_metadata)
 
 
 class GuardedTool(Tool):
-    """A tool behind the boundary."""
+    """A tool whose arguments the boundary checks."""
 
-    # Fields, not private attributes, each use of which costs a failed lookup first.
+    # Fields, because each use of a private attribute of a Pydantic model costs a failed lookup.
     contract: InstanceOf[Contract] = Field(exclude=True, repr=False)
     inner: InstanceOf[Tool] = Field(exclude=True, repr=False)
 
     @classmethod
     def around(cls, tool: Tool, contract: Contract, published: Schema) -> GuardedTool:
-        """Return the same tool, except for its parameters and their validation."""
+        """Return a protected copy of the tool. Only its parameters and their validation are
+        changed.
+        """
         same: dict[str, Any] = {name: getattr(tool, name) for name in Tool.model_fields}
         same["parameters"] = published
         function = contract.function
@@ -223,7 +229,7 @@ class GuardedTool(Tool):
     async def run(
         self, arguments: dict[str, Any], context: Context[Any, Any], convert_result: bool = False
     ) -> Any:
-        """Accept or refuse the arguments, and run the tool with their values."""
+        """Check the arguments, and run the tool with their values."""
         with RequestScope() as original:
             values, repairs = await self._accept(arguments, original)
             run = self.inner.run if self.contract.function is None else super().run
@@ -240,7 +246,7 @@ class GuardedTool(Tool):
         return result
 
     async def _accept(self, arguments: dict[str, Any], original: OriginalRequest) -> Accepted:
-        """Accept the arguments, or raise as `Tool.run` does.
+        """Return the values of the arguments. Raises the same exceptions as `Tool.run`.
 
         Raises:
             ToolError: the call is refused, or a validator raised an error for the agent.
@@ -263,7 +269,9 @@ class GuardedTool(Tool):
 
 
 def _refused_by_host(error: BaseException | None) -> ToolInputError | None:
-    """Return the refusal for an exception in the SDK's own validation; None for any other."""
+    """Return a refusal if the exception was raised in the SDK's own validation. Return None for any
+    other exception.
+    """
     if not isinstance(error, Exception) or isinstance(error, OurToolError | ToolInputError):
         return None
     found = locals_where_failed(error, FuncMetadata.validate_arguments.__code__)
@@ -308,7 +316,7 @@ def guard_tool(tool: Tool, profile: Profile = PORTABLE) -> GuardedTool:
 
 
 class _ValidatedMetadata(FuncMetadata):
-    """The SDK's metadata of a function, for values that are validated already."""
+    """Replaces the SDK's metadata of a function. Its values are already validated."""
 
     bind: Callable[[Any], dict[str, Any]] | None
     bound: InstanceOf[Contract]
@@ -347,8 +355,9 @@ class _ValidatedMetadata(FuncMetadata):
 
 
 def _stand_in(function: Function) -> Function:
-    """Return a function that the SDK accepts, with the parameters that the SDK fills and the same
-    return type; `compile_function` compiles the real one.
+    """Return a function that the SDK accepts in place of one that it rejects. It has the same
+    return type, and only the parameters that the SDK fills. `compile_function` compiles the
+    original function.
     """
     hints = Hints(function)
     signature = inspect.signature(function)
@@ -376,7 +385,7 @@ def _stand_in(function: Function) -> Function:
 
 
 def _is_hosts(hint: Any) -> bool:
-    """Whether the SDK fills a parameter."""
+    """Return True if the SDK fills parameters with this annotation."""
     if isinstance(hint, Unresolved):
         return False
     parts = [hint, *typing.get_args(hint)]

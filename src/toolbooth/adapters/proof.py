@@ -1,4 +1,4 @@
-"""The proof that `protect` works with the installed version of a host.
+"""Proves that `protect` works with the installed version of a host.
 
 Adapters use private parts of their hosts, and another version may ignore them without an error. So
 `protect` first calls a tool of a throw-away server with an undeclared key, once per process and
@@ -20,7 +20,7 @@ from toolbooth.boundary.render import META_KEY
 from toolbooth.jsonvalue import Json
 
 PROBE = "toolbooth_probe"
-"""The name of the throw-away server, and of its tool, which has no parameters."""
+"""The name of the throw-away server and of its tool. The tool has no parameters."""
 
 _LOGGERS = ("fastmcp.server.server", "mcp.server.mcpserver.server")
 """The loggers to which hosts report a refused call."""
@@ -29,8 +29,8 @@ _proven: set[Kind] = set()
 
 
 def prove(kind: Kind, make_server: Callable[[], Any]) -> None:
-    """Check once that an adapter protects servers of its host. `make_server` makes the throw-away
-    server, of the host's own class, and protects it.
+    """Check that an adapter protects servers of its host. The check runs once per process.
+    `make_server` returns a protected throw-away server of the class of the host.
 
     Raises:
         RuntimeError: if it does not. The message has the tested versions.
@@ -49,25 +49,25 @@ def prove(kind: Kind, make_server: Callable[[], Any]) -> None:
 
 
 def forget() -> None:
-    """Let every host be proven again, for tests and measurements."""
+    """Forget all proofs, so that tests and measurements can run them again."""
     _proven.clear()
 
 
 def with_probe(server: Any) -> Any:
-    """Return a protected server of a host that has tools, with the one that is called."""
+    """Add the probe tool to a protected server, and return the server."""
     server.tool(name=PROBE)(_nothing)
     return server
 
 
 async def _nothing() -> Any:
-    """Return nothing. Annotated as Any, because a host makes an output schema of every other
-    annotation: two milliseconds.
+    """Return nothing. The annotation is Any, because for any other one, the host makes an output
+    schema, which takes two milliseconds.
     """
 
 
 def _answer(make_server: Callable[[], Any]) -> Json:
-    """Return the response to a call with an undeclared key. The call is made in another thread,
-    because an event loop may be running in this one, or a request that is not the probe's.
+    """Call the probe tool with an undeclared key, and return the response. The call runs in a new
+    thread, because an event loop or another request may be active in this one.
     """
 
     def call() -> Json:
@@ -79,7 +79,9 @@ def _answer(make_server: Callable[[], Any]) -> Json:
 
 @contextmanager
 def _quiet() -> Generator[None]:
-    """Keep the refusal out of the logs: no client has sent the call."""
+    """Disable the loggers of the hosts inside a `with` block, because no client has sent this
+    call.
+    """
 
     def is_not_probe(record: logging.LogRecord) -> bool:
         return not (record.threadName or "").startswith(PROBE)

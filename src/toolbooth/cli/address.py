@@ -16,8 +16,8 @@ _TOKEN = "TOOLBOOTH_TOKEN"
 
 
 def open_socket(host: str, port: int, *, token: str | None, no_auth: bool) -> socket.socket:
-    """A socket that listens. Raises Mistake for one that other machines can reach without a
-    token.
+    """Return a socket that listens. Raise Mistake if other machines can reach the socket and no
+    token is required.
     """
     listening = listen(host, port)
     if token is None and not no_auth and not is_loopback(listening):
@@ -27,7 +27,7 @@ def open_socket(host: str, port: int, *, token: str | None, no_auth: bool) -> so
 
 
 def url_of(host: str, listening: socket.socket, path: str) -> str:
-    """The URL at which clients reach it."""
+    """Return the URL at which clients reach this address."""
     # An IPv6 address such as ::1 is written in brackets in a URL.
     shown = f"[{host}]" if ":" in host else host
     return f"http://{shown}:{listening.getsockname()[1]}{path}"
@@ -37,8 +37,8 @@ def url_of(host: str, listening: socket.socket, path: str) -> str:
 
 
 def names(host: str) -> list[str]:
-    """Return the hosts that requests may name. The address itself is one, unless it means "all
-    addresses".
+    """Return the hosts that requests may name. The address itself is one of them, unless it means
+    "all addresses".
     """
     return [host] if host and not _is_every_address(host) else []
 
@@ -66,13 +66,13 @@ def _reason(error: OSError) -> object:
     # Numbers below zero come from the name resolver and not from the system.
     if error.errno is not None and error.errno < 0:
         return messages.NO_SUCH_NAME
-    # Python adds the address to the message of the system.
+    # Python appends the address to the message of the system.
     return os.strerror(error.errno) if error.errno else error
 
 
 def is_loopback(listening: socket.socket) -> bool:
-    """Return True if only this machine can reach an address. The socket is checked, because a name
-    may mean any address.
+    """Return True if only this machine can reach the socket. The socket is checked and not the
+    address, because a name may mean any address.
     """
     return ip_address(listening.getsockname()[0]).is_loopback
 
@@ -81,7 +81,7 @@ def is_loopback(listening: socket.socket) -> bool:
 
 
 def token_of(file: str | None, *, no_auth: bool) -> str | None:
-    """Return the token that requests must send; None if there is none."""
+    """Return the token that requests must send. Return None if no token is required."""
     if no_auth and file is not None:
         raise Mistake(messages.NO_AUTH_OR_TOKEN)
     if no_auth:

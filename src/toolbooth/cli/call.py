@@ -31,8 +31,8 @@ def call(target: Target, tool: str, arguments: tuple[str, ...], meta: bool, as_j
       toolbooth call https://example.org/mcp search '{"query": "tea"}' --token TOKEN
       toolbooth call search '{"query": "tea"}' -- npx -y @example/server
     """
-    # All words are accepted here, because click's own error for a second word would not name the
-    # cause.
+    # Any number of words is accepted here, because click's own error for a second word would not
+    # explain the cause.
     if len(arguments) > 1:
         raise Mistake(messages.too_many_words(arguments))
     body = arguments_given("".join(arguments) or "{}", is_sent_on=target.kind != "object")
@@ -47,16 +47,16 @@ def call(target: Target, tool: str, arguments: tuple[str, ...], meta: bool, as_j
 
 
 def arguments_given(arguments: str, *, is_sent_on: bool = False) -> bytes:
-    """The JSON text of ARGUMENTS, of standard input for `-`.
+    """Return the JSON text of ARGUMENTS. For `-`, this is the text of standard input.
 
-    Any other fault than malformed JSON is left to the tool, which answers it as an agent's. If the
-    official client sends the call on, it has to be able to.
+    Only malformed JSON is refused here. All other faults are left to the tool, which answers them
+    as it would answer an agent. If the official client sends the call, it must be able to write it.
 
     Raises:
         Mistake: if it is not JSON.
     """
-    # Imported in functions in this folder: `toolbooth --help` and the completion of a shell must
-    # not wait for Pydantic.
+    # In this folder, such modules are imported inside functions: `toolbooth --help` and the
+    # completion of a shell must not wait for Pydantic.
     from toolbooth.boundary.read import Unreadable, read_json
     from toolbooth.contract import DEFAULT_LIMITS
 
@@ -76,7 +76,7 @@ def arguments_given(arguments: str, *, is_sent_on: bool = False) -> bytes:
 
 
 def payload(arguments: str) -> bytes:
-    """Return the bytes of ARGUMENTS, or those of standard input for `-`."""
+    """Return the bytes of ARGUMENTS. For `-`, return the bytes of standard input."""
     return sys.stdin.buffer.read() if arguments == "-" else arguments.encode()
 
 
@@ -96,15 +96,15 @@ def _not_json(body: bytes, reason: str) -> str:
         json.loads(body)
     except json.JSONDecodeError as error:
         return messages.arguments_not_json(error.msg, error.lineno, error.colno)
-    # Bytes that are not UTF-8, or nested too deep, have no useful place. This parser accepts `NaN`,
-    # although it is not JSON.
+    # Bytes that are not UTF-8, or that are nested too deep, have no useful place for the error.
+    # This parser accepts `NaN`, although it is not JSON.
     except (ValueError, RecursionError):
         pass
     return messages.arguments_not_sent(reason)
 
 
 def _result(target: Target, tool: str, body: bytes) -> dict[str, Any]:
-    """Return the tool result, or `{"error": ...}`. Raises Mistake if there is no such tool."""
+    """Return the tool result, or `{"error": ...}`. Raise Mistake if there is no such tool."""
     if target.kind == "object":
         server = load_server(target)
         found = _registry_result(server, tool, body)
@@ -127,8 +127,8 @@ def _result(target: Target, tool: str, body: bytes) -> dict[str, Any]:
 
 
 def _registry_result(server: Any, tool: str, body: bytes) -> dict[str, Any] | None:
-    """Return the result of a registry, which needs no event loop; None for a server of another
-    kind.
+    """Return the result of a registry. No event loop is needed for it. Return None for a server of
+    another kind.
     """
     from toolbooth.cli.target import own_stdout
     from toolbooth.errors import ToolInputError

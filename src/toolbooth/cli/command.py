@@ -1,5 +1,5 @@
-"""The code that all commands share: they are loaded when they are called, take a command after
-`--`, and end with the exit codes of `mistakes.py`.
+"""Defines the parts that all commands share. A command is loaded when it is called, accepts a
+command after `--`, and ends with the exit codes of `mistakes.py`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ from toolbooth.cli.mistakes import INTERRUPTED, TRACEBACK, ended
 AFTER_DASHES = "toolbooth.after_dashes"
 """The key of `Context.meta` for the words after `--`."""
 
-# No word of a command line can contain this character, so no target of a user is equal to it.
+# No word of a command line can contain this character. So no target of a user is equal to this
+# text.
 COMMAND_TARGET = "\0"
 """The stand-in for TARGET that the parser gets if the target is the command after `--`."""
 
@@ -74,7 +75,7 @@ class Command(click.Command):
 
 
 def _with_target(command: click.Command, own: list[str]) -> list[str]:
-    """Return the words with a stand-in at the place of TARGET."""
+    """Return the words of the command line with a stand-in in the place of TARGET."""
     # Without the stand-in, click would read `search` in `toolbooth call search -- npx server` as
     # TARGET.
     arguments = [param.name for param in command.params if isinstance(param, click.Argument)]
@@ -84,7 +85,9 @@ def _with_target(command: click.Command, own: list[str]) -> list[str]:
 
 
 def split_at_dashes(words: Sequence[str]) -> tuple[list[str], list[str] | None]:
-    """Return the words before `--` and those after it; None for the latter if there is no `--`."""
+    """Return the words before `--` and the words after it. The latter are None if there is no
+    `--`.
+    """
     given = list(words)
     if "--" not in given:
         return given, None

@@ -65,7 +65,7 @@ def _entry(target: Target, client: str, name: str | None) -> Json:
         if others:
             raise Mistake(messages.CONFIG_HEADERS)
         host = urlsplit(target.text).hostname or "server"
-        # Here, the only possible header is Authorization, in any spelling.
+        # Here, the only possible header is Authorization. Its case does not matter.
         authorization = next(iter(target.headers.values()), None)
         return configuration_for(client, name or host, target.text, authorization)
     if target.kind == "command":
@@ -76,10 +76,12 @@ def _entry(target: Target, client: str, name: str | None) -> Json:
 
 
 def _proxied_entry(booth: str, proxied: str, client: str, name: str | None) -> Json:
-    """The entry of a server behind the proxy, from the configuration file."""
+    """Return the configuration entry of a server behind the proxy. The server comes from the
+    proxy's configuration file.
+    """
     from toolbooth.cli.proxy import read_servers
 
-    servers = read_servers(booth)
+    servers = read_servers(booth, proxied)
     if proxied not in servers:
         raise Mistake(proxying.no_such_server(proxied, booth, list(servers)))
     command = [*_toolbooth(), "proxy", "--config", str(Path(booth).resolve()), proxied]
@@ -87,27 +89,27 @@ def _proxied_entry(booth: str, proxied: str, client: str, name: str | None) -> J
 
 
 def _name_of(command: tuple[str, ...]) -> str:
-    """Return the last word that is not an option: the package, or the file."""
+    """Return the last word that is not an option: the name of the package or of the file."""
     words = [word for word in command if not word.startswith("-")]
     return Path(words[-1]).stem if words else "server"
 
 
 def _absolute(target: str) -> str:
-    """Return the target with the full path of its file, because clients start programs in another
-    folder.
+    """Return the target with the absolute path of its file, because clients start programs in
+    another folder.
     """
     place, _, name = target.rpartition(":")
     if place.endswith(".py"):
         return f"{Path(place).resolve()}:{name}"
-    # `load_server` has imported the module, so it is there.
+    # `load_server` has already imported the module.
     file = getattr(sys.modules[place], "__file__", None)
     return f"{Path(file).resolve()}:{name}" if file else target
 
 
 def _toolbooth() -> list[str]:
-    """Return the command of this installation with its full path."""
-    # A client starts the command without the virtual environment of this shell, so the name alone
-    # would not be found on its PATH.
+    """Return the command of this installation with its absolute path."""
+    # A client starts the command outside of this shell's virtual environment. The name alone would
+    # not be found on its PATH.
     beside = Path(sys.executable).with_name("toolbooth")
     found = str(beside) if beside.is_file() else shutil.which("toolbooth")
     return [found or "toolbooth"]

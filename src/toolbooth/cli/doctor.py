@@ -30,7 +30,7 @@ _PACKAGES = ("toolbooth", "pydantic", "pydantic-core", "jiter", "orjson", "jsons
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """One thing that was checked, and what to do about it."""
+    """One result of the doctor, and the next step."""
 
     level: Level
     what: str
@@ -102,14 +102,14 @@ def _installation() -> Iterator[Finding]:
     )
     for extra, gone in missing.items():
         # FastMCP and most projects install some modules of these two extras, such as pytest. So a
-        # missing part does not mean that an installation failed.
+        # missing module does not mean that an installation failed.
         if gone and len(gone) < len(EXTRAS[extra]) and extra not in ("mcp", "testing"):
             what = messages.incomplete_extra(extra, gone)
             yield Finding(level="warning", what=what, cure=install_line(extra))
 
 
 def _hosts() -> Iterator[Finding]:
-    """Compare the installed hosts with the versions that the tests run with."""
+    """Compare the versions of the installed hosts with the versions that the tests use."""
     from toolbooth.adapters.kinds import TESTED
 
     for name, tested in TESTED.items():
@@ -129,7 +129,8 @@ def _version(package: str) -> str:
 
 
 def _missing(modules: tuple[str, ...]) -> list[str]:
-    # Finding a module does not run it, so a broken package cannot end the doctor.
+    # Only the location of the module is looked up. The module is not run, so a broken package
+    # cannot end the doctor.
     return [module for module in modules if find_spec(module) is None]
 
 
@@ -157,7 +158,7 @@ def _server(target: Target) -> Iterator[Finding]:
 
 def _revisions(kind: str, negotiated: str) -> list[str]:
     """Return the negotiated revision. A registry supports all revisions. A host in this process is
-    asked in the newest one.
+    called with the newest revision.
     """
     from toolbooth.server.revisions import HANDSHAKE, STATELESS
 

@@ -56,7 +56,7 @@ class Explanation:
 
     @property
     def last_stage(self) -> Stage:
-        """Return the stage that refused the call; the last stage if none did."""
+        """Return the stage that refused the call. If no stage refused it, return the last stage."""
         refused = {each.stage for each in self.findings if not each.is_repair}
         for stage in _STAGES:
             if stage in refused:
@@ -135,14 +135,16 @@ def _compiled(schema: Any, name: str) -> Contract:
 
 
 def _contract(target: Target, tool: str) -> tuple[Contract, bool]:
-    """Return the contract of a tool, and True if it was made only from the listed schema."""
+    """Return the contract of a tool. Also return True if the contract was made only from the listed
+    schema.
+    """
     from toolbooth.server.listed_tools import UnknownTool
     from toolbooth.server.registry import ToolRegistry
 
     there = open_target(target)
     if target.kind == "object" and isinstance(there.server, ToolRegistry):
         try:
-            # A registry also finds the tools behind its dispatchers, which it does not list.
+            # A registry also finds tools behind its dispatchers. These tools are not in its list.
             return there.server.find(tool).contract, False
         except UnknownTool:
             raise Mistake(messages.no_tool(tool, [*there.server.tools])) from None
@@ -268,7 +270,7 @@ def _finding_lines(each: Finding) -> Iterator[str]:
 def _remedy(found: Explanation) -> str:
     import json
 
-    # If a secret is involved, there are only edits, so that no value of the call is printed.
+    # If a secret is involved, the explanation has only edits. So no value of the call is printed.
     if found.corrected is not None:
         return words.send_instead(json.dumps(found.corrected, ensure_ascii=False, default=str))
     return words.send_instead("; ".join(found.edits)) if found.edits else words.CANNOT_DERIVE

@@ -1,5 +1,5 @@
-"""The HTTP server of `toolbooth serve --http`: uvicorn with additional time limits. uvicorn itself
-waits without limit for a slow request, and at the end for tools that hang.
+"""Runs the HTTP server of `toolbooth serve --http`. This is uvicorn with additional time limits.
+Without them, uvicorn waits without limit for a slow request, and at the end for tools that hang.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _PATIENCE = 1.0
 
 
 class Incomplete:
-    """The connections that have not sent a whole request, the oldest first."""
+    """The connections on which a request has not arrived completely, the oldest first."""
 
     def __init__(self, *, seconds: float, most: int) -> None:
         self.seconds = seconds
@@ -55,7 +55,7 @@ class Incomplete:
         self._timers: dict[_Connection, asyncio.TimerHandle] = {}
 
     def add(self, connection: _Connection) -> None:
-        """Add a connection. Its time begins now, unless it has already begun."""
+        """Add a connection. Its time begins now, unless the connection was added before."""
         if connection in self._timers:
             return
         loop = asyncio.get_running_loop()
@@ -66,7 +66,7 @@ class Incomplete:
             loop.call_later(_GRACE, self._make_room)
 
     def remove(self, connection: _Connection) -> None:
-        """Remove a connection whose request is complete, or that is closed."""
+        """Remove a connection. Its request is complete, or the connection is closed."""
         timer = self._timers.pop(connection, None)
         if timer is not None:
             timer.cancel()
@@ -81,7 +81,8 @@ class Incomplete:
 
 
 class _Connection(HttpProtocol):
-    """uvicorn's connection. It has a clock that runs while a request is missing or incomplete.
+    """A connection of uvicorn with a clock. The clock runs while a request is missing or
+    incomplete.
 
     Between an answer and the next request, uvicorn's own time limit for idle connections counts.
     """
@@ -95,7 +96,7 @@ class _Connection(HttpProtocol):
 
     @property
     def latest(self) -> RequestResponseCycle | None:
-        """The latest request with complete headers, and its answer."""
+        """Return the latest request whose headers are complete, and its answer."""
         return self.cycle
 
     def connection_made(self, transport: asyncio.Transport) -> None:
@@ -124,7 +125,7 @@ class _Connection(HttpProtocol):
 
     def on_response_complete(self) -> None:
         super().on_response_complete()
-        # A request that was sent before the last one was answered is handled now.
+        # If a request was sent before the last answer, it is handled now.
         is_next = self.latest is not None and not self.latest.response_complete
         if is_next and not self._is_complete():
             self.incomplete.add(self)
@@ -136,8 +137,8 @@ class _Connection(HttpProtocol):
             super().shutdown()
 
     def _is_complete(self) -> bool:
-        """Return True if the bytes so far end with a complete request, or with one that waits for
-        the answer to another.
+        """Return True if the bytes so far end with a complete request. A request that waits for the
+        answer to another one counts as complete.
         """
         latest = self.latest
         if latest is None or latest.response_complete:
@@ -147,7 +148,9 @@ class _Connection(HttpProtocol):
         return not latest.more_body or bool(getattr(self, "pipeline", None))
 
     def refuse(self, status: int, words: str) -> None:
-        """Close the connection. Send an answer only if the next answer is for this request."""
+        """Close the connection. An answer is sent only if the client would read it as the answer to
+        this request.
+        """
         self.incomplete.remove(self)
         # A client that has sent nothing would read these bytes as the answer to its first request.
         if self.has_begun and self._may_answer():
@@ -198,7 +201,7 @@ class _Server(uvicorn.Server):
             self.deadline.clear()
 
     def handle_exit(self, sig: int, frame: Any) -> None:
-        # In the signal handler: a tool may hold the event loop.
+        # This runs in the signal handler, because a tool may block the event loop.
         if sig == signal.SIGINT:
             self.exit_code = 128 + sig
         self.deadline.set(self._rest() + _PATIENCE, exit_code=self.exit_code)
@@ -218,7 +221,9 @@ class _Server(uvicorn.Server):
             timer.cancel()
 
     def _rest(self) -> float:
-        """Return the seconds that are left. The time begins with the first call."""
+        """Return the number of seconds that are left. The time begins with the first call of this
+        method.
+        """
         if self.stop_at is None:
             self.stop_at = monotonic() + self.stop_seconds
         return max(0.0, self.stop_at - monotonic())

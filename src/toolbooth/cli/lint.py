@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def _names(context: click.Context, option: click.Parameter, given: tuple[str, ...]) -> list[str]:
-    """Return names that were passed one by one, or separated by commas."""
+    """Return the names of an option. They may be passed one by one or separated by commas."""
     return [name.strip() for text in given for name in text.split(",") if name.strip()]
 
 
@@ -168,7 +168,7 @@ def lint(
 
 
 def _check_known(names: Iterable[str], known: Iterable[str], kind: str) -> None:
-    """Raises click's own error for a name that is not known."""
+    """Raise click's own error for an unknown name."""
     for name in names:
         if name not in known:
             raise Mistake(messages.unknown_choice(kind, name, list(known)))
@@ -212,7 +212,9 @@ def _show(report: Report, output_format: str, least: Severity, target: Target | 
 
 
 def _file_uri(target: Target | None) -> str | None:
-    """Return the URI of the target's file, relative if it is below this folder."""
+    """Return the URI of the target's file. The URI is relative if the file is inside the current
+    folder.
+    """
     from urllib.parse import quote
 
     if target is None or target.kind != "object":
@@ -228,7 +230,7 @@ def _file_uri(target: Target | None) -> str | None:
 
 
 def _show_lines(report: Report, code: int) -> None:
-    """A JSON document per line: each finding, then the summary."""
+    """Print one JSON document per line: first the findings, then the summary."""
     import json
 
     from toolbooth.lint.report import as_json
@@ -255,7 +257,7 @@ def _listing(target: Target | None, server: str) -> Any:
 
 
 def _listed_tools(target: Target) -> tuple[str, Any]:
-    """Return the name of the server, if it is known, and its listing."""
+    """Return the name of the server and its list of tools. The name may be unknown."""
     if target.kind == "object" and _is_saved(target.text):
         return "", _saved_tools(target.text)
     is_module = target.text.endswith(".py") and Path(target.text).is_file()
@@ -270,9 +272,8 @@ def _listed_tools(target: Target) -> tuple[str, Any]:
 
 
 def _is_saved(text: str) -> bool:
-    """Return True if a target is a file with a saved `tools/list`."""
-    # This includes a file that does not exist. Then the error is about a file, and not about a
-    # module.
+    """Return True if the target is a file with a saved `tools/list`."""
+    # A file that does not exist counts too. Then the error is about a file and not about a module.
     if text == "-" or text.endswith(".json"):
         return True
     # An executable file is probably a server, and the user has forgotten `--`. The message about

@@ -41,12 +41,12 @@ TRACEBACK_HELP = "Show the Python traceback of an error."
 
 
 def error(sentence: str) -> str:
-    """A mistake, as it is printed."""
+    """Return the line for a mistake."""
     return f"Error: {sentence}"
 
 
 def usage(reason: str, command: str) -> str:
-    """A mistake in the words of the command itself."""
+    """Return the sentence about wrong usage, with the command that shows the help."""
     end = "" if reason.endswith((".", "?", "?)")) else "."
     return f"{reason}{end} See `{command} --help`."
 
@@ -57,7 +57,7 @@ def choose_from(words: Iterable[str]) -> str:
 
 
 def failed(error: BaseException) -> str:
-    """An exception that no command expects."""
+    """Report an exception that no command expects."""
     return (
         f"toolbooth failed with {type(error).__name__}: {_first_line(error)}. "
         "--traceback shows where"
@@ -65,7 +65,7 @@ def failed(error: BaseException) -> str:
 
 
 def unknown_command(name: str) -> str:
-    """A command that does not exist, with the one whose name is similar."""
+    """Report an unknown command, and suggest the one with a similar name."""
     near = near_name(name, list(COMMANDS))
     hint = f"did you mean {near!r}?" if near else f"the commands are {', '.join(COMMANDS)}."
     return f"There is no command {name!r}; {hint}"
@@ -98,12 +98,12 @@ def bad_url(text: str) -> str:
 
 
 def url_without_scheme(text: str, scheme: str) -> str:
-    """A URL without its beginning."""
+    """Report a URL without its beginning."""
     return f"{text!r} does not name a server; write a URL with its scheme: {scheme}://{text}"
 
 
 def bad_header(name: str) -> str:
-    """A header without a colon."""
+    """Report a header without a colon."""
     return f"a header is written 'Name: value', not {name!r}"
 
 
@@ -116,12 +116,12 @@ def only_objects(target: str) -> str:
 
 
 def contract_mistakes(owner: str, mistakes: Iterable[str]) -> str:
-    """Tools that could not be registered, with each reason."""
+    """Report tools that could not be registered, with each reason."""
     return "\n".join([f"{owner} cannot be registered:", *(f"- {each}" for each in mistakes)])
 
 
 def not_loaded(target: str, error: BaseException) -> str:
-    """A module that failed when it was imported."""
+    """Report a module that failed when it was imported."""
     # `sys.exit("...")` in the module has a message for the user already.
     if isinstance(error, SystemExit) and isinstance(error.code, str):
         return f"{target} could not be loaded: {_first_line(error)}"
@@ -130,7 +130,7 @@ def not_loaded(target: str, error: BaseException) -> str:
 
 
 def _place(error: BaseException) -> str:
-    """Return the line of the user's own code that failed last."""
+    """Return the line of the user's own code in which the error occurred."""
     steps = [step for step in extract_tb(error.__traceback__) if _is_users(step.filename)]
     return f" ({shown_path(steps[-1].filename)}, line {steps[-1].lineno})" if steps else ""
 
@@ -194,7 +194,7 @@ NO_FIELDS = "takes no arguments"
 
 
 def arguments_not_json(reason: str, line: int, column: int) -> str:
-    """ARGUMENTS that are not JSON, with the place."""
+    """Report ARGUMENTS that are not JSON, with the place."""
     return (
         f"ARGUMENTS is not JSON: {reason} at line {line}, column {column}. "
         "Write a JSON object in single quotes, such as '{\"a\": 1}'"
@@ -208,12 +208,12 @@ NO_INPUT = (
 
 
 def arguments_are_file(file: str) -> str:
-    """ARGUMENTS that are the name of a file."""
+    """Report ARGUMENTS that are the name of a file."""
     return f"ARGUMENTS is a JSON object, and not a file; to read a file, write: - < {file}"
 
 
 def too_many_words(words: Iterable[str]) -> str:
-    """ARGUMENTS that the shell has split, or that are not JSON at all."""
+    """Report ARGUMENTS that the shell has split, or that are not JSON at all."""
     return (
         f"there are several words after TOOL: {' '.join(words)}. "
         "Write one JSON object in single quotes, such as '{\"a\": 1}'"
@@ -221,22 +221,22 @@ def too_many_words(words: Iterable[str]) -> str:
 
 
 def arguments_not_sent(reason: str) -> str:
-    """ARGUMENTS that no client could send."""
+    """Report ARGUMENTS that no client could send."""
     return f"ARGUMENTS cannot be sent: {reason}"
 
 
 def calling(tool: str, target: str) -> str:
-    """A call that takes long."""
+    """Return the progress text of a tool call."""
     return f"calling {tool} at {target}"
 
 
 def asking(target: str) -> str:
-    """A list of tools that takes long."""
+    """Return the progress text of a request for the list of tools."""
     return f"asking {target} for its tools"
 
 
 def no_tool(name: str, known: list[str]) -> str:
-    """A tool that is not listed, with the one whose name is similar."""
+    """Report an unknown tool, and suggest the one with a similar name."""
     if not known:
         return f"there is no tool {name!r}; the server has no tools at all"
     near = near_name(name, known)
@@ -245,23 +245,23 @@ def no_tool(name: str, known: list[str]) -> str:
 
 
 def tokens_of_tool(tokens: int) -> str:
-    """Return the tokens of one tool in each request of an agent."""
+    """Return the number of tokens that one tool uses in each request of an agent."""
     return f"about {tokens:,} tokens"
 
 
 def tokens_of_tools(tokens: int, tools: int) -> str:
-    """Return the tokens of all tools together."""
+    """Return the number of tokens that all tools use together."""
     counted = "1 tool" if tools == 1 else f"{tools:,} tools"
     return f"{tokens:>7,}  tokens for {counted} (bytes / 4)"
 
 
 def progress(words: str) -> str:
-    """Something that takes longer than a second."""
+    """Return the line for a task that takes longer than a second."""
     return f"{words[:1].upper()}{words[1:]} ..."
 
 
 def progress_so_far(words: str, seconds: int) -> str:
-    """The same on a terminal, with the seconds so far."""
+    """Return the line with the seconds so far, for a terminal."""
     return f"{progress(words)} {seconds} s"
 
 
@@ -273,7 +273,7 @@ CONFIG_HEADERS = (
 
 
 def config_for(file: str) -> str:
-    """Return the file for the printed JSON."""
+    """Return the line with the file for the printed JSON."""
     return f"# for {file}"
 
 
@@ -288,34 +288,36 @@ NO_TARGET = f"TARGET is missing. {_TARGETS}"
 
 
 def unknown_target(target: str) -> str:
-    """A target that is no server, URL or file."""
+    """Report a target that is neither a server nor a URL nor a file."""
     return f"there is no file or module {target!r}. {_TARGETS}"
 
 
 def unknown_choice(kind: str, name: str, known: list[str]) -> str:
-    """A client or a rule that does not exist, with the one whose name is similar."""
+    """Report an unknown client or rule, and suggest the one with a similar name."""
     near = near_name(name, known)
     hint = f"did you mean {near!r}?" if near else f"--{kind}s lists them"
     return f"there is no {kind} {name!r}; {hint}"
 
 
 def client_row(client: str, title: str, claims: int, newest: date) -> str:
-    """One line of the list of clients."""
+    """Return one line of the list of clients."""
     return f"{client:15}{title:37}{claims:3} claims, the newest of {newest}"
 
 
 def fixed_findings(file: str, gone: int, findings: int) -> str:
-    """The file with the fixed tools, before the findings that remain."""
+    """Return the line with the name of the fixed file, which comes before the remaining
+    findings.
+    """
     return f"{file}: {gone} of {findings} findings fixed. What is left:\n"
 
 
 def unusable_file(file: str, done: Literal["read", "written"], reason: str | None) -> str:
-    """A file that could not be read or written."""
+    """Report a file that could not be read or written."""
     return f"{file} could not be {done}: {reason}"
 
 
 def not_json(file: str, reason: object) -> str:
-    """A file that is not JSON, or standard input."""
+    """Report a file that is not JSON, or standard input."""
     return f"{'standard input' if file == '-' else file} is not JSON: {reason}"
 
 
@@ -329,7 +331,7 @@ NO_LIST = (
 
 
 def no_recording(file: object) -> str:
-    """A file with calls that does not exist."""
+    """Report a file with calls that does not exist."""
     return f"there is no file '{file}'; `toolbooth.testing.record_calls` writes such files"
 
 
@@ -339,15 +341,15 @@ def recording_first(file: object, target: str) -> str:
 
 
 def replaying(file: object) -> str:
-    """A replay that takes long."""
+    """Return the progress text of a replay."""
     return f"replaying {file}"
 
 
 def recording_updated(file: object) -> str:
-    """A recording that has been rewritten."""
+    """Report a recording that has been rewritten."""
     return f"{file} now contains today's results."
 
 
 def how_to_update(file: object, target: str) -> str:
-    """The command that accepts the changes."""
+    """Return the command that accepts the changes."""
     return f"To accept the changes: toolbooth replay {file} {target} --update"

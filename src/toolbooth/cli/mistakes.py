@@ -1,4 +1,6 @@
-"""Ends a command: with an exit code, and one sentence on standard error if it failed."""
+"""Ends a command with an exit code. If the command failed, one sentence is printed to standard
+error.
+"""
 
 from __future__ import annotations
 
@@ -40,13 +42,13 @@ class Unanswered(click.ClickException):
 
 
 def ended(run: Callable[[], Any], given: Sequence[str]) -> int:
-    """Run a command and return its exit code. `given` has the user's words up to `--`."""
+    """Run a command and return its exit code. `given` has the words of the user before `--`."""
     try:
         return _code(run())
     except click.Abort:  # Ctrl-C
         return INTERRUPTED
-    # This comes before UsageError, its base class. Its message is the whole help text, so no hint
-    # at `--help` is added.
+    # This class comes before its base class UsageError. Its message is the whole help text, so the
+    # hint at `--help` is not added.
     except click.exceptions.NoArgsIsHelpError as error:  # `toolbooth` alone
         click.echo(error.format_message(), err=True)
         return MISUSED
@@ -60,7 +62,8 @@ def ended(run: Callable[[], Any], given: Sequence[str]) -> int:
         if error.errno == errno.EPIPE:
             return _reader_has_gone()
         return _report(messages.failed(error), MISUSED, given)
-    # This is our own bug, because commands raise the exceptions above for everything they expect.
+    # Commands raise the exceptions above for all expected errors. Any other exception is a bug of
+    # Toolbooth.
     except Exception as error:
         return _report(messages.failed(error), MISUSED, given)
 
@@ -74,8 +77,7 @@ def _path(error: click.UsageError) -> str:
 
 
 def _report(sentence: str, code: int, given: Sequence[str]) -> int:
-    # The words themselves are searched, because the fault may be in the options, which click has
-    # not parsed then.
+    # The words themselves are searched. If the options have a mistake, click has not parsed them.
     if TRACEBACK in given:
         traceback.print_exc()
     if JSON in given:
@@ -87,8 +89,8 @@ def _report(sentence: str, code: int, given: Sequence[str]) -> int:
 
 
 def _reader_has_gone() -> int:
-    """End after `toolbooth tools ... | head` has closed the pipe. Python must not flush into the
-    closed pipe.
+    """End the command after the reader of a pipe has closed it, as in `toolbooth tools ... | head`.
+    Python must not flush into the closed pipe.
     """
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return REFUSED

@@ -9,6 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 from toolbooth.cli.command import Command, Count, Port, Seconds, absolute
 from toolbooth.cli.messages import EXIT_CODES, HEADER, HEADERS_WITHOUT_URL, bad_url
@@ -104,8 +105,11 @@ def proxy(
     """
     if target is not None and target.text == "report" and file is not None:
         return _report(file)
+    if booth is None and target is not None and target.text == "report":
+        raise Mistake(messages.NO_RECORDING)
     if file is not None:
         raise Mistake(messages.ONE_TARGET)
+    _refuse_unused(in_file=booth is not None, is_http=port is not None)
     over_http = {name: options.pop(name) for name in _OVER_HTTP}
     if booth is not None:
         server = _configured(booth, None if target is None else target.text, options["observe"])
@@ -132,10 +136,26 @@ def proxy(
     return _serve_stdio(server, link, records)
 
 
+def _refuse_unused(*, in_file: bool, is_http: bool) -> None:
+    """Raises Mistake for an option that would have no effect."""
+    context = click.get_current_context()
+    options = {each.name: each.opts[0] for each in context.command.params}
+    given = [
+        name
+        for name in context.params
+        if context.get_parameter_source(name) is not ParameterSource.DEFAULT
+    ]
+    for name in given:
+        if in_file and name in _IN_FILE:
+            raise Mistake(messages.belongs_in_file(options[name]))
+        if not is_http and name in _OVER_HTTP:
+            raise Mistake(serving.only_with_http(options[name]))
+
+
 def _described(
     target: Target | None, headers: dict[str, str], seconds: float, options: dict[str, Any]
 ) -> ServerSettings:
-    """The server that the command line names."""
+    """Return the server that the command line describes."""
     from toolbooth.proxy.booth import ServerSettings
     from toolbooth.proxy.rules import Rules
 
@@ -155,7 +175,7 @@ def _described(
 
 def _configured(file: str, name: str | None, observe: bool) -> ServerSettings:
     """A server of the configuration file."""
-    servers = read_servers(file)
+    servers = read_servers(file, name)
     if name is None and len(servers) == 1:
         name = next(iter(servers))
     if name not in servers:
@@ -164,15 +184,15 @@ def _configured(file: str, name: str | None, observe: bool) -> ServerSettings:
     return replace(found, rules=replace(found.rules, observe=observe))
 
 
-def read_servers(file: str) -> dict[str, ServerSettings]:
-    """The servers of a configuration file. Raises Mistake."""
+def read_servers(file: str, starts: str | None) -> dict[str, ServerSettings]:
+    """The servers of a configuration file, of which one is to be started. Raises Mistake."""
     import os
     from pathlib import Path
 
     from toolbooth.proxy.booth import BoothError, read_booth
 
     try:
-        return read_booth(Path(file).read_text(encoding="utf-8"), os.environ)
+        return read_booth(Path(file).read_text(encoding="utf-8"), os.environ, starts=starts)
     except OSError as error:
         raise Mistake(messages.config_not_read(file, error.strerror or error)) from None
     except (BoothError, UnicodeDecodeError) as error:
@@ -180,11 +200,12 @@ def read_servers(file: str) -> dict[str, ServerSettings]:
 
 
 _OVER_HTTP = ("host", "path", "allow_host", "token_file", "no_auth", "sessions", "idle")
+_IN_FILE = ("policy", "publish", "flatten", "allow", "deny", "prefix", "seconds", "headers")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Proxied:
-    """What is proxied, and how."""
+    """The connection, the rules and the options of a proxy."""
 
     connect: Callable[[], Link]
     rules: Rules
@@ -193,7 +214,7 @@ class Proxied:
 
 
 def _link(server: ServerSettings) -> Link:
-    """The connection of a new session."""
+    """Return the connection for a new session."""
     if server.url:
         require("toolbooth proxy URL", extra="proxy", modules={"httptools": "httptools"})
         from toolbooth.proxy.http_link import HttpLink
@@ -205,7 +226,7 @@ def _link(server: ServerSettings) -> Link:
     from toolbooth.proxy.child import PAUSES
     from toolbooth.proxy.link import ChildLink
 
-    # A server that is started again has a new session: a trial run would hide that.
+    # A restarted server would have a new session, and a trial run would hide this.
     pauses = () if server.rules.observe else PAUSES
     return ChildLink(server.command, env=server.env, cwd=server.cwd, pauses=pauses)
 

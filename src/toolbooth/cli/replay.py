@@ -56,7 +56,7 @@ def replay(calls: Path, target: Target, update: bool, as_lines: bool) -> int:
 
 
 def _show_lines(made: Replay, code: int) -> None:
-    """A JSON document per line: each change, then the summary."""
+    """Print one JSON document per line: first the changes, then the summary."""
     import json
 
     for change in made.changes:

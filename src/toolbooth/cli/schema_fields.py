@@ -1,4 +1,4 @@
-"""Lists the fields of a JSON Schema at every depth, as rows for a person."""
+"""Lists the fields of a JSON Schema at every depth, as rows that a person can read."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _MOST_CHOICES = 12
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """One field."""
+    """The row of one field."""
 
     depth: int
     name: str
@@ -27,23 +27,23 @@ class Row:
 
 
 def fields(schema: Any) -> Iterator[Row]:
-    """Yield the fields of a tool's `inputSchema`, each before the fields inside it."""
+    """Yield the fields of a tool's `inputSchema`. Each field comes before the fields inside it."""
     yield from _Reader(schema).rows(schema, 0, ())
 
 
 class _Reader:
-    """Reads one document, with its references."""
+    """Reads one document and follows its references."""
 
     def __init__(self, document: Any) -> None:
         self._references = References(document)
 
     def rows(self, schema: Any, depth: int, above: tuple[int, ...]) -> Iterator[Row]:
-        """Yield the rows of an object. `above`: the schemas around it, because a schema may refer
-        to itself.
+        """Yield the rows of an object. `above` has the schemas around the object, because a schema
+        may refer to itself.
         """
         for node in self._objects(schema):
-            # Compared by identity: two fields with equal schemas are both shown, and only a schema
-            # inside itself is cut.
+            # Schemas are compared by identity. Two fields with equal schemas are both shown. Only a
+            # schema inside itself is left out.
             if id(node) in above or depth > _DEEPEST:
                 continue
             required = node.get("required", ())
@@ -81,7 +81,9 @@ class _Reader:
         return f"{kind} ({node['format']})" if "format" in node else kind
 
     def _objects(self, schema: Any) -> Iterator[Mapping[str, Any]]:
-        """Yield the objects that a schema describes: itself, its items, or its alternatives."""
+        """Yield the objects that a schema describes: the schema itself, its items, or its
+        alternatives.
+        """
         node = self._resolved(schema)
         if "properties" in node:
             yield node
@@ -93,10 +95,10 @@ class _Reader:
             yield from self._objects(inside)
 
     def _resolved(self, schema: Any) -> Mapping[str, Any]:
-        """Return the target of a reference; an empty schema if there is none."""
+        """Return the target of a reference. If there is no target, return an empty schema."""
         seen: set[str] = set()
         while is_object(schema) and isinstance(reference := schema.get("$ref"), str):
-            # Two definitions may refer to each other and to nothing else.
+            # Two definitions may refer only to each other.
             if reference in seen:
                 return {}
             seen.add(reference)

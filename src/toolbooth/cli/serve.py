@@ -118,7 +118,8 @@ def serve(
     if port is None:
         _serve_stdio(target, log, stop_seconds=stop_seconds, **_chosen(_FOR_STDIO, options))
         return None
-    # Before the import, whose own error would name a module but not the command that installs it.
+    # This comes before the import of the module, whose own error would not name the command that
+    # installs it.
     require("toolbooth serve --http", extra="cli", modules={"uvicorn": "uvicorn"})
     from toolbooth.cli.serve_http import Serving, serve_http
 
@@ -129,7 +130,7 @@ def serve(
 
 
 def loaded(target: Target, *, log: bool) -> Any:
-    """Return the server of TARGET. With `--log`, its calls are logged."""
+    """Return the server of TARGET. With `--log`, the server logs its calls."""
     from toolbooth.server.registry import ToolRegistry
 
     server = load_server(target, shows_warnings=True)
@@ -153,7 +154,7 @@ def _serve_stdio(target: Target, log: bool, *, stop_seconds: float, drain_second
     from toolbooth.server.registry import ToolRegistry
 
     server = loaded(target, log=log)
-    # The text shows how to end the server. It comes after the imports, so that Ctrl-C does not
+    # The text shows how to end the server. It is printed after the imports, so that Ctrl-C does not
     # interrupt an import.
     if isinstance(server, ToolRegistry):
         from toolbooth.server.stdio import serve as serve_registry
@@ -169,8 +170,8 @@ def _serve_stdio(target: Target, log: bool, *, stop_seconds: float, drain_second
 
 
 def _explain_in_terminal(name: str, target: Target) -> None:
-    # Only a person has a terminal here. A client has a pipe. The text goes to standard error,
-    # because standard output belongs to the protocol.
+    # A person uses a terminal here, and a client uses a pipe. The text goes to standard error,
+    # because standard output is used for the protocol.
     if sys.stdin.isatty():
         click.echo(messages.served_in_terminal(name, target.text), err=True)
 
@@ -178,7 +179,8 @@ def _explain_in_terminal(name: str, target: Target) -> None:
 @contextmanager
 def _ending_at_interrupt(seconds: float) -> Generator[None]:
     """Raise KeyboardInterrupt after Ctrl-C, and end the process after `seconds`. A host reads
-    standard input in a thread, which cannot be stopped while the input is open, as in a terminal.
+    standard input in a thread. This thread cannot be stopped while the input is open, as in a
+    terminal.
     """
     from toolbooth.server.deadline import Deadline
 
@@ -191,15 +193,15 @@ def _ending_at_interrupt(seconds: float) -> Generator[None]:
         loop = _running_loop()
         if loop is None:
             raise KeyboardInterrupt
-        # An exception that is raised at any line of a host makes it print tracebacks.
+        # If an exception is raised at an arbitrary line of a host, the host prints tracebacks.
         loop.call_soon_threadsafe(_cancel_tasks)
 
     before = signal.signal(signal.SIGINT, interrupt)
     try:
         yield
     finally:
-        # The host may have turned the interrupt into another exception, or caught it. The deadline
-        # is kept, because a thread of the host may block the exit of the interpreter.
+        # The host may have caught the interrupt or raised another exception. The deadline stays,
+        # because a thread of the host may block the exit of the interpreter.
         if deadline.is_set:
             raise KeyboardInterrupt
         signal.signal(signal.SIGINT, before)
@@ -227,11 +229,11 @@ def _chosen(names: Iterable[str], options: dict[str, Any]) -> dict[str, Any]:
 
 
 def _check_options(context: click.Context, *, is_http: bool) -> None:
-    """Refuse options that would do nothing."""
+    """Raise an error for options that would have no effect."""
     unused = _FOR_STDIO if is_http else _FOR_HTTP
     for name, option in unused.items():
-        # The source is checked and not the value: `--host 127.0.0.1` is the default, but has no
-        # effect over stdio.
+        # The source of the value is checked, and not the value: `--host 127.0.0.1` is the default,
+        # but it has no effect over stdio.
         if context.get_parameter_source(name) is not ParameterSource.DEFAULT:
             mistake = messages.only_over_stdio if is_http else messages.only_with_http
             raise Mistake(mistake(option))

@@ -1,4 +1,4 @@
-"""Handles the address, the token, the application and reloading of `toolbooth serve --http`."""
+"""Runs `toolbooth serve --http`: handles the address, the token, the application and reloading."""
 
 from __future__ import annotations
 
@@ -44,12 +44,14 @@ class Serving:
 
 
 def serve_http(serving: Serving, port: int, *, is_reloaded: bool) -> int | None:
-    """Serve until SIGTERM or Ctrl-C. Return the exit code with `--reload`, otherwise None."""
-    # Checked before the target is loaded, which may take seconds. `_serve` reads the token again,
-    # because with --reload it runs in another process, later.
+    """Serve until SIGTERM or Ctrl-C. With `--reload`, return the exit code. Otherwise return
+    None.
+    """
+    # The token is checked before the target is loaded, which may take seconds. `_serve` reads the
+    # token again later, because with --reload it runs in another process.
     token = token_of(serving.token_file, no_auth=serving.no_auth)
     try:
-        # The result is not needed. This raises for an invalid host before the port is taken.
+        # The result is not needed. An invalid host raises an error before the port is taken.
         allowed_hosts((*serving.allow_host, *names(serving.host)))
     except ValueError as error:
         raise Mistake(str(error)) from None
@@ -64,12 +66,12 @@ def serve_http(serving: Serving, port: int, *, is_reloaded: bool) -> int | None:
 
 
 def _serve(serving: Serving, listening: socket.socket) -> None:
-    """Load the target and serve it on a socket that is listening."""
+    """Load the target and serve it on a socket that already listens."""
     server = loaded(serving.target, log=serving.log)
     application = _application(server, serving)
     token = token_of(serving.token_file, no_auth=serving.no_auth)
     if token is not None:
-        # This is the outermost layer. Without the token, a caller cannot even learn which paths
+        # This is the outermost layer. A caller without the token cannot even find out which paths
         # exist.
         application = require_token(application, token)
     url = url_of(serving.host, listening, serving.path)
@@ -87,8 +89,8 @@ def _application(server: Any, serving: Serving) -> Application:
         return app(server, serving.path, hosts=hosts, max_seconds=serving.request_seconds)
     from toolbooth.adapters.sdk.serving import http_application
 
-    # The application of a registry checks the host itself. For other servers, the check is put in
-    # front of theirs: without it, a web page could reach a local server by DNS rebinding.
+    # The application of a registry checks the host itself. For other servers, a check is added in
+    # front. Without it, a web page could reach a local server by DNS rebinding.
     return only_for_hosts(http_application(server, serving.path), hosts)
 
 
@@ -96,7 +98,7 @@ def _application(server: Any, serving: Serving) -> Application:
 
 
 def _reloading(serving: Serving, listening: socket.socket) -> int | None:
-    """Serve in a separate process, and start a new one when a file changes. The socket stays open,
+    """Serve in a separate process. Start a new process when a file changes. The socket stays open,
     so no request is lost.
     """
     folders = {str(Path.cwd())}
@@ -113,7 +115,7 @@ def _reloading(serving: Serving, listening: socket.socket) -> int | None:
 
 
 class _Reloader(ChangeReload):
-    """uvicorn's reloader, with a flag that Ctrl-C has ended it."""
+    """The reloader of uvicorn, with a flag that is set after Ctrl-C."""
 
     was_interrupted = False
 
@@ -123,8 +125,8 @@ class _Reloader(ChangeReload):
 
 
 def _serve_again(serving: Serving, sockets: list[socket.socket] | None) -> None:
-    """Serve in the new process. A target that cannot be loaded is only reported, because the next
-    change may correct it.
+    """Serve in the new process. If the target cannot be loaded, only report the error, because the
+    next change may correct it.
     """
     assert sockets is not None
     listening = sockets[0]

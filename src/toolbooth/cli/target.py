@@ -1,4 +1,4 @@
-"""TARGET: the server that a command works on. All commands use the same grammar.
+"""Defines TARGET, the server that a command uses. All commands accept the same forms.
 
 `module:object` and `file.py:object` name a server in this process (`adapters/connect.py` finds it),
 a URL names a running one, and the words after `--` are a command that starts one on stdio.
@@ -45,7 +45,7 @@ _HOST_AND_PATH = re.compile(r"[\w-]+(\.[\w-]+)+/.*")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Target:
-    """The place of a server, as the user wrote it."""
+    """The location of a server, as the user wrote it."""
 
     text: str
     command: tuple[str, ...] = ()
@@ -60,15 +60,15 @@ class Target:
 
     @property
     def name(self) -> str:
-        """The target in a sentence."""
+        """Return the name of the target for use in a sentence."""
         return " ".join(self.command) or self.text
 
 
 def takes_target(
     *, required: bool = True, running: bool = True
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Give a command the argument TARGET. `running`: also a URL or a command, with the options for
-    them.
+    """Add the argument TARGET to a command. With `running`, the target may also be a URL or a
+    command, and their options are added.
     """
 
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -101,8 +101,8 @@ def takes_target(
 def _target(text: str, header: tuple[str, ...], token: str | None, timeout: float) -> Target:
     command: tuple[str, ...] = ()
     if text == COMMAND_TARGET:
-        # `Command.parse_args` has put the words there, because click must not read the options of
-        # the other command.
+        # `Command.parse_args` has stored the words there, because click must not read the options
+        # of the other command.
         command = tuple(click.get_current_context().meta[AFTER_DASHES])
         if not command:
             raise Mistake(messages.NOTHING_AFTER_DASHES)
@@ -119,7 +119,9 @@ def _target(text: str, header: tuple[str, ...], token: str | None, timeout: floa
 
 
 def _check_not_url(text: str) -> None:
-    """Raise Mistake for an incomplete URL, which would otherwise be imported as a module."""
+    """Raise Mistake for an incomplete URL. Without this check, the text would be imported as a
+    module.
+    """
     if ".py" in text or Path(text).exists():
         return
     if _WITH_SCHEME.match(text):
@@ -131,7 +133,7 @@ def _check_not_url(text: str) -> None:
 
 
 def read_headers(given: tuple[str, ...]) -> dict[str, str]:
-    """Headers by name. Raises Mistake for one that is not written as a header."""
+    """Return the headers by name. Raise Mistake for text that is not a header."""
     pairs = [text.partition(":") for text in given]
     if wrong := [name for name, colon, _ in pairs if not colon]:
         raise Mistake(messages.bad_header(wrong[0]))
@@ -142,7 +144,7 @@ def read_headers(given: tuple[str, ...]) -> dict[str, str]:
 
 
 def load_server(target: Target | str, *, shows_warnings: bool = False, **kinds: Any) -> Any:
-    """The server that `module:object` or `file.py:object` names.
+    """Return the server that `module:object` or `file.py:object` names.
 
     Raises:
         Mistake: if there is none, or if it could not be loaded.
@@ -182,7 +184,8 @@ def load_registry(target: Target | str) -> ToolRegistry:
 
 
 def open_target(target: Target) -> Served:
-    """The server of a target of any kind. One that runs elsewhere is not asked anything yet.
+    """Return the server of a target of any kind. No request is sent yet to a server outside this
+    process.
 
     Raises:
         Mistake: if it cannot be loaded.
@@ -201,8 +204,8 @@ def open_target(target: Target) -> Served:
 
 
 def ask(target: Target, question: Callable[[], Coroutine[Any, Any, Answer]], words: str) -> Answer:
-    """Run what asks a server. What its tools print goes to standard error. `words` are shown if it
-    takes longer than a second.
+    """Run a coroutine that uses a server, and return its result. The output of the server's tools
+    goes to standard error. `words` are shown if this takes longer than a second.
 
     Raises:
         Unanswered: if it cannot be reached, or does not answer in time.
@@ -220,11 +223,11 @@ def ask(target: Target, question: Callable[[], Coroutine[Any, Any, Answer]], wor
 
 @contextmanager
 def own_stdout() -> Generator[None]:
-    """Keep standard output for what the command prints: the code of others, and the programs that
-    it starts, write to standard error meanwhile.
+    """Reserve standard output for the output of the command. Inside the block, other code and the
+    programs that it starts write to standard error.
     """
-    # Flushed first, because text in Python's buffer would otherwise be written to standard error
-    # after the change.
+    # Standard output is flushed first. Otherwise text in Python's buffer would be written to
+    # standard error after the change.
     sys.stdout.flush()
     # Python code writes to `sys.stdout`, and started programs write to the descriptor 1, which they
     # inherit. Both have to be redirected.

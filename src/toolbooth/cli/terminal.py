@@ -1,4 +1,4 @@
-"""Colour, width and progress, which depend on the kind of output."""
+"""Prints in colour, wraps lines and shows progress. All three depend on the kind of output."""
 
 from __future__ import annotations
 
@@ -47,15 +47,15 @@ def _is_coloured(stream: IO[str]) -> bool:
 
 
 def width() -> int:
-    """Return the columns of the terminal. In a pipe, lines are not wrapped."""
+    """Return the number of columns of the terminal. In a pipe, lines are not wrapped."""
     if not sys.stdout.isatty():
         return _UNWRAPPED
     return max(shutil.get_terminal_size().columns, _NARROWEST)
 
 
 class Progress:
-    """Shows on standard error what is running, if it takes longer than a second: once in a pipe,
-    and with the seconds on a terminal.
+    """Shows a running task on standard error if the task takes longer than a second. In a pipe the
+    text is printed once. On a terminal it contains the seconds.
     """
 
     def __init__(self, words: str) -> None:
@@ -67,7 +67,7 @@ class Progress:
     def run(self) -> None:
         """Show the progress until `end` is called."""
         pause = _PATIENCE
-        # `wait` returns False if the time is over and the work is not.
+        # `wait` returns False if the time is over before the work is done.
         while not self._ended.wait(pause):
             if not sys.stderr.isatty():
                 click.echo(messages.progress(self.words), err=True)
@@ -82,15 +82,15 @@ class Progress:
         self._ended.set()
 
     def erase(self) -> None:
-        """Remove the progress from a terminal. Call this after `end`."""
+        """Erase the progress text from a terminal. Call this after `end`."""
         if self._shown:
             click.echo(_ERASE, nl=False, err=True)
 
 
 @contextmanager
 def progress(words: str, *, in_pipe: bool = True) -> Generator[Progress]:
-    """Show `words` on standard error if the block takes longer than a second. They may be changed
-    meanwhile.
+    """Show `words` on standard error if the block takes longer than a second. The block may change
+    the words.
     """
     if not (in_pipe or sys.stderr.isatty()):
         yield Progress(words)

@@ -88,7 +88,7 @@ def _plans(
     *,
     all_allowed: bool,
 ) -> list[ToolPlan]:
-    """Return the plans. The server is only asked for its tools."""
+    """Return the plans. The server is only asked for the list of its tools."""
     from toolbooth.cli.shapes.plan import plan_for
     from toolbooth.errors import ContractError
 
@@ -102,7 +102,7 @@ def _plans(
         raise Mistake(str(error)) from error
     known = [each["name"] for each in listed]
     labels = dict.fromkeys(case.tool.label for case in cases)
-    # Otherwise a misspelt name would allow nothing, and the test would seem to pass.
+    # Without this check, a misspelt name would allow nothing, and the test would seem to pass.
     for name in allow:
         if name not in known and name not in labels:
             raise Mistake(messages.unknown_tool(name, known))
@@ -116,8 +116,8 @@ def _played(
     cases = [case for plan in plans for case in plan.sent]
 
     async def question() -> dict[str, Deviation | None]:
-        # The server is opened a second time, after `_plans`: each `ask` has an event loop of its
-        # own, and no connection outlives its loop.
+        # The server is opened again after `_plans`. Each `ask` has its own event loop, and a
+        # connection cannot outlive its loop.
         found: dict[str, Deviation | None] = {}
         async with there:
             for case in cases:
@@ -160,7 +160,7 @@ def _show(plans: list[ToolPlan], report: Report, calls: int) -> None:
     from toolbooth.testing.check.boundary import failure_text
 
     for plan in plans:
-        # If a tool was not called at all, its calls are printed, so that you can judge them or send
+        # If a tool was not called at all, its calls are printed. You can then judge them, or send
         # them yourself.
         if plan.mode == "none":
             click.echo()
@@ -182,7 +182,7 @@ def _show(plans: list[ToolPlan], report: Report, calls: int) -> None:
 def _show_lines(
     plans: list[ToolPlan], report: Report, found: dict[str, Deviation | None], code: int
 ) -> None:
-    """A JSON document per line: the plan, each case, the summary."""
+    """Print one JSON document per line: the plan, each case, and the summary."""
     for plan in plans:
         counts = {"sent": len(plan.sent), "not_sent": len(plan.not_sent)}
         _line({"kind": "plan", "tool": plan.label, "mode": plan.mode, **counts})

@@ -43,14 +43,14 @@ def tools(target: Target, name: str | None, as_json: bool) -> None:
 
 
 def listed_tools(target: Target) -> list[dict[str, Any]]:
-    """Return the tools of a target, as `tools/list` returns them."""
+    """Return the tools of a target in the form of `tools/list`."""
     there = open_target(target)
-    # `async with` is not needed: a single request opens and closes its own connection.
+    # `async with` is not needed, because a single request opens and closes its own connection.
     return ask(target, there.tools, messages.asking(target.name))
 
 
 def _listing(found: list[dict[str, Any]]) -> Iterator[str]:
-    """Yield a line for each tool: tokens, name, and the first line of its description."""
+    """Yield a line for each tool: its tokens, its name, and the first line of its description."""
     from toolbooth.lint.listing import listing
 
     listed = listing(found)
@@ -69,7 +69,8 @@ def _tool(found: dict[str, Any]) -> Iterator[str]:
     from toolbooth.cli.schema_fields import fields
     from toolbooth.lint.listing import listing
 
-    # Read like the linter does, so that both commands show the same number of tokens.
+    # The tool is read in the same way as in the linter, so that both commands show the same number
+    # of tokens.
     tool = listing([found]).tools[0]
     yield f"{paint(tool.name, 'tool')}  {messages.tokens_of_tool(tool.tokens)}"
     for line in tool.description.strip().splitlines():

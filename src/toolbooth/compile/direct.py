@@ -39,8 +39,8 @@ def compile_direct(
     python: bool = False,
     passing: Passing = (),
 ) -> Contract:
-    """Compile these parameters, which must have no mistakes. `whole`: unpacked models are passed as
-    objects. `python`: some values are not JSON.
+    """Compile these parameters, which must have no mistakes. With `whole`, unpacked models are
+    passed as objects. With `python`, some values may not be JSON.
     """
     builder = ShapeBuilder()
     table = arguments_core(name, params)
@@ -63,7 +63,8 @@ def compile_direct(
 
 
 def _run_of(core: CoreNode, *, python: bool, as_json: bool) -> Callable[[Any], Any]:
-    # Instances of any class may be sent from Python, so the author's own lax schema validates them.
+    # A Python caller may send instances of any class, so the author's own lax schema validates
+    # them.
     if python:
         return validator(for_python(core)).validate_python
     # Only such unions behave differently for JSON and for Python values.

@@ -77,7 +77,9 @@ def collision(key: str, taken: Field, owner: str) -> str:
 
 
 def mark_flattened_below(root: Shape) -> None:
-    """Mark the objects with a flattened model below them. Other objects need not be walked."""
+    """Mark every object that has a flattened model at some level below it. A walk can then skip all
+    other objects.
+    """
     flattened = shapes_above(root, _is_flattened)
     for shape in walk(root):
         for form in shape.objects:

@@ -35,8 +35,8 @@ class Hints:
         return Any if param.annotation is inspect.Parameter.empty else self._of(param.annotation)
 
     def returns(self, raw: Any) -> Any:
-        """Return the resolved return annotation. It is skipped if it cannot be resolved, because no
-        arguments depend on it.
+        """Return the resolved return annotation. An annotation that cannot be resolved is skipped,
+        because no arguments depend on it.
         """
         if raw is inspect.Signature.empty:
             return raw
@@ -75,7 +75,7 @@ class Hints:
 
 
 def _plain_function(function: Any) -> Any:
-    """The function whose globals the annotations refer to."""
+    """Return the function whose globals contain the names in the annotations."""
     while hasattr(function, "func"):  # functools.partial
         function = function.func
     if not inspect.isroutine(function) and not inspect.isclass(function):
@@ -84,8 +84,8 @@ def _plain_function(function: Any) -> Any:
 
 
 def _surroundings(enclosing: set[str] | None) -> dict[str, Any]:
-    """Return the locals of the enclosing functions, the innermost last. With None: those of every
-    frame outside this package.
+    """Return the locals of the enclosing functions, the innermost last. If the argument is None,
+    return the locals of every frame outside this package.
     """
     frames: list[dict[str, Any]] = []
     # A model that is local to a function can only be found by name in the frames.

@@ -26,7 +26,7 @@ _MARKERS = frozenset(("pydantic", "pydantic_core", "annotated_types", "toolbooth
 
 
 def annotation_parts(hint: Any) -> Iterator[Any]:
-    """Yield every class and every marker in a hint, also behind aliases."""
+    """Yield every class and every marker in a hint. Aliases are followed."""
     # `type Key = ...` makes an alias, whose hint is behind this attribute.
     hint = getattr(hint, "__value__", hint)
     yield hint
@@ -41,8 +41,9 @@ def is_unpack(part: Any) -> bool:
 
 
 def is_filled_by_host(param: Parameter, hint: Any) -> bool:
-    """Return True if the framework fills a parameter: its type, a marker or its default comes from
-    neither Toolbooth nor Pydantic. The caller always sends a parameter marked `Unpack`.
+    """Return True if the framework fills a parameter. The sign is a type, a marker or a default
+    that comes from neither Toolbooth nor Pydantic. A parameter marked `Unpack` is always sent by
+    the caller.
     """
     # The method was registered through its class. Agents cannot send the instance.
     if param.name in ("self", "cls") and param.annotation is Parameter.empty:
@@ -69,7 +70,9 @@ def is_filled_by_host(param: Parameter, hint: Any) -> bool:
 
 
 def _type_of(annotation: Any) -> Any:
-    """Return a type without field metadata, because Pydantic warns about an alias at this place."""
+    """Return the type without its field metadata. Pydantic would warn about an alias in a type of
+    this kind.
+    """
     info = FieldInfo.from_annotation(annotation)
     return Annotated[(info.annotation, *info.metadata, Field(discriminator=info.discriminator))]
 

@@ -155,7 +155,7 @@ class _SchemaReader:
         return shape
 
     def finish_root(self, schema: Any, described: Shape) -> Shape:
-        """Return the shape of the arguments, which are always an object."""
+        """Return the shape of the arguments. The arguments are always an object."""
         unsaid = self.shapes.unsaid
         # In MCP the arguments are an object, even if the schema lacks `type: object`.
         anything = object_shape(ObjectShape(additional=unsaid))
@@ -174,8 +174,8 @@ class _SchemaReader:
         return made
 
     def _conditional(self, node: Schema) -> list[Shape]:
-        """Return the parts that apply only under a condition. Their keys may always be sent. The
-        validator decides when their types apply.
+        """Return the parts that apply only under a condition. Their keys are always accepted. The
+        validator decides if their types apply.
         """
         found = [self.shape(node[key]) for key in _BRANCHES if key in node]
         names: list[str] = []
@@ -189,7 +189,7 @@ class _SchemaReader:
         return found
 
     def _named(self, names: Iterable[str]) -> ObjectShape:
-        """Return an object with keys of which only the names are known."""
+        """Return an object form whose keys are known only by name."""
         fields = {
             name: Field(name=name, shape=self.shapes.unsaid, required=False) for name in names
         }
@@ -221,7 +221,9 @@ class _SchemaReader:
         return self.references.target(node, ref)
 
     def _own(self, schema: Schema) -> Shape:
-        """Return the shape of the node itself, without its combinators."""
+        """Return the shape of the node itself. Its combinators (`allOf`, `anyOf` and so on) are
+        ignored.
+        """
         made = Shape(types=_types(schema), opaque=not _says_anything(schema))
         values = _constants(schema)
         # The validator compares choices that are objects; the shape does not.
@@ -268,14 +270,14 @@ class _SchemaReader:
         return self.shapes.form(fields, others, by_pattern, fields)
 
     def _others(self, schema: Schema) -> Shape | None:
-        """Return the shape of keys that are neither declared nor match a pattern; None if such keys
-        may not be sent.
+        """Return the shape of keys that are neither declared nor match a pattern. Return None if
+        such keys are forbidden.
         """
         if "additionalProperties" in schema:
             additional = schema["additionalProperties"]
         elif "unevaluatedProperties" in schema:
             additional = schema["unevaluatedProperties"]
-            # The parts that apply decide which keys it is about.
+            # The parts that apply decide which keys this keyword is about.
             if is_mapping(additional) and not schema.keys().isdisjoint(_APPLICATORS):
                 additional = True
         else:
@@ -311,14 +313,14 @@ def _says_anything(schema: Schema) -> bool:
 
 
 def _constants(schema: Schema) -> list[Any]:
-    """Return the values that a schema lists, if it allows no others."""
+    """Return the values that a schema lists. The list is empty if it accepts other values too."""
     if "enum" in schema:
         return list(schema["enum"])
     return [schema["const"]] if "const" in schema else []
 
 
 def _unsent(schema: Any) -> Unsent:
-    """Return how a missing field is treated, if the schema states it."""
+    """Return "null" if the default of the schema is null. Otherwise return an empty text."""
     # `get` would return None both for a default of null and for no default.
     has_null = is_mapping(schema) and "default" in schema and schema["default"] is None
     return "null" if has_null else ""
@@ -329,5 +331,5 @@ def _is_verbatim(node: Any) -> bool:
 
 
 def _keys_of(values: Iterable[Any]) -> list[str]:
-    """Return the keys of all values that are objects."""
+    """Return the keys of those values that are objects."""
     return [key for value in values if is_mapping(value) for key in value]

@@ -30,8 +30,8 @@ _EXAMPLE = re.compile(r",?\s*e\.\s?g\.")
 
 
 def check_function(function: object) -> None:
-    """Raise TypeError for a tool that cannot be called. In other libraries, this argument is the
-    name of the tool.
+    """Raise TypeError if the first argument is not callable. In other libraries, this argument is
+    the name of the tool.
     """
     if not callable(function):
         raise TypeError(f"{function!r} is not a function; to name a tool, write name={function!r}")

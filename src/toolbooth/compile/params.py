@@ -49,7 +49,7 @@ def read_params(
             continue
         hint = hints.of(param)
         host = is_context(hint) or (injected is not None and injected(param, hint))
-        # A parameter that the host fills needs no type, because agents never see it.
+        # A parameter that the host fills needs no annotation, because agents never see it.
         if isinstance(hint, Unresolved) and not host:
             mistakes.append(
                 f"parameter {param.name!r}: the name {hint.missing!r} in its annotation "

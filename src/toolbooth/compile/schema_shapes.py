@@ -45,10 +45,10 @@ class SchemaShapes(Shapes):
         self._depth = 0
 
     def both(self, parts: Iterable[Shape]) -> Shape:
-        """Return a shape that fits only if all `parts` do, and has the keys of each. A free part (a
-        union with anything) only declares its keys.
+        """Return a shape that fits only if all `parts` fit, and that has the keys of every part. A
+        part that accepts anything only adds its keys.
         """
-        # It is free until it is filled. A schema that only refers to itself stays free.
+        # The shape is free until it is filled. A schema that only refers to itself stays free.
         return self.fill_later(free_shape(), self._fill_both, parts)
 
     def finish(self, root: Shape) -> None:
@@ -99,7 +99,7 @@ class SchemaShapes(Shapes):
         self, mine: tuple[ObjectShape, ...], theirs: tuple[ObjectShape, ...]
     ) -> tuple[ObjectShape, ...]:
         if not mine or not theirs:
-            # A missing form adds nothing, so only the other side decides.
+            # A missing form adds nothing. Then the other side alone decides.
             return mine or theirs
         # Two unions of 64 forms that must both fit would make 4,096 forms.
         if len(mine) * len(theirs) > max(len(mine), len(theirs), _MOST_FORMS):
@@ -108,7 +108,7 @@ class SchemaShapes(Shapes):
         return tuple(dict.fromkeys(forms))
 
     def _with_keys_of(self, mine: ObjectShape, theirs: ObjectShape) -> ObjectShape:
-        """Return one form with the keys of both."""
+        """Return one form that has the keys of both forms."""
         # A part that only adds `minProperties` has nothing to merge.
         if mine is theirs or self._is_silent(theirs):
             return mine
@@ -136,8 +136,8 @@ class SchemaShapes(Shapes):
         )
 
     def _shape_of_both(self, mine: Shape, theirs: Shape) -> Shape:
-        """Return a shape that fits both. Past the limits, return only one part, which accepts
-        more.
+        """Return a shape that fits both shapes. Past the limits, return only one of the shapes,
+        which accepts more values.
         """
         firm: dict[Shape, None] = {}
         loose: list[Shape] = []
@@ -159,8 +159,9 @@ class SchemaShapes(Shapes):
         return made
 
     def _others_of_both(self, mine: Shape | None, theirs: Shape | None) -> Shape | None:
-        """Return the shape of undeclared keys. An object that is explicitly open opens the other
-        one. An object that only does not mention them does not.
+        """Return the shape of undeclared keys for two objects that must both fit. An object that
+        explicitly allows further keys also allows them in the other one. An object that does not
+        mention them does not.
         """
         opening = list(filter(self._opens, (mine, theirs)))
         if len(opening) == 2 and mine is not None and theirs is not None:
@@ -181,8 +182,8 @@ class SchemaShapes(Shapes):
         patterns: Mapping[str, Shape],
         names: Iterable[str],
     ) -> ObjectShape:
-        """Return a form of object. `others`: the shape of keys that are neither fields nor match a
-        pattern; None if there may be none.
+        """Return an object form. `others` is the shape of keys that are neither fields nor match a
+        pattern, and None if such keys are forbidden.
         """
         made = ObjectShape(fields=fields, additional=others, names=tuple(dict.fromkeys(names)))
         if patterns:
@@ -193,8 +194,8 @@ class SchemaShapes(Shapes):
     # --- parts that only declare keys ---
 
     def _declaring(self, form: ObjectShape, loose: Sequence[ObjectShape]) -> ObjectShape:
-        """Return a form that also has the keys of others, but does not check values by their
-        types.
+        """Return a form that also has the keys of the other forms. The types of these keys are not
+        checked.
         """
         fields = dict(form.fields)
         known = self._keys_of_forms(loose)
@@ -210,8 +211,8 @@ class SchemaShapes(Shapes):
         return self.form(fields, others, patterns, (*form.names, *known.names))
 
     def _keys_of_forms(self, forms: Sequence[ObjectShape]) -> ObjectShape:
-        """Return one form with the keys of all forms. It accepts every value that one of them
-        accepts.
+        """Return one form with the keys of all forms. Every value that fits one of the forms fits
+        the result.
         """
         fields: dict[str, list[Field]] = {}
         patterns: dict[str, list[Shape]] = {}
@@ -268,8 +269,8 @@ class SchemaShapes(Shapes):
         return ArrayShape(prefix=tuple(self._keys([each]) for each in form.prefix), items=items)
 
     def _merged(self, how: str, parts: tuple[Shape, ...], fill: Fill) -> Shape | None:
-        """Return the shape made of these parts, always the same object, because schemas may contain
-        themselves. Return None past the limits.
+        """Return the merged shape of these parts. The same parts always give the same object,
+        because schemas may contain themselves. Return None past the limits.
         """
         # The order of the parts does not matter, so it is not part of the key.
         key = (how, frozenset(parts))
@@ -289,8 +290,8 @@ def _others(form: ObjectShape) -> Shape | None:
 def _arrays_of_both(
     mine: tuple[ArrayShape, ...], theirs: tuple[ArrayShape, ...]
 ) -> tuple[ArrayShape, ...]:
-    """Return the array forms that restrict their items. A node with only an `anyOf` may be an array
-    of anything; its alternatives restrict it.
+    """Return the array forms that restrict their items. A node with only an `anyOf` accepts any
+    array, and only its alternatives restrict the items.
     """
     if theirs and not any(_says_more(form) for form in mine):
         return theirs

@@ -1,5 +1,5 @@
-"""Builds shapes with unions and recursion. They are completed when all shapes that they refer to
-exist.
+"""Builds shapes with unions and recursion. Such a shape is completed when all shapes that it refers
+to exist.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Fill = Callable[[Shape, list[Shape]], None]
 
 
 def free_shape() -> Shape:
-    """Return a shape for any value, which is not examined."""
+    """Return a shape that accepts any value and does not examine it."""
     return Shape(types=EVERY_TYPE, opaque=True)
 
 
@@ -68,18 +68,18 @@ class Shapes:
         """True if a union has branches that accept the same JSON type. Known after `finish`."""
 
     def either(self, choices: Iterable[Shape]) -> Shape:
-        """Return a shape that fits if any of `choices` does."""
+        """Return a shape that fits if one of `choices` fits."""
         return self.fill_later(Shape(), fill_either, choices)
 
     def behind_validator(self, shape: Shape) -> Shape:
-        """Return the shape for a value that an author's validator gets first. Anything may be
-        sent.
+        """Return the shape of a value that an author's validator gets first. It accepts
+        anything.
         """
         return self.fill_later(Shape(), _fill_behind_validator, (shape,))
 
     def union(self, choices: Iterable[Shape], *, by_type: bool) -> Shape:
-        """Return `either` for branches from which the author's validation chooses. `by_type`: the
-        JSON type of the value decides, if each branch has a different type.
+        """Return `either` for branches from which the author's validation chooses. With `by_type`,
+        the JSON type of the value decides if each branch has a different type.
         """
         if not by_type:
             self.ambiguous = True
@@ -87,7 +87,7 @@ class Shapes:
         return self.fill_later(Shape(), self._fill_union, choices)
 
     def tie(self, knot: Shape, shape: Shape) -> None:
-        """Make `knot` equal to `shape`. Other shapes already refer to `knot`."""
+        """Make `knot` equal to `shape`. Other shapes already contain `knot`."""
         self.fill_later(knot, fill_either, (shape,))
 
     def finish(self, root: Shape) -> None:
@@ -97,7 +97,9 @@ class Shapes:
         _mark_secrets(root)
 
     def fill_later(self, shape: Shape, fill: Fill, parts: Iterable[Shape]) -> Shape:
-        """Return a shape. `fill` is called with it and its parts after the parts are filled."""
+        """Return an empty shape. `fill` is called later with this shape and its parts, after the
+        parts are filled.
+        """
         self._waiting[id(shape)] = (shape, fill, tuple(parts))
         return shape
 
@@ -133,9 +135,10 @@ _OF_SECRETS = frozenset[JsonType](("string", "integer", "number"))
 
 
 def _as_secret(shape: Shape) -> Shape:
-    """Return the shape of a field with the name of a secret. A text, a number, or a list of them is
-    marked. In a map such as `cookies: dict[str, str]` only the values are secret, so that a refusal
-    can name the wrong one. For objects with declared fields, the names of these decide.
+    """Return the shape of a field whose name is the name of a secret. A text, a number, or a list
+    of them is marked. In a map such as `cookies: dict[str, str]` only the values are secret, so
+    that a refusal can name the wrong key. In an object with declared fields, the names of these
+    fields decide.
     """
     if _may_be_secret(shape) or any(map(_may_be_secret, _items(shape))):
         return replace(shape, secret=True)
@@ -159,7 +162,7 @@ def _with_secret_values(form: ObjectShape) -> ObjectShape:
 
 
 def fill_either(shape: Shape, choices: list[Shape]) -> None:
-    """Make `shape` fit if any of `choices` does."""
+    """Change `shape` so that it fits if one of `choices` fits."""
     texts = [choice for choice in choices if "string" in choice.types]
     # `Literal["a"] | None` has only choices. `Literal["a"] | int` accepts other values too.
     scalars = [choice for choice in choices if choice.types - {"object", "array", "null"}]
@@ -182,7 +185,7 @@ def fill_either(shape: Shape, choices: list[Shape]) -> None:
 
 
 def _temporal(texts: list[Shape]) -> Temporal:
-    """Return the kind of time of all texts, if they have the same."""
+    """Return the kind of time that all texts have; "any" if there are several kinds."""
     # If one text is not a time, it may be anything, so the union has no kind of time.
     kinds: set[Temporal] = {each.temporal for each in texts}
     if not kinds or "" in kinds:
@@ -196,8 +199,8 @@ def _fill_ambiguous(shape: Shape, choices: list[Shape]) -> None:
 
 
 def _overlap(one: Shape, other: Shape) -> bool:
-    """Return True if the JSON type of a value does not decide between two branches. An integer
-    belongs to `int` rather than `float` in any validation.
+    """Return True if the JSON type of a value cannot decide between two branches. Between `int` and
+    `float`, an integer always belongs to `int`.
     """
     types = one.types | other.types
     # 5 may be the int or the Decimal. With a float instead of the Decimal, it is always the int.
@@ -213,7 +216,9 @@ def _fill_behind_validator(shape: Shape, parts: list[Shape]) -> None:
 
 
 def _declared_types(choices: list[Shape]) -> frozenset[JsonType]:
-    """The types that the author's code gets; none if that may be anything."""
+    """Return the types that the author's code gets. Return no types if the code may get
+    anything.
+    """
     if any(choice.opaque and not choice.behind for choice in choices):
         return frozenset()
     return frozenset[JsonType]().union(*(choice.behind or choice.types for choice in choices))

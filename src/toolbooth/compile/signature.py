@@ -210,8 +210,8 @@ def _compile_wire(owner: str, params: list[ReadParam], passing: Passing) -> dict
 
 
 def with_own_defaults(field: CoreNode, param: ReadParam, builder: ShapeBuilder) -> CoreNode:
-    """Return an unpacked model whose flattened fields default to the values of its default
-    instance.
+    """Return an unpacked model in which each flattened field has the value of the model's default
+    instance as its default.
     """
     default: Any = param.info.default
     if default is PydanticUndefined or default is None:
@@ -231,7 +231,7 @@ def with_own_defaults(field: CoreNode, param: ReadParam, builder: ShapeBuilder) 
 def _compile_sole(
     owner: str, builder: ShapeBuilder, node: CoreNode, param: str, passing: Passing
 ) -> dict[str, Any]:
-    """Compile a single model. Its keys are the arguments."""
+    """Compile a single model. The keys of the model are the arguments."""
     form = builder.flattened_fields(node, DEFAULTS, f"parameter {param!r}")
     shape = object_shape(form or ObjectShape())
 
@@ -242,7 +242,7 @@ def _compile_sole(
 
 
 def arguments_core(owner: str, params: list[ReadParam]) -> CoreNode:
-    """Return the core schema of the parameters."""
+    """Return the core schema of all parameters together."""
     return _core_of(owner, _arguments_type(owner, params))
 
 
@@ -354,8 +354,8 @@ def _finish(
 
 
 def _describe_now(owner: str, describe: Describe, builder: ShapeBuilder) -> Describe:
-    """Write the schema now, to report types at registration that cannot be sent or make agents
-    guess.
+    """Write the schema once at registration. This reports types that cannot be sent, or that make
+    agents guess.
     """
     try:
         schema = describe()
@@ -376,10 +376,10 @@ def _needs_a_check(shape: Shape) -> bool:
 
 
 def objections(error: ValidationError) -> Iterable[Objection]:
-    """Return the objections of the author's validation."""
+    """Return the errors of the author's validation as problems."""
     found = error.errors(include_url=False, include_input=False)
     for each in found:
-        # Inputs may be large. They are only needed to name the two keys.
+        # Inputs may be large, so they are read only where two keys must be named.
         if each["type"] == CONFLICTING_KEYS:
             return map(_objection, error.errors(include_url=False))
     return map(_objection, found)

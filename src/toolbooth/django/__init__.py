@@ -14,6 +14,6 @@ def warm() -> None:
     Call it in `wsgi.py`, after `get_wsgi_application()`: under `gunicorn --preload` the tools are
     then described once, before the workers are forked. It makes no query and starts no thread.
     """
-    # The catalogue needs apps that are loaded.
+    # Imported late: the catalogue can only be imported after Django has loaded the apps.
     found = _import_module("toolbooth.django.describe.catalogue").catalogue()
     found.registry.page(0, None)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from toolbooth.extras import require
 
-# Before the imports below, whose own error would not name the extra to install.
+# Called before the imports below: their own ImportError would not name the extra to install.
 require(
     "toolbooth.django",
     extra="django",
@@ -29,6 +29,6 @@ class ToolboothConfig(AppConfig):
 
     def ready(self) -> None:
         register(check_configuration)
-        # These two describe every view, which takes long: they run only with `--deploy`.
+        # These two describe every view. That takes long, so they run only with `--deploy`.
         register(check_entries, deploy=True)
         register(check_tools, deploy=True)

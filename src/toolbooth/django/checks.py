@@ -23,8 +23,8 @@ from toolbooth.server.controls import control_names
 # Django passes `app_configs` and `databases` to each check. These checks are always about the whole
 # project.
 def check_configuration(**_: Any) -> list[CheckMessage]:
-    """Report E001: not a dict. E002: a wrong key or value. E003: REST framework is not
-    installed.
+    """Report E001 if TOOLBOOTH is not a dict, E002 for a wrong key or value, and E003 if REST
+    framework is not installed.
     """
     found: list[CheckMessage] = []
     given: Any = getattr(settings, "TOOLBOOTH", {})
@@ -40,8 +40,8 @@ def check_configuration(**_: Any) -> list[CheckMessage]:
 
 
 def check_installed() -> list[CheckMessage]:
-    """Report E005: the URLs are included, but the app is not installed. The URL pattern itself
-    calls this, because Django calls no checks of an app that is not installed.
+    """Report E005 if the URLs are included, but the app is not installed. The URL pattern itself
+    calls this function, because Django does not call the checks of an app that is not installed.
     """
     if apps.is_installed("toolbooth.django"):
         return []
@@ -49,8 +49,8 @@ def check_installed() -> list[CheckMessage]:
 
 
 def check_entries(**_: Any) -> list[CheckMessage]:
-    """Report E004: an entry of BODIES or VERBATIM that fits nothing, or cannot be used. E006: a
-    mistake in the code of the project's own tools.
+    """Report E004 for an entry of BODIES or VERBATIM that matches nothing or cannot be used. Report
+    E006 for a mistake in the code of the project's own tools.
     """
     found = _catalogue()
     # `check_tools` reports the exception.
@@ -66,8 +66,8 @@ def check_entries(**_: Any) -> list[CheckMessage]:
 
 
 def check_tools(**_: Any) -> list[CheckMessage]:
-    """Report W001: a tool lacks a control argument. W002: there are no tools. W003: a group without
-    tools. W004: the function in DESCRIBE fails.
+    """Report W001 if a tool lacks a control argument such as `help`, W002 if there are no tools,
+    W003 for a group without tools, and W004 if the function in DESCRIBE fails.
     """
     found = _catalogue()
     if found is None:
@@ -93,14 +93,14 @@ def check_tools(**_: Any) -> list[CheckMessage]:
 
 
 def _catalogue() -> Any:
-    """Return the catalogue, or the exception by which it cannot be built; None without REST
-    framework.
+    """Return the catalogue of tools. Return the exception if building it fails, and None if REST
+    framework is not installed.
     """
     if "rest_framework" not in settings.INSTALLED_APPS:
         return None
     try:
-        # Imported late: this module is imported before the models are loaded, which REST framework
-        # needs.
+        # Imported late: REST framework needs the models, and this module is imported before the
+        # models are loaded.
         catalogue = import_string("toolbooth.django.describe.catalogue.catalogue")
         with quiet("toolbooth.django"):
             return catalogue()

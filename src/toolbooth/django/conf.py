@@ -115,8 +115,8 @@ _FIELDS = {each.name.upper(): each for each in fields(Configuration)}
 
 
 def configuration() -> Configuration:
-    """Return the project's configuration. A wrong value counts as not set; `manage.py check`
-    reports it.
+    """Return the project's configuration. Settings with a wrong value get their default, and
+    `manage.py check` reports them.
     """
     given = _given()
     wrong = {key for key, _ in mistakes()}
@@ -128,7 +128,7 @@ def mistakes() -> Iterator[tuple[str, str]]:
     """Yield each wrong key with a message."""
     for key, value in _given().items():
         if key not in _FIELDS:
-            # As text, because a key of a dict in Python may be anything.
+            # `str`, because a key of a Python dict may have any type.
             yield key, messages.no_such_setting(near_name(str(key), _FIELDS), _FIELDS)
         elif key == "ARGUMENTS":
             yield from ((key, what) for what in naming_mistakes(value))
@@ -147,13 +147,15 @@ def _is_mapping(value: Any) -> TypeIs[Mapping[Any, Any]]:
 
 
 def _expected(key: str, value: Any) -> str | None:
-    """Return the expected form of a wrong value; None if the value is right."""
+    """Return a description of the expected form if the value is wrong, else None."""
     is_right, words = _RULES[key]
     return None if is_right(value) else words()
 
 
 _LEAST_RESULT = 4_000
-"""Bytes. A smaller result would have room for little more than the notes about the page."""
+"""The smallest MAX_RESULT, in bytes. Less would leave little room beside the notes about the
+page.
+"""
 
 _PROFILE = f"{', '.join(map(repr, PROFILES))} or a Profile"
 
@@ -181,7 +183,7 @@ def _is_number(value: Any) -> bool:
 
 def _is_import_path(value: Any) -> bool:
     try:
-        # Empty text is the default, and means that there is no function.
+        # The default is empty text: no function is configured.
         return isinstance(value, str) and (not value or callable(import_string(value)))
     except Exception:  # importing the module may raise any exception
         return False
@@ -213,7 +215,7 @@ def _always(words: str) -> Callable[[], str]:
 
 
 Rule = tuple[Callable[[Any], bool], Callable[[], str]]
-"""A check of a value, and the function that returns the expected form."""
+"""A function that checks a value, and a function that describes the expected form."""
 
 _TEXT: Rule = (lambda value: isinstance(value, str), _always("text"))
 _TEXTS: Rule = (_is_texts, _always("a list of texts"))
@@ -238,8 +240,8 @@ _RULES: Mapping[str, Rule] = {
     "BULK_TOOLS": _BOOL,
     "LOGIN_VIEWS": _BOOL,
     "CACHE": (
-        # In a list, because a wrong value such as `[]` cannot be looked up in a dict. In functions,
-        # because the settings may not be ready when this module is imported.
+        # `list`, because looking up a wrong value such as `[]` in a dict raises TypeError. Both are
+        # functions, because the settings may not be ready when this module is imported.
         lambda value: value in list(settings.CACHES),
         lambda: f"one of CACHES: {', '.join(settings.CACHES)}",
     ),
@@ -273,7 +275,9 @@ here.
 
 
 def _frozen(key: str, value: Any) -> Any:
-    """Return a value with its lists as tuples, except schemas, which are not changed."""
+    """Return the value with all lists in it changed to tuples. Schemas in BODIES are returned
+    unchanged.
+    """
     return value if key == "BODIES" else _tuple(value)
 
 

@@ -95,8 +95,8 @@ def mcp_idempotent(view: Any = None, /) -> Any:
 
 
 class Options(TypedDict, total=False):
-    """The options of a tool; an option that is left out is taken from the function, or from the
-    project.
+    """The options of a tool. An option that is left out is taken from the function, or from the
+    settings of the project.
     """
 
     name: str | None
@@ -109,11 +109,13 @@ class Options(TypedDict, total=False):
     idempotent: bool
     """Whether a second call with the same arguments has no further effect."""
     idempotency_key: bool
-    """Whether callers may send a key, for which the function runs once, in a transaction."""
+    """Whether callers may send an idempotency key. The function then runs once for each key, in a
+    transaction.
+    """
 
 
 def _view_attributes(options: Options) -> dict[str, Any]:
-    """Return the attributes of a view for its permissions, authentication and throttles."""
+    """Return the given permission, authentication and throttle classes as attributes of a view."""
     given = {
         "permission_classes": options.get("permission_classes"),
         "authentication_classes": options.get("authentication_classes"),
@@ -123,7 +125,7 @@ def _view_attributes(options: Options) -> dict[str, Any]:
 
 
 def _check(options: Options) -> None:
-    """Raise TypeError for a keyword that is not an option."""
+    """Raise TypeError if there is a keyword that is not an option."""
     for name in options:
         if name not in Options.__annotations__:
             raise TypeError(messages.unknown_option(name))
@@ -131,7 +133,7 @@ def _check(options: Options) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dispatcher:
-    """A class whose methods are tools."""
+    """A class that is published as one tool. Its marked methods are the actions of that tool."""
 
     name: str
     title: str | None
@@ -148,14 +150,14 @@ class HandWritten:
     title: str | None
     annotations: Mapping[str, Any] | None
     dispatcher: Dispatcher | None
-    """The class of which it is an action."""
+    """The dispatcher whose action this tool is. None if the tool is not an action."""
     takes_key: bool = False
     """Whether callers may send an idempotency key."""
 
 
 declared: dict[str, HandWritten] = {}
-"""Every hand-written tool that was imported, by its function's path: a module that is imported
-again replaces its own tools.
+"""Every hand-written tool that was imported, by the import path of its function. If a module is
+imported again, its tools are replaced.
 """
 
 
@@ -229,7 +231,7 @@ def mcp_dispatcher(cls: Any = None, /, **options: Unpack[Options]) -> Any:
 
 
 def _actions(cls: type, dispatcher: Dispatcher, options: Options) -> list[HandWritten]:
-    """Return the tools of a class. Raises ContractError."""
+    """Return one tool for each action of a class. Raises ContractError."""
     made: dict[str, HandWritten] = {}
     every = list(dispatchers.actions_in(cls))
     counts = Counter(action for action, _, _ in every)
@@ -258,13 +260,13 @@ def _import_path(found: Any) -> str:
 def _hand_written(
     function: Any, action_name: str, options: Options, dispatcher: Dispatcher | None = None
 ) -> HandWritten:
-    """Return a function as a tool. Raises ContractError."""
+    """Return the tool that runs this function. Raises ContractError."""
     requests: dict[str, type] = {}
 
     def is_request(param: inspect.Parameter, hint: Any) -> bool:
         if isinstance(hint, type) and issubclass(hint, HttpRequest | Request):
-            # `compile_function` asks this for every parameter. The types are needed again for each
-            # call, in `_running`.
+            # `compile_function` calls this for every parameter. The types are kept because
+            # `_running` needs them for each call.
             requests[param.name] = hint
         return param.name in requests
 
@@ -286,7 +288,7 @@ def _hand_written(
     annotations = options.get("annotations")
     if options.get("idempotent"):
         annotations = {**(annotations or {}), "idempotentHint": True}
-    # Callers rely on a key that they send, so a function that writes and takes none refuses it.
+    # Callers rely on a key that they send. So a tool that writes, but takes no key, refuses it.
     refuses_key = not takes_key and not (annotations or {}).get("readOnlyHint")
     return HandWritten(
         contract=contract,
@@ -300,7 +302,7 @@ def _hand_written(
 
 
 class _View(APIView):
-    """Runs a function where REST framework runs a view's method."""
+    """A REST framework view that runs an author's function in place of a method."""
 
     def post(self, request: Any) -> Response:
         # REST framework's request wraps Django's, to which `_running` has attached the function.

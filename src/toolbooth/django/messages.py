@@ -23,13 +23,13 @@ SEND_CREDENTIALS = "authentication required: send the same credentials as for th
 
 
 def of_another_kind(kind: str) -> str:
-    """The refusal of a field that rows of another kind have."""
+    """The refusal of a field that only rows of another kind have."""
     return f"{kind!r} has no such field"
 
 
 def kind_needed(names: Iterable[str]) -> str:
-    """The refusal of a field that only rows of some kinds have, if the kind of the row is not
-    known.
+    """The refusal if the kind of a row was not sent, and only some kinds have the fields that were
+    sent.
     """
     return f"must be sent too: only some kinds have {listed(tuple(names))}"
 
@@ -52,7 +52,7 @@ COMMITS_ITSELF = (
 
 
 def no_transaction_in(alias: str) -> str:
-    """The refusal of a preview if a database may not be able to roll back."""
+    """The refusal of a preview if the database may not support a rollback."""
     return f"this call cannot be previewed: the database {alias!r} has no transaction"
 
 
@@ -68,27 +68,27 @@ NAMES_NO_FIELD = "names no field; leave it out to get all fields"
 
 
 def empty_filter(without_value: str | None) -> str:
-    """The refusal of a filter with an empty value; `without_value` is the advice for such rows, if
-    any.
+    """The refusal of a filter with an empty value. `without_value` is advice on how to find rows
+    without a value, if there is any.
     """
     return EMPTY_FILTER if without_value is None else f"{EMPTY_FILTER}; {without_value}"
 
 
 def send_lookup(lookup: str) -> str:
-    """The advice to find rows without a value by a lookup of the view."""
+    """The advice to use a lookup of the view to find rows without a value."""
     return f"to find rows without a value send {quoted(lookup)}: true"
 
 
 def list_columns(argument: str, columns: Iterable[str]) -> str:
-    """The advice to find rows without a value if the view has no lookup for them; `argument`
-    selects the columns of a list.
+    """The advice for finding rows without a value if the view has no lookup for this. `argument` is
+    the argument that selects columns.
     """
     chosen = ", ".join(map(quoted, columns))
     return f"to find rows without a value list them with {quoted(argument)}: [{chosen}] and compare"
 
 
 def middleware_answered(status: int) -> str:
-    """The message for a call that did not reach its view."""
+    """The message if middleware answered a call before it reached the view."""
     return f"the project's middleware answered instead of the view, with the status {status}"
 
 
@@ -98,8 +98,8 @@ def no_middleware(path: str) -> str:
 
 
 def one_of(choices: Iterable[str], wrong: Iterable[str] = ()) -> str:
-    """The refusal of a value that is not one of the choices; `wrong` are the values, if that is not
-    clear anyway.
+    """The refusal of a value that is not one of the choices. `wrong` has the refused values, if the
+    message should contain them.
     """
     sent = ", ".join(map(repr, wrong))
     ending = f", not {sent}" if sent else ""
@@ -107,24 +107,24 @@ def one_of(choices: Iterable[str], wrong: Iterable[str] = ()) -> str:
 
 
 def has_no_effect_without(needed: str) -> str:
-    """The refusal of an argument of the paginator without the one that it needs."""
+    """The refusal of an argument of the paginator that needs another argument."""
     return f"has no effect without {needed}: send both"
 
 
 def said_by_another(name: str) -> str:
-    """The refusal of a control argument beside a parameter of the paginator with the same
-    meaning.
+    """The refusal of a control argument if a paginator argument with the same meaning was also
+    sent.
     """
     return f"has the same meaning as {name}; send one of them"
 
 
 def sent_beside(filters: str) -> str:
-    """The refusal of a filter that was sent both by itself and in `filters`."""
+    """The refusal of a filter that was sent twice: by itself and in `filters`."""
     return f"is also sent outside {filters}; send it once"
 
 
 def no_such_field(key: str, near: str | None) -> str:
-    """The refusal of a key of `filter_keys` that is not a field."""
+    """The refusal of a name in `filter_keys` that is not the name of a field."""
     ending = f"; did you mean {quoted(near)}?" if near else ""
     return f"there is no field {quoted(key)}{ending}"
 
@@ -136,23 +136,23 @@ FETCH_CONTENT_OVER_REST = "the content is not sent over MCP; fetch it over REST"
 
 
 def result_cannot_be_sent(reason: str) -> str:
-    """The message if a view ran, but its result cannot be serialised; `reason` may be empty."""
+    """The message if a view ran, but its result cannot be serialised. `reason` may be empty."""
     why = f" ({reason})" if reason else ""
     return f"it ran, but its result cannot be sent{why}; check what it did before you call it again"
 
 
 def fetch_rest_over_rest(most: int) -> str:
-    """The note of a text that was cut."""
+    """The note after a text that was cut because it was too long."""
     return f"only the first {most:,} characters; fetch the rest over REST"
 
 
 def view_answered(status: int) -> str:
-    """The message of a view that failed."""
+    """The message if a view failed with this status."""
     return f"the view answered {status}"
 
 
 def api_answered(status: int) -> str:
-    """The message of a view that refused without a message of its own."""
+    """The message if a view refused a call without giving a reason."""
     return f"the API answered {status}"
 
 
@@ -168,12 +168,14 @@ LOOK_AT_IT_FIRST = "Read the row as it is now before you try again."
 
 
 def no_such_row(kind: str, keys: Iterable[str]) -> str:
-    """The message for keys without a row."""
+    """The message if no rows have these keys."""
     return f"no {kind} {', '.join(keys)}"
 
 
 def existing_rows(rows: Iterable[str], more: str) -> str:
-    """A sentence with the existing rows; `more`: the tool that lists them, if these are not all."""
+    """A sentence with the existing rows. `more` is the tool that lists all rows; empty if these are
+    all.
+    """
     named = ", ".join(rows)
     if not named:
         return "none exist that you can list"
@@ -181,18 +183,18 @@ def existing_rows(rows: Iterable[str], more: str) -> str:
 
 
 def create_with(tool: str) -> str:
-    """A sentence with the tool that creates such a row."""
+    """The advice to create the missing row with this tool."""
     return f"create one with {tool}"
 
 
 def list_with(tool: str) -> str:
-    """A sentence with the tool that lists the rows."""
+    """The message if a row does not exist or is not visible, with the tool that lists rows."""
     return f"It does not exist, or you may not see it; {tool} lists what you can see."
 
 
 def wait(pause: str | None) -> str:
-    """The advice to wait, for seconds or until a date, after too many calls or for another
-    reason.
+    """The advice to wait. `pause` is a number of seconds, a date, or None if the time is not
+    known.
     """
     if not pause:
         return "Wait before you try again."
@@ -215,7 +217,7 @@ OTHERS_TOO = "Other records were deleted or changed too."
 
 
 def rows_of_kind(plural: str, names: Sequence[str], count: int) -> str:
-    """Rows of one kind that the caller can list, some of them by name."""
+    """Some rows of one kind by name, and the number of the others."""
     if not names:
         return f"{plural} ({count})"
     more = f" and {count - len(names)} more" if count > len(names) else ""
@@ -223,8 +225,8 @@ def rows_of_kind(plural: str, names: Sequence[str], count: int) -> str:
 
 
 def blocked_by(kinds: Iterable[str], *, has_others: bool, is_direct: bool, is_undone: bool) -> str:
-    """The refusal of a delete because of other rows, with those that the caller can list,
-    by kind.
+    """The refusal of a delete because other rows refer to the row. `kinds` has the rows that the
+    caller can list, by kind.
     """
     rows = [*kinds]
     ending = "; delete or change them first" if rows else ""
@@ -253,8 +255,8 @@ def audit_line(
     request_id: object,
     x_request_id: str | None,
 ) -> str:
-    """One line about a call that writes. Keys and ids are written as Python literals, so that none
-    of them can begin a new line.
+    """One log line about a call that writes. Keys and ids are written as Python literals, so that a
+    line feed in a value cannot begin a new line.
     """
     reasons = f" ({', '.join(codes)})" if codes else ""
     who = "anonymous" if user is None else f"user {user!r}"
@@ -308,9 +310,7 @@ CORRECT_THE_LINE = "Correct that line. Until then, all other tools are published
 
 
 def own_tools_left_out(what: str, why: str, place: str) -> str:
-    """The message for a module of tools that cannot be imported, or a tool in it that cannot be
-    published.
-    """
+    """The message if a module of the project's own tools, or one tool in it, is left out."""
     return f"{what} is left out: {why} ({place})"
 
 
@@ -320,9 +320,7 @@ def tools_cannot_be_compiled(error: Exception) -> str:
 
 
 def argument_not_offered(name: str, published: str, tools: str) -> str:
-    """The message for tools that have an argument of their own with the name of a protocol
-    argument.
-    """
+    """The message if an argument of some tools has the same name as a protocol argument."""
     return (
         f"The protocol argument {name!r} is not offered where the host has an argument"
         f" {published!r}: on {tools}."
@@ -330,7 +328,7 @@ def argument_not_offered(name: str, published: str, tools: str) -> str:
 
 
 def rename_argument(name: str) -> str:
-    """The hint how to rename the protocol argument."""
+    """The hint that shows the setting which renames the protocol argument."""
     renamed = f"{{{name!r}: 'mcp_{name}'}}"
     return f"To have both, rename the former: TOOLBOOTH['ARGUMENTS'] = {renamed}."
 
@@ -341,13 +339,13 @@ WHOLE_OR_BY_FIELD = "pass either one dict of arguments or keyword arguments"
 
 
 def not_a_views_tool(name: str, near: str | None) -> str:
-    """The message of `unread_fields` for a tool that is not a view's."""
+    """The message of `unread_fields` if no view has a tool of this name."""
     ending = f"; {near!r} may be meant" if near else ""
     return f"no view has a tool {name!r}{ending}"
 
 
 def action_failed(tool: str, text: str) -> str:
-    """The message of `unread_fields` for an action that was refused or failed."""
+    """The message of `unread_fields` if the call was refused or failed."""
     return f"{tool!r} was refused or failed, so its fields may not all have been read: {text}"
 
 
@@ -357,7 +355,7 @@ def tools_not_listed(status: int, words: str) -> str:
 
 
 def no_endpoint(line: str) -> str:
-    """The message for a project that does not include our URLs."""
+    """The message if the project does not include the URLs of Toolbooth."""
     return f"the project has no MCP endpoint; add {line} to its urlpatterns"
 
 
@@ -370,19 +368,19 @@ _MOST_CHANGES = 3
 
 
 def warm_file_not_read(error: OSError) -> str:
-    """The message for a file that exists but cannot be read."""
+    """The reason if the file exists but cannot be read."""
     return f"it cannot be read: {error.strerror or error}"
 
 
 def written_for_other(part: str, changed: Sequence[str]) -> str:
-    """The reason if the project has changed since the file was written."""
+    """The reason if the file was written for another state of the project."""
     more = len(changed) - _MOST_CHANGES
     names = ", ".join(changed[:_MOST_CHANGES]) + (f" and {more} more" if more > 0 else "")
     return f"it was written with different {part}: {names}"
 
 
 def listed_otherwise(tool: str) -> str:
-    """The reason if a tool in the file differs from the project's."""
+    """The reason if the file describes a tool differently than the project does now."""
     return f"its entry for {tool} is out of date"
 
 

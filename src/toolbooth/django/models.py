@@ -8,11 +8,11 @@ from django.db import models as untyped_models
 from django.db.models import Model
 
 models: Any = untyped_models
-"""Django's fields, as Any because their generic types are of no use here."""
+"""Django's model fields. Annotated as Any, because their generic types are of no use here."""
 
 
 class UsedKey(Model):
-    """One idempotency key, used by one caller for one tool, and the receipt of that write.
+    """An idempotency key that one caller has used for one tool, with the receipt of that write.
 
     The row is inserted in the transaction of the write, before it. So no other transaction sees it
     without its receipt, and a write that is rolled back takes the row along.

@@ -28,7 +28,7 @@ logger = logging.getLogger("toolbooth.django")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Broken:
-    """A module, or one tool in it, that is not published because of a mistake in its code."""
+    """A module or a tool that is not published because of a mistake in its code."""
 
     what: str
     """The module or the tool."""
@@ -44,7 +44,7 @@ class Broken:
 
 @dataclass(frozen=True, slots=True)
 class OwnTools:
-    """The tools that can be published, and those that cannot."""
+    """The tools that can be published, and the modules and tools that cannot."""
 
     tools: tuple[decorators.HandWritten, ...]
     broken: tuple[Broken, ...]
@@ -55,7 +55,7 @@ def own_tools() -> OwnTools:
     broken = list(_import_modules())
     tools: list[decorators.HandWritten] = []
     owners: dict[str, Any] = {}
-    # Not only the tools of `mcp_tools` modules: a decorated function in any imported module counts.
+    # Decorated functions count in any imported module, not only in `mcp_tools` modules.
     for tool in decorators.declared.values():
         mistake = _mistake_in_name(tool, owners)
         if mistake is None:
@@ -84,18 +84,18 @@ def _import_modules() -> Iterator[Broken]:
 
 
 def _forget(module: str) -> None:
-    """Remove the tools that a module declared before it failed: all of its tools are published, or
-    none.
+    """Remove the tools that a module declared before it failed. This way, either all tools of a
+    module are published, or none.
     """
     for path in [path for path in decorators.declared if path.startswith(f"{module}.")]:
         del decorators.declared[path]
 
 
 def _place_of(error: Exception, module: str) -> tuple[str, int]:
-    """Return the file and the line in the module, or in a module below it, where the error was
-    raised.
+    """Return the file and the line where the error was raised. Only frames in the module, or in a
+    module below it, are considered.
     """
-    # The module has not run, so no frame of the traceback is inside of it.
+    # After a SyntaxError no frame of the traceback is in the module, because it has not run.
     if isinstance(error, SyntaxError) and error.filename:
         return error.filename, error.lineno or 1
     file, line = module, 1
@@ -113,8 +113,8 @@ def _words(error: Exception) -> str:
 
 
 def _names_of(tool: decorators.HandWritten) -> dict[str, Any]:
-    """Return the names that a tool uses, each with its owner: its own name, and its dispatcher's,
-    which the other actions of that class share.
+    """Return the names that a tool uses, each with its owner. The tool owns its own name. Its
+    dispatcher owns the name of the dispatcher, which all of its actions share.
     """
     names: dict[str, Any] = {tool.contract.name: tool}
     if tool.dispatcher is not None:
@@ -123,7 +123,7 @@ def _names_of(tool: decorators.HandWritten) -> dict[str, Any]:
 
 
 def _mistake_in_name(tool: decorators.HandWritten, owners: dict[str, Any]) -> str | None:
-    """Return the reason why a tool cannot be published under its name; None if it can."""
+    """Return the reason why a tool cannot be published under its name, or None if it can be."""
     for name, owner in _names_of(tool).items():
         if not TOOL_NAME.fullmatch(name):
             return not_a_tool_name(name)
@@ -133,7 +133,7 @@ def _mistake_in_name(tool: decorators.HandWritten, owners: dict[str, Any]) -> st
 
 
 def _broken_tool(tool: decorators.HandWritten, mistake: str) -> Broken:
-    # The wrapper's own code is in `decorators.py`, which is of no use to an author.
+    # Unwrapped, because the code of the wrapper is in `decorators.py`, and authors need their own.
     function: Any = inspect.unwrap(tool.function)
     code = getattr(function, "__code__", None)
     file = function.__module__ if code is None else code.co_filename

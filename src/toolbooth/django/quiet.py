@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def quiet(*loggers: str) -> Generator[None]:
-    """Disable these loggers while this is open."""
+    """Disable these loggers inside a `with` block."""
     found = [logging.getLogger(name) for name in loggers]
     before = [each.disabled for each in found]
     for each in found:

@@ -27,12 +27,14 @@ class Record:
 
 
 class _Walked(str):
-    """A key from a walk over all keys. To read it again does not count as reading it by name."""
+    """A key that was yielded by a walk over all keys. If it is used to read a field, that does not
+    count as reading the field by name.
+    """
 
 
 class _Name(str):
-    """A key of the data. It notes when it is found by its name, also by C code that does not call
-    the methods of the dict.
+    """A key of the data. It records when a lookup finds it by name. This also works for C code that
+    does not call the methods of the dict.
     """
 
     record: Record
@@ -44,12 +46,13 @@ class _Name(str):
             self.record.names.add(str(self))
         return is_same
 
-    # A class with its own `__eq__` has no hash in Python, unless it is set.
+    # Python removes `__hash__` from a class that defines `__eq__`.
     __hash__ = str.__hash__
 
 
 class _Reads(dict[Any, Any]):
-    """Notes each field that is read by its name, sent or not, and each walk over all of them.
+    """Records each field that is read by its name, even if it was not sent, and each walk over all
+    fields.
 
     `dict(data)`, `{**data}` and `data | other` walk over the keys, because this subclass has its
     own `__iter__`.
@@ -62,7 +65,9 @@ class _Reads(dict[Any, Any]):
             self.record.names.add(name)
 
     def _whole(self) -> dict[Any, Any]:
-        """Return a copy. A plain `items()` would be that of form data."""
+        """Return a copy as a plain dict, and record that the data was read as a whole. Form data
+        overrides `items`, so this calls the method of dict.
+        """
         self.record.is_whole = True
         return {_Walked(name): each for name, each in dict[Any, Any].items(self)}
 
@@ -125,7 +130,7 @@ class _Reads(dict[Any, Any]):
 
 
 class _ReadForm(_Reads, QueryDict):
-    """Notes the fields that are read from form data."""
+    """Form data that records the fields that are read from it."""
 
     def items(self) -> Any:
         # It walks over the keys of this object, so `__iter__` above has noted the read.
@@ -167,7 +172,9 @@ def _name(text: str, record: Record) -> _Name:
 
 
 def _recorded(data: Any, record: Record) -> Any:
-    """Return the data of a request as an object that notes reads; a list is read as a whole."""
+    """Return the data of a request as an object that records reads. A list counts as read as a
+    whole.
+    """
     if isinstance(data, QueryDict):
         form: Any = _ReadForm(mutable=True)
         form.record = record
@@ -190,7 +197,9 @@ _body: Any = HttpRequest.body
 
 
 def _recorded_parse(self: Any) -> Any:
-    """Replaces `Request._parse`, for the requests of views that the gateway runs."""
+    """Replaces `Request._parse` in requests that the gateway makes, so that their data records
+    reads.
+    """
     record = _recording.get()
     if record is None or not isinstance(self._request, RunningRequest):
         return _parse(self)
@@ -201,7 +210,7 @@ def _recorded_parse(self: Any) -> Any:
 
 
 def _recorded_body(self: Any) -> Any:
-    """Replaces `HttpRequest.body`: to read the bytes is to read all of the data."""
+    """Replaces `HttpRequest.body`. Reading the bytes counts as reading the data as a whole."""
     record = _recording.get()
     if record is not None:
         record.is_whole = True
@@ -210,15 +219,15 @@ def _recorded_body(self: Any) -> Any:
 
 @contextmanager
 def recording() -> Generator[Record]:
-    """While this is open, the data of requests that the gateway makes is recorded."""
+    """Inside a `with` block, record which fields are read in requests that the gateway makes."""
     record = Record()
     token = _recording.set(record)
     try:
         with (
             # A patch affects all threads. `_recording` limits it to the calls inside this block.
             patch.object(Request, "_parse", _recorded_parse),
-            # On the gateway's own class of requests, so that the endpoint's request is read as
-            # usual.
+            # The gateway's own class of requests is patched, so that reads of the endpoint's
+            # request are not recorded.
             patch.object(RunningRequest, "body", property(_recorded_body), create=True),
         ):
             yield record

@@ -23,7 +23,7 @@ _QUANTIFIERS = frozenset("*+?{")
 
 
 def resolve(resolver: URLResolver, path: str) -> ResolverMatch:
-    """Return what `resolver.resolve(path)` returns. Raises Resolver404 as Django does."""
+    """Return the same match as `resolver.resolve(path)`. Raises Resolver404 as Django does."""
     if not _is_stock(resolver, URLResolver, "resolve"):
         return resolver.resolve(path)
     language = get_language()
@@ -53,7 +53,7 @@ class _Match(ResolverMatch):
 
 
 class _Include:
-    """The patterns of one URLconf or include, in place of Django's resolver of them."""
+    """The patterns of one URLconf or include. Used instead of Django's resolver."""
 
     def __init__(self, resolver: URLResolver) -> None:
         self._resolver = resolver
@@ -61,11 +61,11 @@ class _Include:
 
     @property
     def pattern(self) -> Any:
-        """The pattern of the include, from which Django makes the route of a match."""
+        """The pattern of the include. Django uses it for the `route` of a match."""
         return self._resolver.pattern
 
     def resolve(self, path: str) -> Any:
-        """Return the match for a path, from Django's own code. Raises Resolver404."""
+        """Return the match for a path, made by Django's own code. Raises Resolver404."""
         patterns: Any = self._resolver.url_patterns
         if type(patterns) not in (list, tuple):
             return self._resolver.resolve(path)
@@ -80,11 +80,11 @@ class _Include:
 
 
 class _Narrowed(URLResolver):
-    """Django's resolver for one path: it has been matched, and has only the patterns that may match
-    the rest.
+    """Django's resolver, for one path that its own pattern has matched. It contains only the
+    patterns that may match the rest of the path.
     """
 
-    # Not Django's own, which makes a context variable for each resolver.
+    # Does not call Django's `__init__`, which makes a context variable for each resolver.
     def __init__(self, of: Any, match: Any, candidates: list[Any]) -> None:
         self.pattern: Any = _Matched(match)
         self.url_patterns: Any = candidates
@@ -94,18 +94,18 @@ class _Narrowed(URLResolver):
 
 
 class _Matched:
-    """A pattern that has been matched, so that its converters run once."""
+    """Replaces a pattern that has already matched, so that its converters do not run again."""
 
     def __init__(self, match: Any) -> None:
         self._found = match
 
     def match(self, _path: str) -> Any:
-        """Return the match."""
+        """Return the match that was found before."""
         return self._found
 
 
 class _Index:
-    """Patterns by the text that a path must begin with to match them."""
+    """Patterns, grouped by the text that a path must begin with to match them."""
 
     def __init__(self, patterns: Sequence[Any]) -> None:
         self._patterns = list(patterns)
@@ -116,11 +116,13 @@ class _Index:
         self._lengths = sorted({len(each) for each in self._by_prefix})
 
     def is_of(self, patterns: Sequence[Any]) -> bool:
-        """Whether these are still the patterns. A project may add some while it runs."""
+        """Return True if the index was made from these patterns. A project may add patterns at
+        runtime.
+        """
         return self._patterns == (patterns if type(patterns) is list else list(patterns))
 
     def candidates(self, path: str) -> list[Any]:
-        """Return the patterns that may match a path, in their own order."""
+        """Return the patterns that may match a path, in the order of the URLconf."""
         places: list[int] = []
         for length in self._lengths:
             if length > len(path):
@@ -140,13 +142,15 @@ def _entry(pattern: Any) -> Any:
 
 
 def _is_stock(value: Any, of: type[Any], method: str) -> bool:
-    """Whether a value has Django's own method, and not one of a subclass or of its own."""
+    """Return True if the value uses Django's own method, and neither a subclass nor the object
+    itself overrides it.
+    """
     return type(value) is of and method not in vars(value)
 
 
 def _prefix(pattern: Any) -> str:
-    """Return the text that every path begins with that a pattern matches. Empty if that cannot be
-    proven: for classes of a project, for prefixes and routes that depend on the language, and for
+    """Return a text that every path begins with if the pattern matches it. Return empty text if no
+    such text is certain: for custom classes, for patterns that depend on the language, and for
     unusual regular expressions.
     """
     if not any(_is_stock(pattern, each, "resolve") for each in (URLPattern, URLResolver)):
@@ -168,11 +172,12 @@ def _prefix(pattern: Any) -> str:
 
 
 def literal_start(regex: re.Pattern[str]) -> str:
-    """Return text that is at the start of every path in which a regular expression is found. It may
-    be shorter than the longest such text.
+    """Return a text that every path begins with if the regular expression matches it. The text may
+    be shorter than possible.
     """
     text = regex.pattern
-    # Other flags give `^` and the letters another meaning. An alternative may begin differently.
+    # Other flags change the meaning of `^` and of letters. With `|`, another branch may begin
+    # differently.
     if regex.flags != re.UNICODE or not text.startswith("^") or "|" in text:
         return ""
     found: list[str] = []
@@ -184,7 +189,7 @@ def literal_start(regex: re.Pattern[str]) -> str:
         if not letter or not is_literal:
             break
         place += width
-        # What may be repeated may also be left out.
+        # A quantifier such as `*` may also allow the character to be left out.
         if text[place : place + 1] in _QUANTIFIERS:
             break
         found.append(letter)

@@ -35,13 +35,13 @@ _ids = count(1)
 
 
 def acting_as(user: Any) -> Agent:
-    """Return an agent of this user; with None, of an anonymous user."""
+    """Return an agent that acts as this user. With None, it acts as an anonymous user."""
     return Agent(user)
 
 
 def unread_fields(tool: str, arguments: Any = None, /, *, user: Any = None) -> UnreadFields:
-    """The fields of a tool that its action does not read when it is called with these arguments,
-    by this user; None: by an anonymous user.
+    """Return the fields of a tool that its action does not read in a call with these arguments by
+    this user. If `user` is None, the call is anonymous.
 
     The call is made and rolled back. Changes outside the databases are not undone.
 
@@ -73,8 +73,8 @@ class Agent:
             self._client.force_authenticate(user)
 
     def call(self, tool: str, arguments: Any = None, /, **fields: Any) -> WireResult:
-        """Call a tool with these fields; or with arguments as a client sends them: any JSON, or
-        bytes of JSON text.
+        """Call a tool with these keyword arguments. Or pass `arguments` as a client would send
+        them: any JSON value, or JSON text in bytes.
         """
         if arguments is not None and fields:
             raise TypeError(messages.WHOLE_OR_BY_FIELD)
@@ -85,7 +85,7 @@ class Agent:
         return _wire_result(*self._post("tools/call", params))
 
     def unread_fields(self, tool: str, arguments: Any = None, /, **fields: Any) -> UnreadFields:
-        """Return the fields of a tool that its action does not read in this call: see the function
+        """Return the fields of a tool that its action does not read in this call. See the function
         `unread_fields`.
         """
         known = catalogue().body_names
@@ -100,7 +100,7 @@ class Agent:
         return "unknown" if unread and record.is_whole else unread
 
     def tools(self) -> dict[str, Json]:
-        """Return the tools that the user is shown, by name, as `tools/list` has them."""
+        """Return the tools that `tools/list` returns for this user, by name."""
         found: dict[str, Json] = {}
         params: Json = {}
         while True:
@@ -139,7 +139,7 @@ class Agent:
 
 
 def endpoint_path() -> str:
-    """Return the path of the project's MCP endpoint. Raises LookupError."""
+    """Return the path of the project's MCP endpoint. Raises LookupError if there is none."""
     try:
         return reverse("toolbooth:mcp")
     except NoReverseMatch:
@@ -148,12 +148,16 @@ def endpoint_path() -> str:
 
 
 def path_info(path: str) -> str:
-    """Return a path without the prefix in FORCE_SCRIPT_NAME, which the URLconf does not see."""
+    """Return a path without the prefix in FORCE_SCRIPT_NAME. The URLconf does not contain this
+    prefix.
+    """
     return f"/{path.removeprefix(get_script_prefix())}"
 
 
 def _host() -> str:
-    """Return a host that the project accepts: the one of Django's own tests if possible."""
+    """Return a host that the project accepts. If possible, this is the host that Django's own tests
+    use.
+    """
     # In ALLOWED_HOSTS, `.example.com` means the domain and all of its subdomains.
     named = [each.removeprefix(".") for each in settings.ALLOWED_HOSTS if each != "*"]
     if "testserver" in named or "*" in settings.ALLOWED_HOSTS:

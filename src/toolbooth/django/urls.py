@@ -1,5 +1,5 @@
-"""`path("mcp", include("toolbooth.django.urls"))`: one endpoint, at /mcp and at /mcp/. If it is
-included at "mcp/", it is at /mcp/ only.
+"""`path("mcp", include("toolbooth.django.urls"))` serves one endpoint, at /mcp and at /mcp/. If you
+include it at "mcp/", the endpoint is at /mcp/ only.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from toolbooth.django.checks import check_installed
 
 
 class EndpointPattern(URLPattern):
-    """A pattern that also reports to `manage.py check` if the app is not installed."""
+    """A URL pattern that also makes `manage.py check` report if the app is not installed."""
 
     def check(self) -> list[CheckMessage]:
         """Return the messages of this pattern. Django calls this for each pattern of the

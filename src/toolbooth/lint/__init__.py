@@ -1,3 +1,3 @@
-"""Checks the tools in a `tools/list` for real clients. Each rule has dated evidence, and needs only
-the list.
+"""Checks the tools in a `tools/list` for problems with real clients. Each rule has dated
+evidence.
 """

@@ -1,4 +1,4 @@
-"""A listing goes in; it comes out with the mechanical fixes of its findings applied.
+"""Applies the mechanical fixes of a report to its listing.
 
 A fix may not add a finding: `prefixItems` with types that differ would become a union, which some
 clients misread. So each parameter gets the first of these forms in which nothing new is found:
@@ -27,14 +27,14 @@ from toolbooth.lint.rules import sizes
 from toolbooth.lint.schemas import as_dict, inlined, nodes
 
 Harm = tuple[str, str, Claim]
-"""A rule, a place, and a claim about one client."""
+"""A rule, a place in a schema, and a claim about one client."""
 
 _SIZES = {each.id for each in vars(sizes).values() if isinstance(each, Rule)}
 _PORTABLE_FORMS = (as_portable, as_portable_but_untyped, as_dict)
-"""The functions for the fix `as_portable` in the forms 0, 1 and 2."""
+"""The functions that replace the fix `as_portable` in the forms 0, 1 and 2."""
 _WORDS_ONLY, _AS_IT_WAS = 2, 3
 _STEPS_THAT_CHANGE = re.compile(r" \((?:anyOf|oneOf|allOf) \d+\)|(?<=\[)\d+(?=\])")
-"""A branch, or a position in an array: after a fix the same value may be in another one."""
+"""Steps of a path that a fix may change: a branch of a union, or an index in an array."""
 
 
 def apply_fixes(report: Report, rules: Mapping[str, Rule] = RULES) -> list[dict[str, Any]]:
@@ -43,14 +43,14 @@ def apply_fixes(report: Report, rules: Mapping[str, Rule] = RULES) -> list[dict[
     fixed = [_FixedTool(tool, report, of_one).entry() for tool in report.listing.tools]
     if not _adds_to_server(fixed, report, rules):
         return fixed
-    # Definitions that are written out can make the whole listing too large for a client: then the
+    # Writing out definitions can make the whole listing too large for a client. In this case, the
     # shorter form of each tool is used.
     pairs = zip(report.listing.tools, fixed, strict=True)
     return [min(tool.entry, entry, key=lambda each: len(str(each))) for tool, entry in pairs]
 
 
 def _adds_to_server(fixed: list[Json], report: Report, rules: Mapping[str, Rule]) -> bool:
-    """Whether a rule about all tools together has new findings."""
+    """Return True if the fixes add a finding to a rule about all tools together."""
     of_server = {name: rule for name, rule in rules.items() if rule.of_server}
     before = {(each.rule, claim) for each in report.findings for claim in each.claims}
     after = lint(fixed, server=report.listing.server, only=report.clients, rules=of_server)
@@ -58,7 +58,7 @@ def _adds_to_server(fixed: list[Json], report: Report, rules: Mapping[str, Rule]
 
 
 class _FixedTool:
-    """One tool, and the chosen form of its root and of each of its parameters."""
+    """One tool, with the form that is chosen for its root and for each parameter."""
 
     def __init__(self, tool: Tool, report: Report, rules: Mapping[str, Rule]) -> None:
         self.tool = tool
@@ -73,12 +73,13 @@ class _FixedTool:
         before = self._findings(self.tool.schema)
         if not any(self.rules[each.rule].fix for each in before):
             return self.tool.entry
-        # A finding in a definition applies at each place that refers to it. But the definition is
-        # only large or deep after it is written out there.
+        # A finding in a definition also counts at each place that refers to the definition.
+        # Findings about size are left out: they appear only because the definition is written out
+        # there.
         written_out = self._findings(inlined(self.tool.schema))
         known = harms(before) | harms(each for each in written_out if each.rule not in _SIZES)
-        # This ends: each round moves at least one part to its next form, and the last form is
-        # unchanged.
+        # The loop ends, because each round moves at least one part to its next form, and the last
+        # form is the original schema.
         while True:
             schema = self._composed()
             new = [each for each in self._findings(schema) if not harms([each]) <= known]
@@ -92,11 +93,11 @@ class _FixedTool:
         return lint(tools, server=server, only=clients, rules=self.rules).findings
 
     def _form(self, number: int) -> Any:
-        """Return the whole schema in one of the forms."""
+        """Return the whole schema in the form of this number."""
         if number not in self.forms:
             schema = self.tool.schema
-            # Twice: the portable form may have new findings, for which another fix changes the
-            # description.
+            # Repeated once, because the portable form may have new findings, which another fix adds
+            # to the description.
             for _ in range(2):
                 found = (self.rules[each.rule].fix for each in self._findings(schema))
                 fixes = dict.fromkeys(fix for fix in found if fix is not None)
@@ -129,8 +130,8 @@ class _FixedTool:
         return as_dict(self.tool.schema).get(key)
 
     def _retreat(self, new: Iterable[Finding]) -> None:
-        """Use the next form for each parameter that has a new finding; for the root if the finding
-        is not in a parameter, or if that parameter is unchanged already.
+        """Move each parameter that has a new finding to its next form. Move the root if a finding
+        is not in a parameter, or if no parameter can be moved.
         """
         properties = as_dict(as_dict(self._composed()).get("properties"))
         places = {next(filter(partial(_is_in, each.path), properties), None) for each in new}
@@ -146,7 +147,7 @@ class _FixedTool:
 
 
 def harms(findings: Iterable[Finding]) -> set[Harm]:
-    """Return the harms of the findings, by rule, place and client. A fix must not add any."""
+    """Return the rule, place and claim of each finding. A fix must not add to this set."""
     return {
         (each.rule, _STEPS_THAT_CHANGE.sub("", each.path), claim)
         for each in findings
@@ -155,6 +156,6 @@ def harms(findings: Iterable[Finding]) -> set[Harm]:
 
 
 def _is_in(path: str, name: str) -> bool:
-    """Whether the path of a finding is a parameter, or inside it."""
+    """Return True if the path of a finding is this parameter, or a place inside it."""
     parameter = path_text((name,))
     return path == parameter or path.startswith((f"{parameter}.", f"{parameter}[", f"{parameter} "))

@@ -1,4 +1,6 @@
-"""Lints a listing: finds the faults for real clients, and makes a matrix tool × client."""
+"""Lints a listing: finds the faults that affect real clients, and makes a matrix of tools and
+clients.
+"""
 
 from __future__ import annotations
 
@@ -24,12 +26,12 @@ from toolbooth.lint.rule import Fault, Rule
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """A fault, and the clients that it affects."""
+    """A fault, with the claims about the clients that it affects."""
 
     rule: str
     severity: Severity
     tool: str
-    """The name of the tool; empty for a fault of the server as a whole."""
+    """The name of the tool. Empty if the fault is about the whole server."""
     path: str
     message: str
     claims: tuple[Claim, ...]
@@ -37,7 +39,9 @@ class Finding:
 
     @property
     def effects(self) -> dict[str, Effect]:
-        """The effect on each client, by its id; the worst one for a client with several claims."""
+        """The effect on each client, by the id of the client. If there are several claims about a
+        client, the worst effect counts.
+        """
         found: dict[str, Effect] = {}
         # Sorted from the worst effect on, so that the first one counts.
         for claim in sorted(self.claims, key=lambda claim: EFFECTS.index(claim.effect)):
@@ -48,7 +52,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
-    """The findings in one listing, for the chosen clients."""
+    """The findings in one listing, for the clients that were chosen."""
 
     listing: Listing
     clients: tuple[str, ...]
@@ -58,7 +62,7 @@ class Report:
         return f"<Report of {len(self.listing.tools)} tools: {len(self.findings)} findings>"
 
     def at_least(self, severity: Severity) -> list[Finding]:
-        """Return the findings of this severity, and worse ones."""
+        """Return the findings with this severity or a worse one."""
         return [
             each
             for each in self.findings
@@ -67,8 +71,8 @@ class Report:
 
     @property
     def matrix(self) -> dict[str, dict[str, Effect]]:
-        """The worst effect on each client, for each tool that has one. The name "" is for the
-        server as a whole.
+        """For each tool with findings: the worst effect on each client. Findings about the whole
+        server have the name "".
         """
         rows: dict[str, dict[str, Effect]] = {}
         for finding in self.findings:
@@ -88,7 +92,8 @@ def lint(
     only: Collection[str] = (),
     rules: Mapping[str, Rule] = RULES,
 ) -> Report:
-    """Lint the tools of a `tools/list`, for the clients in `only` or for all.
+    """Lint the tools of a `tools/list` for the clients in `only`. If `only` is empty, lint for all
+    clients.
 
     Raises:
         Unlisted: there is no list of tools in it.

@@ -16,9 +16,9 @@ from importlib.resources import files
 from typing import Any, Literal
 
 Effect = Literal["refuses", "misreads", "drops", "advice"]
-"""The effect: the tool (or the whole request) is refused; calls go wrong, or the model is shown
-another schema than was published; a constraint is left out, so that calls may be refused; an
-improvement is possible.
+"""The effect of a fault on a client. "refuses": it refuses the tool or the whole request.
+"misreads": calls go wrong, or the model gets another schema than was published. "drops": it leaves
+out a constraint, so calls may be refused. "advice": nothing fails, but an improvement is possible.
 """
 Severity = Literal["error", "warning", "note"]
 
@@ -31,19 +31,19 @@ _SEVERITY: Mapping[Effect, Severity] = {
 }
 EFFECTS: tuple[Effect, ...] = tuple(_SEVERITY)
 ANY = "any"
-"""The client of claims about any model that reads the tools."""
+"""The id for claims about any model that reads the tools."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
-    """The place and the date of a report or a document."""
+    """A report or a document: its place and its date."""
 
     where: str
     on: date
 
     @property
     def url(self) -> str | None:
-        """The URL, if it has one."""
+        """The URL of the source. None if it has no URL."""
         # The short form of an issue, such as `owner/name#12`.
         if issue := re.fullmatch(r"([\w.-]+/[\w.-]+)#(\d+)", self.where):
             return f"https://github.com/{issue[1]}/issues/{issue[2]}"
@@ -52,8 +52,8 @@ class Source:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:
-    """The behaviour of one client at the findings of a rule, perhaps only for values past a bound
-    of that client.
+    """The effect that a rule's findings have on one client. It may apply only to values over a
+    limit of the client.
     """
 
     client: str
@@ -76,7 +76,7 @@ class Claim:
         return max(source.on for source in self.sources)
 
     def concerns(self, value: Any, server: str) -> bool:
-        """Whether a finding with this value affects this client."""
+        """Return True if a finding with this value affects the client."""
         if self.values:
             # For example, a client may delete `$defs` and leave other references alone.
             return value in self.values
@@ -92,25 +92,27 @@ class Claim:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Client:
-    """One client, or one way into it."""
+    """A client, or one of several ways to use it."""
 
     id: str
     title: str
     code: str
-    """Three letters, for the head of a column."""
+    """Three letters, for the heading of a column."""
     claims: tuple[Claim, ...]
 
 
 @cache
 def clients() -> Mapping[str, Client]:
-    """Return every client that there are claims about, by id."""
+    """Return all clients in clients.toml, by id."""
     text = files("toolbooth.lint").joinpath("clients.toml").read_text(encoding="utf-8")
     written = tomllib.loads(text)
     return {name: _client(name, written) for name in written}
 
 
 def claims_about(rule: str, chosen: Iterable[str] = ()) -> list[Claim]:
-    """Return the claims about a rule: of all clients, or of the chosen clients and of any model."""
+    """Return the claims about a rule, for all clients or for the chosen ones. Claims about any
+    model are always included.
+    """
     # Claims about any model also apply to the chosen clients, because each of them runs a model.
     wanted = {*chosen, ANY} if chosen else clients().keys()
     return [
@@ -123,14 +125,14 @@ def claims_about(rule: str, chosen: Iterable[str] = ()) -> list[Claim]:
 
 
 def worst(severities: Iterable[Severity]) -> Severity:
-    """Return the worst severity, by the order of SEVERITIES."""
+    """Return the worst of the severities."""
     return min(severities, key=SEVERITIES.index)
 
 
 def _client(name: str, written: Mapping[str, Any]) -> Client:
     entry = written[name]
-    # Claude Code, for example, extends the claims about Anthropic's API, which it sends the tools
-    # to.
+    # For example, Claude Code sends the tools to Anthropic's API, so the claims about that API
+    # apply to it too.
     entries: list[Any] = [
         *entry["claims"],
         *written.get(entry.get("extends"), {"claims": []})["claims"],

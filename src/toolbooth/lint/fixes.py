@@ -1,4 +1,4 @@
-"""Fixes schemas without an author: writes the portable form, and adds keywords to descriptions."""
+"""Fixes schemas automatically: writes the portable form, and adds constraints to descriptions."""
 
 from __future__ import annotations
 
@@ -31,29 +31,29 @@ PHRASES: Mapping[str, str] = {
 
 
 def as_portable(schema: Any) -> Json:
-    """Return the schema in the form that every client accepts: see `publish`."""
+    """Return the schema in the portable form, which every client accepts. See `publish`."""
     return portable(as_dict(schema))
 
 
 class _ButUntyped(Portable):
-    """Writes the portable form, in which a value that may be anything is left untyped.
+    """Writes the portable form, except that a value which may be anything has no type.
 
     Portable writes such a value as a union of all types: Claude Code reads it better, but Gemini
     refuses its objects, and llama.cpp reads all of it as text.
     """
 
     def write_union(self, options: list[Json]) -> Json:
-        """Return an empty schema for a union of all types."""
+        """Return an empty schema if the union has all types."""
         types = {option["type"] for option in options}
         is_plain = all(option.keys() <= {"type", "items"} for option in options)
         return {} if is_plain and types == _ANY_TYPES else super().write_union(options)
 
     def write_open_array(self, node: Json) -> Json:
-        """Return an array without adding items."""
+        """Return the array unchanged, without added `items`."""
         return node
 
     def write_typed(self, node: Json) -> Json:
-        """Return a typed schema without empty items."""
+        """Return a typed schema. Empty `items` are removed."""
         written = super().write_typed(node)
         if written["type"] == "array" and written.get("items") == {}:
             return {key: value for key, value in written.items() if key != "items"}
@@ -66,24 +66,24 @@ _ANY_TYPES = {"string", "number", "boolean", "object", "array"}
 
 
 def as_portable_but_untyped(schema: Any) -> Json:
-    """Return the portable form, with values that may be anything left untyped."""
+    """Return the portable form, except that a value which may be anything has no type."""
     return _BUT_UNTYPED.write(as_dict(schema))
 
 
 def in_words(choose: Callable[[SchemaNode], Mapping[str, bool]]) -> Callable[[Any], Json]:
-    """Return a fix that adds keywords to the description. `choose` returns those of a node, and
-    whether each is removed.
+    """Return a fix that adds keywords to descriptions. `choose` takes a node and returns its
+    keywords to add, with True for each keyword that is removed from the schema.
     """
 
     def fix(schema: Any) -> Json:
-        # The original must stay as it is: it is one of the forms among which `apply.py` chooses.
+        # A copy is changed, because `apply.py` may still choose the original.
         made = copy.deepcopy(as_dict(schema))
         # All nodes are collected first, because the changes below must not affect the walk.
         for node in list(nodes(made)):
             for key, remove in choose(node).items():
                 say(node.keywords, phrase(key, node.keywords[key]))
-                # A keyword that makes clients refuse the tool is removed. One that clients only
-                # drop stays, for those that enforce it.
+                # A keyword is removed if some clients refuse the tool because of it. If clients
+                # only ignore the keyword, it stays for other clients that enforce it.
                 if remove:
                     del node.keywords[key]
         return made
@@ -98,7 +98,7 @@ def say(keywords: Json, more: str) -> None:
 
 
 def phrase(key: str, value: Any) -> str:
-    """Return the phrase for a keyword."""
+    """Return the phrase for a keyword, such as "at least 1" for `minimum`."""
     return PHRASES[key].format(value_text(value))
 
 

@@ -1,4 +1,4 @@
-"""Reads the tools from a `tools/list`, in any of its usual forms."""
+"""Reads the tools from a `tools/list` response, in any of its usual forms."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ from toolbooth.jsonvalue import Json
 from toolbooth.lint.schemas import SchemaNode, as_dict, as_list, nodes
 
 BYTES_PER_TOKEN = 4
-"""A rule of thumb, because tokenizers differ."""
+"""A rough average, because tokenizers differ."""
 
 
 class Unlisted(ValueError):
-    """The value is not a list of tools. The message describes it."""
+    """Raised if a value contains no list of tools. The message describes the value."""
 
 
 # Without slots, because `cached_property` stores its value in `__dict__`.
 @dataclass(frozen=True, kw_only=True)
 class Tool:
-    """One tool as it is listed."""
+    """A tool as it is listed."""
 
     entry: Json = field(repr=False)
     name: str
 
     @cached_property
     def nodes(self) -> tuple[SchemaNode, ...]:
-        """Every schema in its `inputSchema`, the root first."""
+        """All schemas in the `inputSchema`, including those inside others. The root comes first."""
         return tuple(nodes(self.schema))
 
     @property
@@ -43,7 +43,7 @@ class Tool:
 
     @cached_property
     def parameters(self) -> tuple[SchemaNode, ...]:
-        """The arguments that the root lists."""
+        """The properties of the root: the arguments of the tool."""
         # `#/properties/name`: a slash inside the name itself is written `~1` in a pointer.
         return tuple(
             node for node in self.nodes if node.role == "property" and node.pointer.count("/") == 2
@@ -56,7 +56,7 @@ class Tool:
 
     @cached_property
     def size(self) -> int:
-        """The bytes of its compact JSON."""
+        """The size of the tool as compact JSON, in bytes."""
         return len(
             # JSON text may contain half a surrogate pair, such as "\ud800", which UTF-8 cannot
             # encode.
@@ -76,7 +76,7 @@ class Listing:
 
     tools: tuple[Tool, ...]
     server: str = ""
-    """The name of the server, which some clients put before the name of a tool; empty if it is not
+    """The name of the server. Some clients put it before the name of a tool. Empty if it is not
     known.
     """
 
@@ -86,7 +86,7 @@ class Listing:
 
 
 def listing(found: Any, server: str = "") -> Listing:
-    """Return the tools in a list of them, in the result of `tools/list`, or in the whole JSON-RPC
+    """Return the listing for a list of tools, for a `tools/list` result, or for a whole JSON-RPC
     reply.
 
     Raises:

@@ -1,4 +1,4 @@
-"""Writes a report as text: for a terminal, as JSON, as Markdown."""
+"""Writes a report: as text for a terminal, as JSON, or as Markdown."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ MOST_PATHS = 6
 MOST_ROWS = 40
 WHOLE = "(all tools)"
 _MARKUP = re.compile(r"[\\|`*_\[\]<>#]")
-"""Characters with a meaning in Markdown."""
+"""Characters that have a meaning in Markdown."""
 
 
 # --- shared ---
 
 
 def counts_text(findings: Iterable[Finding]) -> str:
-    """Return the number of findings of each severity: "2 errors, 1 warning"."""
+    """Return the number of findings of each severity, such as "2 errors, 1 warning"."""
     found = [each.severity for each in findings]
     counts = [(found.count(severity), severity) for severity in SEVERITIES]
     return ", ".join(_plural(count, severity) for count, severity in counts if count)
@@ -42,14 +42,16 @@ def _plural(count: int, word: str) -> str:
 
 
 def headline(report: Report) -> str:
-    """Return the name of the server, the number of its tools, and their tokens."""
+    """Return a line with the name of the server, the number of its tools, and their tokens."""
     listing = report.listing
     tools = "1 tool" if len(listing.tools) == 1 else f"{len(listing.tools):,} tools"
     return f"{listing.server or 'tools/list'}: {tools}, about {listing.tokens:,} tokens (bytes ÷ 4)"
 
 
 def _group(findings: Iterable[Finding]) -> Iterator[tuple[Finding, list[str]]]:
-    """Yield findings that differ only in the path as one, with all their paths."""
+    """Yield each finding with all of its paths. Findings that differ only in the path are
+    combined.
+    """
     groups: dict[Any, tuple[Finding, list[str]]] = {}
     for each in findings:
         key = (each.tool, each.rule, each.message, each.claims)
@@ -64,13 +66,13 @@ def _paths_text(paths: list[str]) -> str:
 
 
 def _concerned_clients(report: Report) -> list[str]:
-    """Return the clients with an effect in the matrix: its columns."""
+    """Return the clients that some finding affects. They are the columns of the matrix."""
     hurt_clients = set[str]().union(*report.matrix.values())
     return [name for name in report.clients if name in hurt_clients]
 
 
 def summary(finding: Finding) -> str:
-    """Return the message of a finding, and the clients that it affects."""
+    """Return the message of a finding, followed by the clients that it affects."""
     return "; ".join(part for part in (finding.message, hurt(finding.claims)) if part)
 
 
@@ -78,7 +80,9 @@ def summary(finding: Finding) -> str:
 
 
 def as_text(report: Report, *, width: int, paint: Paint, least: Severity) -> str:
-    """Return a text for people: findings by tool down to `least`, the matrix, the sum."""
+    """Return the report as text for a terminal: the findings by tool, the matrix, and a summary.
+    Findings below the severity `least` are left out.
+    """
     shown = report.at_least(least)
     lines = [
         paint(line, "title") for line in textwrap.wrap(_printable(headline(report)), width)
@@ -142,7 +146,7 @@ def _matrix_lines(report: Report, width: int, paint: Paint) -> Iterator[str]:
 
 
 def _printable(text: str) -> str:
-    """Return text from outside with its control characters escaped, for a terminal."""
+    """Return text from a server with its control characters escaped, for a terminal."""
     # The text comes from a server: control characters could change the terminal.
     if text.isprintable():
         return text
@@ -175,7 +179,7 @@ def _sum_lines(report: Report, hidden: int) -> Iterator[str]:
 
 
 def as_json(report: Report) -> Json:
-    """Return all parts of a report, for a program."""
+    """Return the whole report as JSON, for a program."""
     severities = [finding.severity for finding in report.findings]
     return {
         "server": report.listing.server,
@@ -208,7 +212,7 @@ def _named_rows(matrix: Mapping[str, Any]) -> Json:
 
 
 def as_markdown(report: Report) -> str:
-    """Return a page: the findings and the matrix as tables."""
+    """Return the report as Markdown, with the findings and the matrix as tables."""
     lines = [
         f"# {_in_cell(headline(report))}",
         "",
@@ -249,6 +253,6 @@ def _row(cells: list[str]) -> str:
 
 
 def _in_cell(text: str) -> str:
-    """Return text from outside with its Markdown characters escaped, for a table."""
+    """Return text from a server with its Markdown characters escaped, for a table."""
     # A line feed would end the row of the table.
     return _MARKUP.sub(r"\\\g<0>", _printable(" ".join(text.split())))

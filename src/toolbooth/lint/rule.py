@@ -1,5 +1,5 @@
-"""Defines a rule: a function over a tool (or over all of them) that yields faults, with its texts
-and its fix.
+"""Defines a rule: a function that takes one tool or the whole listing, and yields faults. A rule
+also has texts, and perhaps a fix.
 
 The first paragraph of its docstring describes the fault, the second the remedy. Its severity, the
 affected clients and the evidence are in clients.toml.
@@ -23,7 +23,7 @@ Fix = Callable[[Any], Json]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fault:
-    """One finding of a rule at one place. `value` is compared with a client's bound."""
+    """One finding of a rule at one place. `value` is compared with the limits of the clients."""
 
     message: str
     path: str = "$"
@@ -33,7 +33,7 @@ class Fault:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rule:
-    """One kind of fault in tools that some clients cannot handle."""
+    """A check for one kind of fault that some clients cannot handle."""
 
     id: str
     title: str
@@ -41,7 +41,7 @@ class Rule:
     check: Callable[[Any], Iterable[Fault]]
     fix: Fix | None
     of_server: bool
-    """Whether it checks all tools together."""
+    """Whether the rule checks all tools together, not one tool at a time."""
 
     @property
     def severity(self) -> Severity:
@@ -50,17 +50,17 @@ class Rule:
 
 
 def tool_rule(fix: Fix | None = None) -> Callable[[Callable[[Tool], Iterator[Fault]]], Rule]:
-    """Make a rule of a function over one tool."""
+    """Return a decorator that makes a rule of a function over one tool."""
     return lambda check: _rule(check, fix, of_server=False)
 
 
 def server_rule(check: Callable[[Listing], Iterator[Fault]]) -> Rule:
-    """Make a rule of a function over all tools of a server."""
+    """Make a rule from a function that checks all tools of a server."""
     return _rule(check, None, of_server=True)
 
 
 def _rule(check: Callable[[Any], Iterator[Fault]], fix: Fix | None, *, of_server: bool) -> Rule:
-    # The docstring is the only place for these texts: `--explain` and the documentation print them.
+    # `--explain` and the documentation print the docstring. The texts are in no other place.
     title, _, remedy = inspect.cleandoc(check.__doc__ or "").partition("\n\n")
     return Rule(
         # The id is written on a command line, as in `--ignore root-untyped`.
@@ -74,5 +74,5 @@ def _rule(check: Callable[[Any], Iterator[Fault]], fix: Fix | None, *, of_server
 
 
 def fault(node: SchemaNode, message: str, value: Any = None) -> Fault:
-    """Return a fault at a node."""
+    """Return a fault at the place of a node."""
     return Fault(message=message, path=node.path, value=value)

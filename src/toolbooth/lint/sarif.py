@@ -19,7 +19,7 @@ SERVER = "tools/list"
 
 
 def as_sarif(report: Report, *, version: str, least: Severity, uri: str | None = None) -> Json:
-    """Return the findings down to `least` as one run. Their severities are the levels of SARIF.
+    """Return a SARIF log with one run. Findings below the severity `least` are left out.
 
     `uri` is that of the linted file, if there is one. Without it, for example for a running server,
     the results have only logical locations: tool and path.

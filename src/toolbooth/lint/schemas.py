@@ -1,4 +1,4 @@
-"""Finds every schema inside a JSON Schema, with its role, the root first.
+"""Finds every schema inside a JSON Schema, with its role. The root comes first.
 
 References are not followed: a definition is visited where it is written. No code here assumes that
 the schema is valid, because the rules check that.
@@ -21,13 +21,13 @@ from toolbooth.jsonvalue import (
 )
 
 Role = Literal["root", "property", "items", "values", "option", "definition", "part"]
-"""`option`: one of several alternatives. `part`: describes only a part of a value (`allOf`, `not`,
-`if`).
+"""The role of a schema. An `option` is one of several alternatives. A `part` describes only a part
+of a value (`allOf`, `not`, `if`).
 """
 
 REFERENCES = ("$ref", "$dynamicRef")
 _MOST_INLINED = 50_000
-"""The most values in a schema whose references are replaced."""
+"""The most values that a schema may have after its references are replaced."""
 COMBINATORS = ("anyOf", "oneOf", "allOf", "not", "if", "then", "else")
 
 _ONE: dict[str, tuple[Role, str]] = {
@@ -72,11 +72,13 @@ _MAY_BE_BOOLEAN = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SchemaNode:
-    """One schema inside a schema. `path` is for people, `pointer` for programs."""
+    """One schema in a JSON Schema: the root, or one inside it. `path` is for people, `pointer` is
+    for programs.
+    """
 
     schema: Any
     keywords: Json
-    """The keywords of the schema; empty if it is a boolean, or not a schema."""
+    """The keywords of the schema. Empty if it is a boolean or invalid."""
     path: str
     pointer: str
     role: Role
@@ -85,30 +87,30 @@ class SchemaNode:
 
     @property
     def kind(self) -> str | None:
-        """The type, if there is only one."""
+        """The type of the value. None unless the schema has exactly one type."""
         written = self.keywords.get("type")
         return written if isinstance(written, str) else None
 
     @property
     def kinds(self) -> list[Any]:
-        """Every type that it declares."""
+        """All types that the schema declares."""
         written = self.keywords.get("type")
         return [written] if isinstance(written, str) else as_list(written)
 
     @property
     def text(self) -> str:
-        """The description; empty if there is none."""
+        """The description of the schema. Empty if there is none."""
         written = self.keywords.get("description")
         return written if isinstance(written, str) else ""
 
     @property
     def is_value(self) -> bool:
-        """Whether this schema describes a value of a call completely."""
+        """True if this schema describes a value of a call completely, not only in part."""
         return self.role != "part" and self.role != "root"
 
 
 def nodes(schema: Any) -> Iterator[SchemaNode]:
-    """Yield every node of a schema, in the order in which it is written."""
+    """Yield every node of a schema, in the order in which the schema is written."""
     # A stack instead of recursion, because a schema may be nested deeper than Python's limit.
     waiting = [
         SchemaNode(schema=schema, keywords=as_dict(schema), path="$", pointer="#", role="root")
@@ -136,8 +138,8 @@ def _below(node: SchemaNode) -> Iterator[SchemaNode]:
 
 
 def _refines(node: SchemaNode, key: str, option: Any) -> bool:
-    """Whether an alternative only adds to the schema around it, as in `anyOf: [{required: [a]},
-    {required: [b]}]`.
+    """Return True if an alternative only adds to the schema around it, as in `anyOf: [{required:
+    [a]}, {required: [b]}]`.
     """
     typed = node.keywords.keys() & {"type", "properties"}
     return (
@@ -178,8 +180,8 @@ def _child(
 
 
 def inlined(schema: Any) -> Any:
-    """Return a schema with each local `$ref` replaced by its definition, except inside the
-    definition itself. If the result would be too large, return the schema unchanged.
+    """Return a schema with each local `$ref` replaced by its definition. A recursive reference
+    stays. If the result would be too large, the schema is unchanged.
     """
     root = as_dict(schema)
     shared = {key: value for key, value in root.items() if key not in ("$defs", "definitions")}
@@ -190,7 +192,7 @@ def inlined(schema: Any) -> Any:
 
 
 class _TooLarge(Exception):
-    """Definitions that use each other many times: written out, they would fill the memory."""
+    """Raised if a schema would become too large, because definitions use each other many times."""
 
 
 def _inlined(value: Any, root: Json, inside: tuple[str, ...], visited: Iterator[int]) -> Any:
@@ -221,7 +223,7 @@ def _pointed_to(root: Json, target: str) -> Json:
 
 
 def outside_references(schema: Any) -> Iterator[tuple[SchemaNode, str]]:
-    """Yield every `$ref` to a file, a URL or another document, with its node."""
+    """Yield every `$ref` to a file, a URL or another document, with the node that contains it."""
     for node in nodes(schema):
         for key in REFERENCES:
             target = node.keywords.get(key)
@@ -230,20 +232,20 @@ def outside_references(schema: Any) -> Iterator[tuple[SchemaNode, str]]:
 
 
 def names_old_dialect(dialect: Any) -> bool:
-    """Whether a `$schema` names a draft other than 2020-12."""
+    """Return True if `$schema` names a draft other than 2020-12."""
     return dialect is not None and "2020-12" not in str(dialect)
 
 
 def escape_step(step: str) -> str:
-    """Return a key in the form of a JSON pointer."""
+    """Return a key, escaped for a JSON pointer."""
     return step.replace("~", "~0").replace("/", "~1")
 
 
 def as_dict(value: Any) -> Json:
-    """Return the value if it is an object, else an empty one."""
+    """Return the value if it is an object, else an empty object."""
     return value if is_object(value) else {}
 
 
 def as_list(value: Any) -> list[Any]:
-    """Return the value if it is an array, else an empty one."""
+    """Return the value if it is an array, else an empty array."""
     return value if is_array(value) else []

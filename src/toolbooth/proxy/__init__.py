@@ -1,1 +1,1 @@
-"""A proxy in front of an MCP server that somebody else wrote: every tool call is guarded."""
+"""A proxy in front of an MCP server that somebody else wrote. It guards every tool call."""

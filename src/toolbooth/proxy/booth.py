@@ -1,4 +1,6 @@
-"""The configuration file of a proxy, `booth.toml`: the servers, and the rules of each."""
+"""Reads the configuration file of a proxy, `booth.toml`. The file has the servers, and the rules of
+each server.
+"""
 
 from __future__ import annotations
 
@@ -16,12 +18,12 @@ _VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 
 
 class BoothError(ValueError):
-    """The file is wrong. The message has every mistake, one a line."""
+    """The configuration file is wrong. The message has one line for each mistake."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServerSettings:
-    """One server of the file."""
+    """The settings of one server in the configuration file."""
 
     name: str
     command: tuple[str, ...] = ()
@@ -33,8 +35,11 @@ class ServerSettings:
     rules: Rules = field(default_factory=Rules)
 
 
-def read_booth(text: str, environ: Mapping[str, str]) -> dict[str, ServerSettings]:
-    """The servers by name; `${NAME}` in `env` and `headers` is taken from `environ`.
+def read_booth(
+    text: str, environ: Mapping[str, str], *, starts: str | None = None
+) -> dict[str, ServerSettings]:
+    """The servers by name; `${NAME}` in `env` and `headers` is taken from `environ`. `starts`: only
+    this server needs its variables, the others keep `${NAME}`.
 
     Raises:
         BoothError: the file is not TOML, or has mistakes.
@@ -43,7 +48,7 @@ def read_booth(text: str, environ: Mapping[str, str]) -> dict[str, ServerSetting
         found = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise BoothError(messages.not_toml(error)) from None
-    reader = _Reader(environ)
+    reader = _Reader(environ, starts)
     reader.only_known("", found, ("servers",))
     servers = reader.table("servers", found.get("servers", {}))
     if not servers and not reader.mistakes:
@@ -55,10 +60,11 @@ def read_booth(text: str, environ: Mapping[str, str]) -> dict[str, ServerSetting
 
 
 class _Reader:
-    """Reads one file, and collects its mistakes."""
+    """Reads one configuration file and collects its mistakes."""
 
-    def __init__(self, environ: Mapping[str, str]) -> None:
+    def __init__(self, environ: Mapping[str, str], starts: str | None) -> None:
         self.environ = environ
+        self.starts = starts
         self.mistakes: list[str] = []
 
     def server(self, name: str, found: Any) -> ServerSettings:
@@ -66,14 +72,15 @@ class _Reader:
         table = self.table(where, found)
         self.only_known(where, table, _KEYS)
         command, url = self.words(f"{where}.command", table.get("command", [])), table.get("url")
+        expand = self.starts in (None, name)
         if bool(command) == bool(url):
             self.mistakes.append(messages.command_or_url(where))
         return ServerSettings(
             name=name,
             command=command,
             url=self.text(f"{where}.url", url or ""),
-            env=self.texts(f"{where}.env", table.get("env", {}), expand=True),
-            headers=self.texts(f"{where}.headers", table.get("headers", {}), expand=True),
+            env=self.texts(f"{where}.env", table.get("env", {}), expand=expand),
+            headers=self.texts(f"{where}.headers", table.get("headers", {}), expand=expand),
             cwd=self.text(f"{where}.cwd", table.get("cwd", "")) or None,
             timeout=self.seconds(f"{where}.timeout", table.get("timeout", 300)),
             rules=self.rules(where, table),

@@ -16,31 +16,35 @@ logger = logging.getLogger("toolbooth.proxy")
 
 
 class Catalogue:
-    """Which tools there are, by the names that clients use."""
+    """The tools of a session, by the names that clients use."""
 
     def __init__(self, rules: Rules) -> None:
         self.rules = rules
         self.tools: dict[str, ProxiedTool] = {}
         self.is_known = False
-        """Whether some page was learned since the list last changed."""
+        """True if at least one page was read since the list last changed."""
         self._reported: set[tuple[str, str]] = set()
 
     def find(self, published: str) -> ProxiedTool | None:
-        """The tool that clients call by this name."""
+        """Return the tool with this published name. Return None if there is none."""
         return self.tools.get(published)
 
     def near(self, published: str) -> str | None:
-        """The name that may be meant."""
+        """Return the known name that is most similar to this one. Return None if no name is
+        similar.
+        """
         return near_name(published, list(self.tools))
 
     def forget(self) -> None:
-        """The list may have changed: learn it again before the next call."""
+        """Forget all tools, because the list may have changed. It is fetched again before the next
+        call.
+        """
         self.tools = {}
         self.is_known = False
 
     def learn(self, message: Message, *, is_first: bool) -> str | None:
-        """Learn one page, and return the result as clients see it; None if there is no list in it.
-        `is_first`: it is the first page, so tools that were learned before are gone.
+        """Store the tools of one page. Return the page as clients see it, or None if the result
+        contains no list. The first page replaces all tools that were stored before.
         """
         written = message.part("result")
         try:
@@ -81,7 +85,9 @@ class Catalogue:
         self._say(str(name), messages.LEFT_OUT, repr(name), why)
 
     def _say(self, name: str, words: str, *arguments: object) -> None:
-        """Log a sentence about a tool, once: the list is read again and again."""
+        """Log a sentence about a tool. Each sentence is logged only once, although the list is read
+        many times.
+        """
         if (name, words) not in self._reported:
             self._reported.add((name, words))
             logger.warning(words, *arguments)

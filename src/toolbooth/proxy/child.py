@@ -1,7 +1,8 @@
-"""An upstream server as a child process: messages as lines, and a new process when it ends.
+"""Runs an upstream server as a child process. Messages are lines. If the process ends, a new one is
+started.
 
-The child leads a process group of its own, because launchers such as `npx` start the server as a
-further process. The group is ended as a whole.
+The child leads its own process group, because launchers such as `npx` start the server as another
+process. All processes of the group are ended together.
 """
 
 from __future__ import annotations
@@ -21,33 +22,35 @@ from toolbooth.server.pipes import Lines
 logger = logging.getLogger("toolbooth.proxy")
 
 PAUSES = (1.0, 2.0, 5.0, 10.0, 30.0)
-"""Seconds before each further start."""
+"""Seconds before each restart, in order."""
 _RECOVERED = 60.0
-"""Seconds after which a child that runs is taken for a healthy one."""
+"""A child that runs for this number of seconds counts as healthy."""
 _MOST_UNREAD = 16 * 1024 * 1024
-"""Bytes that wait for a child that does not read its input."""
+"""The maximum number of bytes that may wait for a child that does not read its input."""
 _LAST_LINES = 0.5
-"""Seconds that the output of a child stays open after its end."""
+"""Seconds for which the output of a child is still read after the child has ended."""
 
 
 class Listener:
-    """Takes what a child does: the session's end of it."""
+    """Receives the events of a child. A session implements it."""
 
     def take(self, line: bytes) -> None:
-        """The child wrote a line."""
+        """Handle a line that the child wrote."""
 
     def too_long(self, head: bytes, tail: bytes) -> None:
-        """The child wrote a line of which only the two ends are there."""
+        """Handle a line that is too long. Only its beginning and its end are available."""
 
     def started(self) -> None:
-        """The child was started again."""
+        """Handle the restart of the child."""
 
     def ended(self, why: str, retry_after: float | None, down: str) -> None:
-        """The child has ended; it starts again after so many seconds, or never."""
+        """Handle the end of the child. It is restarted after `retry_after` seconds, or never if
+        that is None.
+        """
 
 
 class Child:
-    """One upstream server, from its first process to its last."""
+    """One upstream server. It may use several processes, one after the other."""
 
     def __init__(
         self,
@@ -91,11 +94,11 @@ class Child:
             process.pause()
 
     def write(self, body: bytes) -> bool:
-        """Write a message; False if the child does not run, or reads nothing."""
+        """Write a message. Return False if the child does not run or does not read its input."""
         return self.process is not None and self.process.write(body)
 
     def pause(self) -> None:
-        """Read nothing from the child until `resume`."""
+        """Stop reading from the child until `resume` is called."""
         self.is_paused = True
         if self.process is not None:
             self.process.pause()
@@ -106,7 +109,7 @@ class Child:
             self.process.resume()
 
     async def stop(self) -> None:
-        """End the child: close its input, then SIGTERM, then SIGKILL to its group."""
+        """End the child: close its input, then send SIGTERM to its group, then SIGKILL."""
         self.is_stopping = True
         if self._restart is not None:
             self._restart.cancel()
@@ -114,7 +117,9 @@ class Child:
             await self.process.end(self.grace)
 
     def gone(self, process: _Process, exit_code: int | None) -> None:
-        """A process of the child has ended."""
+        """Handle the end of a process. Start a new process later, unless the child is being
+        stopped.
+        """
         if process is not self.process:
             return
         self.process = None
@@ -182,7 +187,7 @@ class _Process(asyncio.SubprocessProtocol):
         self.lines.data_received(data)
 
     def pipe_connection_lost(self, fd: int, exc: Exception | None) -> None:
-        # A child may close its input and still answer what it has read.
+        # A child may close its input and still answer the messages that it has read.
         if fd == 1:
             self.lines.eof_received()
 
@@ -191,13 +196,15 @@ class _Process(asyncio.SubprocessProtocol):
         self._over_soon()
 
     def _output_ended(self) -> None:
-        """No message will come any more."""
+        """Note that no more messages will arrive."""
         self.has_output_ended = True
         self._over_soon()
 
     def _over_soon(self) -> None:
-        """The end is known when both have happened. The last lines may still be in the pipe,
-        another process of the group may keep it open, or the process may close only its output.
+        """End the process object when the process has exited and its output has ended. If only one
+        of the two has happened, wait a short time for the other: the last lines may still be in the
+        pipe, another process of the group may keep the pipe open, or the process may close only its
+        output.
         """
         if self.has_output_ended and self.exited.is_set():
             self._over()
@@ -208,14 +215,17 @@ class _Process(asyncio.SubprocessProtocol):
         if self.is_over:
             return
         self.is_over = True
-        # The rest of the group would keep running, and its pipes open.
+        # The other processes of the group would otherwise keep running, and would keep its pipes
+        # open.
         self._signal(signal.SIGKILL)
         exit_code = self.transport.get_returncode()
         self.transport.close()
         self.child.gone(self, exit_code)
 
     async def end(self, grace: float) -> None:
-        """Close the input, then signal the group, with some time in between."""
+        """Close the input of the process. If it does not exit in time, send SIGTERM and then
+        SIGKILL to its group.
+        """
         self.transport.get_pipe_transport(0).close()
         for number in (signal.SIGTERM, signal.SIGKILL):
             with suppress(TimeoutError):
@@ -234,6 +244,8 @@ class _Process(asyncio.SubprocessProtocol):
 
 
 def id_of_long_line(head: bytes, tail: bytes) -> int | None:
-    """The id of a message of which only the two ends are there."""
+    """Return the id of a message of which only the beginning and the end are known. Return None if
+    the id cannot be found.
+    """
     found = ids_at_ends(head, tail)
     return int(found[0]) if len(found) == 1 and found[0].isdigit() else None

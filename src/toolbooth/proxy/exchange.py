@@ -1,4 +1,4 @@
-"""One HTTP request of a client, and the messages that go back on it."""
+"""Represents one HTTP request of a client and the messages that are sent back on it."""
 
 from __future__ import annotations
 
@@ -14,22 +14,24 @@ from toolbooth.proxy.tool import ProxiedTool
 from toolbooth.server.revisions import STATELESS, ProtocolError, check_param_headers
 
 _MUCH = 1024 * 1024
-"""Bytes that wait for a client before its server is no longer read."""
+"""If more bytes than this wait for a client, its server is not read any more."""
 
 
 Kind = Literal["message", "last", "frame", "pause"]
-"""A message; the one that answers the request; a frame of the stream; the end of the stream for
-now, without an answer.
+"""The kinds of items: a message, the last message (which answers the request), a frame of the
+stream, and a pause (the stream ends for now, without an answer).
 """
 Item = tuple[bytes, Kind]
 
 
 class Outbox:
-    """Messages that wait for a client to take them."""
+    """A queue of messages for a client."""
 
     def __init__(self, slow: Callable[[bool], None]) -> None:
         self.slow = slow
-        """Called with whether more waits than should."""
+        """Called with True if too many bytes wait, and with False when the client has read enough
+        of them.
+        """
         self.items: deque[Item] = deque()
         self.size = 0
         self.is_slow = False
@@ -37,7 +39,7 @@ class Outbox:
         self._arrived = asyncio.Event()
 
     def put(self, body: bytes, kind: Kind = "message") -> None:
-        """Add a message, or something else for its stream."""
+        """Add a message or another item of the stream."""
         if self.is_closed:
             return
         self.items.append((body, kind))
@@ -48,7 +50,7 @@ class Outbox:
             self.slow(True)
 
     async def next(self) -> Item:
-        """The next item."""
+        """Return the next item. Wait until there is one."""
         while not self.items:
             self._arrived.clear()
             await self._arrived.wait()
@@ -60,7 +62,7 @@ class Outbox:
         return body, kind
 
     def close(self) -> None:
-        """The client takes nothing any more."""
+        """Drop all items, because the client does not read any more."""
         self.is_closed = True
         self.items.clear()
         if self.is_slow:
@@ -69,32 +71,36 @@ class Outbox:
 
 
 class Exchange(Outbox):
-    """One request with its answer."""
+    """One HTTP request and its answer."""
 
     def __init__(self, headers: Mapping[str, str], slow: Callable[[bool], None]) -> None:
         super().__init__(slow)
         self.headers = headers
         self.resume_id = ""
-        """With this id, the client can ask for the rest of its answer."""
+        """The client can send this id to request the rest of its answer."""
         self.is_suspended = False
 
     def streams(self) -> None:
-        """The server answers with a stream, so the client gets one, too."""
+        """Start a stream for the client, because the server answers with a stream."""
         self.put(b"")
 
     def primed(self, seconds: float | None) -> None:
-        """The server may close the stream and go on with the answer later. So may this side."""
+        """Send the client an id with which it can request the rest of the answer. The server has
+        sent such an id, so it may close its stream and continue the answer later.
+        """
         if not self.resume_id:
             self.resume_id = secrets.token_urlsafe(12)
             self.put(primer(self.resume_id, seconds), "frame")
 
     def suspended(self) -> None:
-        """The server has closed the stream, and goes on with the answer later."""
+        """Close the stream of the client for now. The server has closed its stream and will
+        continue the answer later.
+        """
         if self.resume_id:
             self.put(b"", "pause")
 
     def fault(self, tool: ProxiedTool, arguments: str | None) -> str | None:
-        """How the headers of a call contradict its arguments; None if they do not."""
+        """Return how the headers of a call contradict its arguments. Return None if they do not."""
         if not tool.shown_headers or self.headers.get("mcp-protocol-version") not in STATELESS:
             return None
         sent: Any = value_of(arguments)

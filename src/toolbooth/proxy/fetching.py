@@ -1,4 +1,4 @@
-"""Fetches the whole list of tools for the proxy itself, page by page."""
+"""Fetches the whole list of tools, page by page, when the proxy itself needs it."""
 
 from __future__ import annotations
 
@@ -11,15 +11,17 @@ from toolbooth.proxy.message import Message, json_text, value_of
 from toolbooth.server.revisions import CAPABILITIES_KEY, CLIENT_KEY, VERSION_KEY
 
 Ask = Callable[[str, str, Callable[[Message | None], None]], None]
-"""Sends a request of the proxy's own: method, params, and what takes the answer."""
+"""Sends a request of the proxy itself. Takes the method, the params, and a function for the
+answer.
+"""
 
 _MOST_PAGES = 1_000
 _REPEATED = (VERSION_KEY, CAPABILITIES_KEY, CLIENT_KEY)
-"""What the proxy repeats of a request's `_meta` in a request of its own."""
+"""The keys of a request's `_meta` that the proxy copies to its own requests."""
 
 
 class Fetching:
-    """At most one fetch at a time; calls that need the list wait for it."""
+    """Fetches the list once at a time. All calls that need the list wait for the same fetch."""
 
     def __init__(self, catalogue: Catalogue, ask: Ask) -> None:
         self.catalogue = catalogue
@@ -27,8 +29,8 @@ class Fetching:
         self.waiting: list[Callable[[bool], None]] = []
 
     def start(self, meta: Json, then: Callable[[bool], None]) -> None:
-        """Fetch the list, and call `then` with whether that was possible. `meta`: of the request
-        that needs it.
+        """Fetch the list. Then call `then` with True if the list was fetched, and with False
+        otherwise. `meta` is the `_meta` of the request that needs the list.
         """
         self.waiting.append(then)
         if len(self.waiting) == 1:

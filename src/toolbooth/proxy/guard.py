@@ -1,8 +1,9 @@
-"""One tool call of a client -> the arguments for the upstream server, or a refusal.
+"""Checks one tool call of a client. Returns the arguments for the upstream server, or raises a
+refusal.
 
-The boundary decides, with the contract that is compiled from the server's own schema. Only
-undeclared keys are treated otherwise: where a schema does not state whether there may be others,
-the policy may forward them. The result then names them.
+The boundary decides with the contract that is compiled from the server's own schema. Only
+undeclared keys are handled differently. If a schema does not state whether there may be undeclared
+keys, the policy may forward them. The result then lists these keys.
 """
 
 from __future__ import annotations
@@ -28,17 +29,17 @@ _KEY_CODES = ("unknown-key", "nested-wrapper")
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What becomes of a call that is not refused."""
+    """The decision about a call that is not refused."""
 
     rewritten: str | None
-    """The arguments as JSON; None if they are forwarded as they were sent."""
+    """The arguments as JSON. None means that they are forwarded as they were sent."""
     remarks: tuple[Remark, ...] = ()
     undeclared: tuple[JsonPath, ...] = ()
-    """Undeclared keys that are forwarded."""
+    """The paths of the undeclared keys that are forwarded."""
 
     @property
     def undeclared_names(self) -> list[str]:
-        """The undeclared keys, as a note names them."""
+        """Return the names of the undeclared keys for a note."""
         return [_name(path) for path in self.undeclared]
 
     @property
@@ -50,7 +51,8 @@ UNCHANGED = Verdict(None)
 
 
 def judge(tool: ProxiedTool, arguments: str | None, beside: list[Problem]) -> Verdict:
-    """The verdict on a call. `beside` has a problem for each key outside of the arguments.
+    """Return the verdict on a call. `beside` has one problem for each key that is sent outside of
+    the arguments.
 
     Raises:
         ToolInputError: the call is refused.
@@ -84,7 +86,7 @@ def _verdict(values: Any, remarks: list[Remark]) -> Verdict:
 
 
 def undeclared_paths(error: ToolInputError) -> list[str]:
-    """The undeclared keys for which a call is refused, as a report names them."""
+    """Return the names of the undeclared keys for which a call is refused. A report lists them."""
     return [_name(each.path) for each in error.problems if each.code in _KEY_CODES and each.path]
 
 
@@ -94,8 +96,8 @@ def undeclared_paths(error: ToolInputError) -> list[str]:
 def _without_undeclared(
     tool: ProxiedTool, contract: Contract, reading: Reading, refusal: ToolInputError
 ) -> Verdict | None:
-    """The verdict on a refused call if nothing is wrong with it but keys that the policy forwards;
-    None if it stays refused.
+    """Return the verdict on a refused call if its only faults are undeclared keys that the policy
+    forwards. Return None if the call stays refused.
     """
     paths = [each.path for each in refusal.problems if each.code in _KEY_CODES]
     if refusal.more or len(paths) != len(refusal.problems):
@@ -119,7 +121,8 @@ def _without_undeclared(
 
 def _is_forwarded(tool: ProxiedTool, contract: Contract, problem: Problem) -> bool:
     forms = list(_forms_at(contract.shape, problem.path[:-1]))
-    # A schema that forbids other keys itself is obeyed: its server would refuse the call.
+    # If the schema itself forbids undeclared keys, the call is refused. The server would refuse it
+    # too.
     if not forms or not all(form.is_silent for form in forms):
         return False
     return _may_forward(tool.policy, tool.read_only, contract, forms, problem)
@@ -136,13 +139,14 @@ def _may_forward(
         return True
     if policy == "strict" or not read_only or problem.code == "nested-wrapper":
         return False
-    # A declared name that is certainly meant would have no effect: that is a slip to correct.
+    # If the key is certainly a misspelt declared name, it would have no effect. So the caller has
+    # to correct it.
     names = names_of_tool(contract.shape)
     return all(respelt(str(problem.path[-1]), form, names) is None for form in forms)
 
 
 def _forms_at(shape: Shape, path: JsonPath) -> Iterator[ObjectShape]:
-    """Every form of the object at a path."""
+    """Yield every form that an object at this path may have."""
     if not path:
         yield from shape.objects
         return
@@ -164,7 +168,7 @@ def _below(shape: Shape, step: str | int) -> Iterator[Shape]:
 
 
 def _split(value: Any, paths: list[JsonPath]) -> tuple[Any, dict[JsonPath, Any]]:
-    """A value without what is at these paths, and what was there."""
+    """Return a copy of the value without the parts at these paths, and these parts by path."""
     taken: dict[JsonPath, Any] = {}
     for path in paths:
         kept, found = _taken_out(value, path)
@@ -174,8 +178,8 @@ def _split(value: Any, paths: list[JsonPath]) -> tuple[Any, dict[JsonPath, Any]]
 
 
 def _taken_out(value: Any, path: JsonPath) -> tuple[Any, list[Any]]:
-    """A copy of a value without what is at a path, and that in a list; nothing if it is not
-    there.
+    """Return a copy of the value without the part at this path, and a list with that part. If there
+    is no such part, return the value itself and an empty list.
     """
     step, *rest = path
     if is_object(value) and step in value:

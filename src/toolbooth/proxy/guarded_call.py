@@ -1,4 +1,6 @@
-"""A call of a client -> the verdict on it, and the changes with which it is written."""
+"""Judges a call of a client. Returns the verdict, and the changes to the message before it is
+written to the server.
+"""
 
 from __future__ import annotations
 
@@ -11,14 +13,16 @@ from toolbooth.server.envelope import beside
 
 
 def fault_of(pending: Pending, tool: ProxiedTool) -> str | None:
-    """How the headers of a call contradict it; None if they do not, or if there are none."""
+    """Return how the headers of a call contradict its arguments. Return None if there is no
+    contradiction or if there are no headers.
+    """
     if pending.about is None:
         return None
     return pending.about.fault(tool, pending.param("arguments"))
 
 
 def judge_call(pending: Pending, tool: ProxiedTool) -> Verdict:
-    """The verdict on a call. Raises ToolInputError."""
+    """Return the verdict on a call. Raises ToolInputError."""
     message = pending.message
     sent: Json = {**dict.fromkeys(message.params), "_meta": pending.meta}
     problems = beside(dict.fromkeys(message.spans), sent)
@@ -26,8 +30,8 @@ def judge_call(pending: Pending, tool: ProxiedTool) -> Verdict:
 
 
 def changed_params(message: Message, tool: ProxiedTool, verdict: Verdict) -> list[tuple[Span, str]]:
-    """The changes to the params of a call: none, unless its tool has another name here, or its
-    arguments were repaired or sent flat.
+    """Return the changes to the params of a call. There are changes if the tool has another name on
+    the server, or if its arguments were repaired or sent flat.
     """
     params = message.params
     changes: list[tuple[Span, str]] = []

@@ -1,4 +1,6 @@
-"""The headers of a request to an upstream server over HTTP. They are made new: none is copied."""
+"""Makes the headers of a request to an upstream server over HTTP. No header of the client is
+copied.
+"""
 
 from __future__ import annotations
 
@@ -13,12 +15,14 @@ from toolbooth.proxy.pending import Pending
 from toolbooth.server.revisions import VERSION_KEY
 
 _NAMED_BY = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
-"""The param that `Mcp-Name` repeats, by method."""
+"""The param whose value the header `Mcp-Name` repeats, by method."""
 _PLAIN = re.compile(r"[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?")
 
 
 def stateless_headers(body: bytes, pending: Pending) -> dict[str, str]:
-    """The headers of a stateless request, as it is sent: the server compares them with the body."""
+    """Return the headers of a stateless request. They are made from the body that is sent, because
+    the server compares both.
+    """
     message = wire.read(body)
     version = value_of(message.at(message.params.get("_meta"))).get(VERSION_KEY)
     found = {"mcp-protocol-version": str(version), "mcp-method": str(message.method)}
@@ -33,14 +37,14 @@ def stateless_headers(body: bytes, pending: Pending) -> dict[str, str]:
 
 
 def is_stateless(body: bytes) -> bool:
-    """Whether a request has its revision in `_meta`. Bytes are enough: this key has no other
-    meaning.
+    """Return True if a request has its revision in `_meta`. A search in the bytes is enough,
+    because this key has no other meaning.
     """
     return VERSION_KEY.encode() in body
 
 
 def param_headers(wanted: dict[tuple[str, ...], tuple[str, str]], arguments: Any) -> dict[str, str]:
-    """The `Mcp-Param-*` headers of the arguments."""
+    """Return the `Mcp-Param-*` headers for these arguments."""
     found: dict[str, str] = {}
     for path, (token, _) in wanted.items():
         value = arguments
@@ -54,7 +58,9 @@ def param_headers(wanted: dict[tuple[str, ...], tuple[str, str]], arguments: Any
 
 
 def header_value(text: str) -> str:
-    """Text as a header can carry it: others as `=?base64?...?=`."""
+    """Return text in a form that a header can contain. Text that needs it is encoded as
+    `=?base64?...?=`.
+    """
     is_encoded = text.startswith("=?base64?") and text.endswith("?=")
     if _PLAIN.fullmatch(text) and not is_encoded:
         return text

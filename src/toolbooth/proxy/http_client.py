@@ -1,7 +1,8 @@
-"""HTTP/1.1 to one server: connections are kept, and answers passed on as they come.
+"""Sends HTTP/1.1 requests to one server. Connections are kept open, and each part of an answer is
+passed on when it arrives.
 
-Written on `httptools`, because a general client spends more on one request than the guard on a
-call.
+This module uses `httptools` directly, because a general HTTP client takes more time for one request
+than the guard takes for a call.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ _MOST_IDLE = 16
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """The parts of a URL that a request needs."""
+    """The parts of a URL that are needed for a request."""
 
     host: str
     port: int
@@ -30,7 +31,9 @@ class Address:
 
     @classmethod
     def of(cls, url: str) -> Address:
-        """Raises ValueError if the URL has no host, or another scheme."""
+        """Return the address in a URL. Raises ValueError if the URL has no host or an unknown
+        scheme.
+        """
         found = urlsplit(url)
         if found.scheme not in ("http", "https") or not found.hostname:
             raise ValueError(url)
@@ -42,7 +45,7 @@ class Address:
 
 
 class Receiver(Protocol):
-    """Takes the answer to one request."""
+    """Receives the answer to one request."""
 
     def headers(self, status: int, headers: Mapping[str, str]) -> None: ...
     def data(self, data: bytes) -> None: ...
@@ -51,7 +54,7 @@ class Receiver(Protocol):
 
 
 class HttpClient:
-    """Connections to one address."""
+    """The connections to one address."""
 
     def __init__(self, address: Address) -> None:
         self.address = address
@@ -63,7 +66,7 @@ class HttpClient:
     def send(
         self, method: str, headers: Mapping[str, str], body: bytes, receiver: Receiver
     ) -> Exchange:
-        """Write a request, as soon as there is a connection for it."""
+        """Write a request on a free connection, or on a new one when it is open."""
         request = _request(self.address, method, headers, body)
         exchange = Exchange(receiver)
         while self.idle:
@@ -103,7 +106,7 @@ class HttpClient:
             connection.transport.resume_reading()
 
     def keep(self, connection: Connection) -> None:
-        """A connection is free for the next request."""
+        """Keep a connection for a later request. It is free now."""
         self.busy.discard(connection)
         if len(self.idle) < _MOST_IDLE:
             self.idle.append(connection)
@@ -118,7 +121,7 @@ class HttpClient:
 
 
 class Exchange:
-    """One request on its way."""
+    """One request that was sent."""
 
     def __init__(self, receiver: Receiver) -> None:
         self.receiver = receiver
@@ -126,14 +129,14 @@ class Exchange:
         self.is_cancelled = False
 
     def cancel(self) -> None:
-        """Close the stream of the answer, which cancels a stateless request."""
+        """Close the connection of the request. For a stateless request, this cancels the call."""
         self.is_cancelled = True
         if self.connection is not None:
             self.connection.transport.close()
 
 
 class Connection(asyncio.Protocol):
-    """One connection, with one request at a time."""
+    """One connection. It handles one request at a time."""
 
     transport: Any
 
@@ -176,7 +179,7 @@ class Connection(asyncio.Protocol):
         if exchange is not None and not exchange.is_cancelled:
             exchange.receiver.failed(why, was_written=True)
 
-    # --- what the parser finds ---
+    # --- callbacks of the parser ---
 
     def on_header(self, name: bytes, value: bytes) -> None:
         self.found[name.decode("latin-1").lower()] = value.decode("latin-1")

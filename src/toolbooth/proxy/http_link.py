@@ -1,8 +1,9 @@
-"""An upstream server over HTTP, as one session sees it: Streamable HTTP, in both eras.
+"""Connects one session to an upstream server over HTTP. It uses Streamable HTTP, with or without a
+handshake.
 
-A request of a handshake session carries the id that the server gave the session, and its messages
-may also come on a stream of their own. A stateless request is complete in itself, and is cancelled
-by closing its answer.
+A request of a handshake session has the session id that the server assigned. The server may also
+send messages of such a session on a separate stream. A stateless request needs no session, and is
+cancelled by closing its response.
 """
 
 from __future__ import annotations
@@ -28,12 +29,12 @@ logger = logging.getLogger("toolbooth.proxy")
 
 _ACCEPT = {"accept": "application/json, text/event-stream", "content-type": "application/json"}
 _RECONNECT = 1.0
-"""Seconds before a stream is opened again, unless the server asks for others."""
+"""Seconds before a stream is opened again. The server may set another time."""
 _MOST_RECONNECTS = 5
 
 
 class HttpLink:
-    """One session with a server at a URL."""
+    """One session with the server at a URL."""
 
     session: Session
 
@@ -47,7 +48,7 @@ class HttpLink:
         self.stream: Exchange | None = None
 
     async def start(self) -> None:
-        """Nothing is sent before the client does."""
+        """Do nothing. The first request of the client opens the connection."""
 
     async def stop(self) -> None:
         self.is_running = False
@@ -90,7 +91,7 @@ class HttpLink:
             self.send(body)
 
     def headers(self) -> dict[str, str]:
-        """The headers of a handshake session."""
+        """Return the headers of a handshake session."""
         found: dict[str, str] = {}
         if self.session_id is not None:
             found["mcp-session-id"] = self.session_id
@@ -101,14 +102,14 @@ class HttpLink:
     # --- the stream of the server's own messages ---
 
     def open_stream(self, last_id: bytes | None) -> None:
-        """Listen for messages that belong to no request, if the server offers that."""
+        """Open a stream for messages that belong to no request. The server may not offer one."""
         sent = {"accept": "text/event-stream", **self.headers(), **self.configured}
         if last_id is not None:
             sent["last-event-id"] = last_id.decode("latin-1")
         self.stream = self.client.send("GET", sent, b"", _Stream(self, None, last_id))
 
     def resume_answer(self, pending: Pending, last_id: bytes, seconds: float, left: int) -> None:
-        """Ask for the rest of an answer whose stream was closed, as the server intended."""
+        """Request the rest of an answer whose stream the server has closed on purpose."""
 
         def again() -> None:
             sent = {"accept": "text/event-stream", **self.headers(), **self.configured}
@@ -118,11 +119,11 @@ class HttpLink:
 
         asyncio.get_running_loop().call_later(seconds, again)
 
-    # --- what the answers contain ---
+    # --- messages in the answers ---
 
     def take(self, body: bytes, pending: Pending | None) -> None:
-        """A message of the server. One that answers a request may lack its id, if that could not be
-        read.
+        """Pass on a message of the server. If the message answers a request but has no id, because
+        the server could not read the id, the id is added.
         """
         if pending is not None and pending.method == "initialize":
             self._learn_version(body)
@@ -141,8 +142,8 @@ class HttpLink:
                 self.version = version
 
     def session_expired(self, pending: Pending) -> None:
-        """The server has forgotten the session: the request was not run, and a new session is made
-        for those to come.
+        """Handle a session that the server has forgotten. The request was not run. A new session is
+        made for later requests.
         """
         self.session.lost(pending, messages.SESSION_EXPIRED, was_written=False)
         if self.session_id is not None:
@@ -151,7 +152,7 @@ class HttpLink:
 
 
 class _Done:
-    """Takes an answer that nobody waits for."""
+    """Receives an answer that is not needed."""
 
     def __init__(self) -> None:
         self.event = asyncio.Event()
@@ -170,7 +171,7 @@ class _Done:
 
 
 class _Answer:
-    """Takes the answer to one request: one message as JSON, or several as a stream."""
+    """Receives the answer to one request: one message as JSON, or a stream of several messages."""
 
     def __init__(self, link: HttpLink, pending: Pending) -> None:
         self.link = link
@@ -240,7 +241,7 @@ class _Answer:
         elif self.status == 404 and link.session_id is not None:
             link.session_expired(pending)
             return
-        # Below 500 the server itself reports that it did not do what was asked.
+        # With a status below 500, the server itself reports that it did not handle the request.
         refused = 300 <= self.status < 500
         why = messages.http_status(self.status)
         link.session.lost(pending, why, was_written=not refused)
@@ -251,7 +252,9 @@ class _Answer:
 
 
 class _Stream:
-    """Takes a stream that was asked for by GET: the server's own, or the rest of an answer."""
+    """Receives a stream that was requested with GET: the server's own stream, or the rest of an
+    answer.
+    """
 
     def __init__(
         self, link: HttpLink, pending: Pending | None, last_id: bytes | None, left: int = 0
@@ -281,7 +284,7 @@ class _Stream:
         link, pending = self.link, self.pending
         if pending is not None:
             self._ask_again(pending)
-        # A status of 405 means that the server offers no such stream.
+        # With a status of 405, the server offers no such stream.
         elif self.events is not None and link.is_running and link.session_id is not None:
             loop = asyncio.get_running_loop()
             loop.call_later(self.seconds, self._open_again, link.session_id)

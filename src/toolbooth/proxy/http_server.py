@@ -1,7 +1,7 @@
-"""The proxy over HTTP: one ASGI application for clients of both eras.
+"""Serves the proxy over HTTP, as one ASGI application for clients with and without a handshake.
 
-A client with a handshake gets a session id of the proxy's own. Requests of the stateless revisions
-share a session with those that carry the same credential, and nobody else's.
+A client with a handshake gets a session id from the proxy. Stateless requests share a session only
+with requests that have the same credential.
 """
 
 from __future__ import annotations
@@ -50,13 +50,13 @@ _METHODS = ("POST", "GET", "DELETE")
 _PING = b": ping\r\n\r\n"
 _PING_SECONDS = 15.0
 _SOON = 0.05
-"""Seconds before anyone looks whether the client is still there."""
+"""Seconds before the proxy starts to check if the client is still connected."""
 _RETRY_AFTER = 5
 _END: Json = {"type": "http.response.body", "body": b""}
 
 
 class HttpProxy:
-    """The application."""
+    """The ASGI application of the proxy."""
 
     def __init__(
         self,
@@ -163,7 +163,9 @@ class HttpProxy:
         await self._request(session, message, headers, receive, send)
 
     async def _session(self, message: Message, headers: Mapping[str, str]) -> HttpSession | None:
-        """The session of a message; None if there is none. Raises ProtocolError and TooMany."""
+        """Return the session of a message. Return None if there is no such session. Raises
+        ProtocolError and TooMany.
+        """
         name = headers.get("mcp-session-id")
         if name is not None:
             return self.sessions.find(name)
@@ -195,14 +197,17 @@ class HttpProxy:
             session.relay.take(message, exchange)
             await self._reply(exchange, extra, receive, send)
         except _ClientLeft:
-            # A client of the handshake revisions may only have lost its connection.
+            # A client with a handshake may have lost only this connection, and may continue on
+            # another one.
             if headers.get("mcp-protocol-version") in STATELESS:
                 session.relay.client_left(exchange)
         finally:
             self._end(session, exchange)
 
     def _end(self, session: HttpSession, exchange: Exchange) -> None:
-        """The stream of an exchange has ended, for now or for ever."""
+        """Handle the end of an exchange's stream. A suspended exchange is kept, so that the client
+        can continue it.
+        """
         if exchange.is_suspended:
             session.suspended[exchange.resume_id] = exchange
         else:
@@ -216,9 +221,10 @@ class HttpProxy:
         receive: Receive,
         send: Send,
     ) -> None:
-        """Send the answer: one message as JSON, several as a stream."""
+        """Send the answer: one message as JSON, or several messages as a stream."""
         first: Item | None = None
-        # Most answers come at once. Only for the others, someone looks whether the client leaves.
+        # Most answers arrive at once. Only for slower ones, the proxy checks if the client
+        # disconnects.
         with suppress(TimeoutError):
             async with asyncio.timeout(_SOON):
                 first = await exchange.next()
@@ -239,7 +245,7 @@ class HttpProxy:
     async def _listen(
         self, session: HttpSession, last_id: str, receive: Receive, send: Send
     ) -> None:
-        """The stream of the server's own messages, or the rest of an answer."""
+        """Send the stream of the server's own messages, or the rest of an answer."""
         exchange = session.suspended.pop(last_id, None)
         outbox = session.listen() if exchange is None else exchange
         if outbox is None:
@@ -270,11 +276,11 @@ class HttpProxy:
 
 
 class _ClientLeft(Exception):
-    """The client has closed its connection."""
+    """The client has disconnected."""
 
 
 async def _unless_left(outbox: Outbox, receive: Receive) -> Item:
-    """The next message. Raises _ClientLeft if the client leaves before it is there."""
+    """Return the next message. Raises _ClientLeft if the client disconnects before there is one."""
     leaving = asyncio.ensure_future(left(receive))
     coming = asyncio.ensure_future(outbox.next())
     try:
@@ -288,7 +294,7 @@ async def _unless_left(outbox: Outbox, receive: Receive) -> Item:
 
 
 async def _stream(outbox: Outbox, first: Item | None, receive: Receive, send: Send) -> None:
-    """Send messages as events until the last one. Raises _ClientLeft."""
+    """Send messages as events until the last message. Raises _ClientLeft."""
     leaving = asyncio.ensure_future(left(receive))
     sending = asyncio.ensure_future(_send_events(outbox, first, send))
     try:
@@ -304,7 +310,7 @@ async def _stream(outbox: Outbox, first: Item | None, receive: Receive, send: Se
 async def _send_events(outbox: Outbox, first: Item | None, send: Send) -> None:
     item = first
     while True:
-        # A first byte shows clients, and proxies on the way, that the stream is open.
+        # The first byte shows clients, and other proxies on the way, that the stream is open.
         body, kind = (b"", "message") if item is None else item
         if kind == "pause":
             break
@@ -336,7 +342,7 @@ async def _answer(
 
 
 def _status(body: bytes, headers: Mapping[str, str]) -> int:
-    """The HTTP status of an answer."""
+    """Return the HTTP status of an answer."""
     if b'"error"' not in body:
         return 200
     failure: Any = value_of(wire.read(body).part("error"))
@@ -345,7 +351,7 @@ def _status(body: bytes, headers: Mapping[str, str]) -> int:
 
 
 def _busy(message: Message) -> bytes:
-    """The answer to a request for which no further server may be started."""
+    """Return the answer to a request that would need one more server than allowed."""
     if message.method != "tools/call":
         return wire.error(message.id or "null", INTERNAL_ERROR, messages.TOO_MANY_SESSIONS)
     name = value_of(message.at(message.params.get("name")))

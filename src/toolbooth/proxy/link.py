@@ -1,5 +1,5 @@
-"""What a session needs of its upstream server, whatever the transport is; and a child process as
-one.
+"""Defines the connection between a session and its upstream server for every transport, and
+implements it for a child process.
 """
 
 from __future__ import annotations
@@ -12,27 +12,27 @@ from toolbooth.proxy.pending import Pending
 
 
 class Upstream(Protocol):
-    """Takes the messages for a server."""
+    """Accepts the messages for a server."""
 
     def request(self, body: bytes, pending: Pending) -> bool:
-        """Write a request. False if it was not written and never will be."""
+        """Write a request. Return False if the request was not written and never will be."""
         ...
 
     def send(self, body: bytes) -> bool:
-        """Write a notification, or the answer to a question."""
+        """Write a notification, or the answer to a request of the server."""
         ...
 
     def cancel(self, body: bytes, pending: Pending) -> None:
-        """Cancel a request; `body` is the notification of that."""
+        """Cancel a request. `body` is the notification that cancels it."""
         ...
 
 
 class Session(Protocol):
-    """Takes the messages of a server, and what becomes of it."""
+    """Accepts the messages of a server, and reports about its state."""
 
     @property
     def waiting(self) -> Container[int]:
-        """The numbers of the requests that wait for an answer."""
+        """Return the numbers of the requests that have no answer yet."""
         ...
 
     def from_upstream(self, line: bytes, about: Any = None) -> None: ...
@@ -48,27 +48,29 @@ class Link(Upstream, Protocol):
     session: Session
 
     async def start(self) -> None:
-        """Connect. Raises OSError."""
+        """Open the connection. Raises OSError."""
         ...
 
     async def stop(self) -> None:
-        """End the connection, and the server if it belongs to it."""
+        """Close the connection. End the server if it belongs to this connection."""
         ...
 
     def pause(self) -> None:
-        """Read nothing until `resume`: the client does not keep up."""
+        """Stop reading from the server until `resume` is called, because the client reads too
+        slowly.
+        """
         ...
 
     def resume(self) -> None: ...
 
     @property
     def is_running(self) -> bool:
-        """Whether answers may still come."""
+        """Return True if answers may still arrive."""
         ...
 
 
 class ChildLink(Listener):
-    """A child process that belongs to one session."""
+    """The connection to a child process that belongs to one session."""
 
     session: Session
 
@@ -107,7 +109,7 @@ class ChildLink(Listener):
     def cancel(self, body: bytes, pending: Pending) -> None:
         self.child.write(body)
 
-    # --- what the child does ---
+    # --- events of the child ---
 
     def take(self, line: bytes) -> None:
         self.session.from_upstream(line)

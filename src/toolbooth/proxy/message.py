@@ -1,7 +1,8 @@
-"""One JSON-RPC message as text: where its parts are, and how it is written with other ones.
+"""Represents one JSON-RPC message as text, with the position of each part, and writes it with
+changed parts.
 
-A proxy changes the id of a message, and perhaps the name of a tool. Everything else is copied as it
-was sent: numbers keep their digits, keys their order, texts their escapes.
+A proxy changes the id of a message, and sometimes the name of a tool. Everything else is copied as
+it was sent: the digits of numbers, the order of keys, and the escapes in text.
 """
 
 from __future__ import annotations
@@ -16,23 +17,23 @@ from typing import Any
 from toolbooth.jsonvalue import Json
 
 Span = tuple[int, int]
-"""Where a value begins and ends in a text."""
+"""The start and the end of a value in a text."""
 
 Spans = dict[str, Span]
-"""The value of each key of an object, in order."""
+"""The position of the value of each key of an object, in order."""
 
 _VALUE = json.JSONDecoder().raw_decode
-"""The value that begins at a place, and where it ends."""
+"""Returns the value that begins at a position, and the end of this value."""
 _SPACE = re.compile(r"[ \t\n\r]*").match
 
 SUBSCRIPTION = "io.modelcontextprotocol/subscriptionId"
 
 Key = tuple[type, Any]
-"""An id, to be compared: the text "1" and the number 1 are two ids."""
+"""An id that can be compared. The text "1" and the number 1 are different ids."""
 
 
 class NotAMessage(ValueError):
-    """The bytes are not one JSON object, or have a key twice at a level where it matters."""
+    """The bytes are not one JSON object, or a key occurs twice at a level that the proxy reads."""
 
 
 @dataclass(frozen=True)
@@ -43,50 +44,58 @@ class Message:
     spans: Spans
 
     def part(self, name: str) -> str | None:
-        """A member as it was written; None if there is none."""
+        """Return a member of the message as it was written. Return None if the message does not
+        have it.
+        """
         span = self.spans.get(name)
         return None if span is None else self.text[span[0] : span[1]]
 
     @cached_property
     def method(self) -> str | None:
-        """The method; None for a response."""
+        """Return the method. Return None for a response."""
         found = value_of(self.part("method"))
         return found if isinstance(found, str) else None
 
     @cached_property
     def id(self) -> str | None:
-        """The id as it was written; None if there is none."""
+        """Return the id as it was written. Return None if the message has no id."""
         return self.part("id")
 
     @cached_property
     def params(self) -> Spans:
-        """Where each of the params is; empty if they are not an object."""
+        """Return the position of each param. Return no positions if the params are not an
+        object.
+        """
         return self.members("params")
 
     def members(self, name: str) -> Spans:
-        """Where each member of one part is; empty if the part is not an object."""
+        """Return the position of each member of one part. Return no positions if the part is not an
+        object.
+        """
         span = self.spans.get(name)
         if span is None or self.text[span[0]] != "{":
             return {}
         return members(self.text, span[0])
 
     def at(self, span: Span | None) -> str | None:
-        """The text of a span; None if there is none."""
+        """Return the text at a position. Return None if the position is None."""
         return None if span is None else self.text[span[0] : span[1]]
 
     def subscription(self, part: str) -> Span | None:
-        """Where a message of a subscription has its id, which is that of the client's request."""
+        """Return the position of the subscription id in a message. This id is the id of the request
+        with which the client subscribed. Return None if the message has none.
+        """
         meta = self.members(part).get("_meta") if SUBSCRIPTION in self.text else None
         if meta is None or self.text[meta[0]] != "{":
             return None
         return members(self.text, meta[0]).get(SUBSCRIPTION)
 
     def written(self, changes: Iterable[tuple[Span, str]]) -> bytes:
-        """The bytes of the message, with other text at some places."""
+        """Return the bytes of the message with other text at some positions."""
         return spliced(self.text, changes).encode()
 
     def with_id(self, new_id: str) -> bytes:
-        """The bytes of the message with another id."""
+        """Return the bytes of the message with another id."""
         return self.written([(self.spans["id"], new_id)])
 
 
@@ -97,13 +106,16 @@ def read(line: bytes) -> Message:
         start = _after_space(text, 0)
         if text[start : start + 1] != "{":
             raise NotAMessage("not a JSON object")
-        return Message(text, members(text, start, whole=True))
+        message = Message(text, members(text, start, whole=True))
+        _ = message.params  # a key that is there twice must be found before anyone reads them
+        return message
     except (UnicodeDecodeError, RecursionError) as error:
         raise NotAMessage(str(error)) from None
 
 
 def members(text: str, start: int, *, whole: bool = False) -> Spans:
-    """Where the members of the object are that begins at `start`. `whole`: nothing may follow it.
+    """Return the position of each member of the object that begins at `start`. With `whole`,
+    nothing may follow the object.
 
     Raises:
         NotAMessage: this is not JSON, or a key is there twice.
@@ -145,7 +157,8 @@ def _after_space(text: str, at: int) -> int:
 
 
 def items(text: str, start: int) -> list[str]:
-    """The items of the array that begins at `start`, each as it was written.
+    """Return the items of the array that begins at `start`. Each item is returned as it was
+    written.
 
     Raises:
         NotAMessage: there is no array.
@@ -154,7 +167,7 @@ def items(text: str, start: int) -> list[str]:
     if text[start] != "[":
         raise NotAMessage("not an array")
     at = _after_space(text, start + 1)
-    # The whole message was read before, so this is JSON.
+    # The whole message was parsed before, so this part is valid JSON.
     while text[at] != "]":
         _, ends = _VALUE(text, at)
         found.append(text[at:ends])
@@ -171,7 +184,7 @@ def _ended(text: str, at: int, found: Spans, *, whole: bool) -> Spans:
 
 
 def spliced(text: str, changes: Iterable[tuple[Span, str]]) -> str:
-    """A text with other text at some places."""
+    """Return a text in which some parts are replaced."""
     made: list[str] = []
     at = 0
     for (begins, ends), new in sorted(changes):
@@ -182,7 +195,7 @@ def spliced(text: str, changes: Iterable[tuple[Span, str]]) -> str:
 
 
 def with_member(text: str, name: str, value: str) -> str:
-    """The text of an object, with one member changed or added."""
+    """Return the text of an object with one member changed or added."""
     spans = members(text, 0)
     if name in spans:
         return spliced(text, [(spans[name], value)])
@@ -192,33 +205,35 @@ def with_member(text: str, name: str, value: str) -> str:
 
 
 def value_of(text: str | None) -> Any:
-    """The value of a part; None if there is none."""
+    """Return the value of a JSON text. Return None if there is no text."""
     return None if text is None else json.loads(text)
 
 
 def key_of(written: str | None) -> Key | None:
-    """An id or token, to be compared; None if it cannot be one."""
+    """Return an id or token in a form that can be compared. Return None if the value cannot be an
+    id.
+    """
     found = value_of(written)
     return (found.__class__, found) if found.__class__ in (int, str) else None
 
 
 def request(request_id: int, method: str, params: str) -> bytes:
-    """A request of the proxy's own; `params` is JSON."""
+    """Return a request of the proxy itself. `params` is JSON."""
     return f'{{"jsonrpc":"2.0","id":{request_id},"method":"{method}","params":{params}}}'.encode()
 
 
 def notification(method: str, params: Mapping[str, Any]) -> bytes:
-    """A notification of the proxy's own."""
+    """Return a notification of the proxy itself."""
     return json_text({"jsonrpc": "2.0", "method": method, "params": params}).encode()
 
 
 def result(request_id: str, value: str) -> bytes:
-    """A result of the proxy's own; both are JSON."""
+    """Return a response of the proxy itself. Both arguments are JSON."""
     return f'{{"jsonrpc":"2.0","id":{request_id},"result":{value}}}'.encode()
 
 
 def error(request_id: str, code: int, words: str, data: Json | None = None) -> bytes:
-    """An error of the proxy's own."""
+    """Return an error response of the proxy itself."""
     made: Json = {"code": code, "message": words}
     if data is not None:
         made["data"] = data
@@ -226,10 +241,10 @@ def error(request_id: str, code: int, words: str, data: Json | None = None) -> b
 
 
 def json_text(value: Any) -> str:
-    """A value as compact JSON."""
+    """Return a value as compact JSON."""
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
 def written_id(found: Any) -> str:
-    """An id that was looked for in a message that cannot be read."""
+    """Return the JSON of an id that was found in an unreadable message."""
     return json_text(found)

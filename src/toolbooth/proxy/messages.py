@@ -25,7 +25,7 @@ _MOST_NAMED = 20
 
 
 def note(names: Sequence[str]) -> str:
-    """Undeclared keys that were forwarded."""
+    """Return the note about undeclared keys that were forwarded."""
     shown = ", ".join(json.dumps(each, ensure_ascii=False) for each in names[:_MOST_NAMED])
     more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
     if len(names) == 1:
@@ -39,7 +39,7 @@ def note(names: Sequence[str]) -> str:
 
 
 def not_called(tool: str, why: str) -> str:
-    """A call that was not written to the server."""
+    """Report a call that was not written to the server."""
     return f"Tool {tool!r} was not called: {why}. It is safe to repeat the call."
 
 
@@ -53,17 +53,17 @@ _WHETHER = {
 
 
 def unanswered(tool: str, why: str, repeatable: Repeatable) -> str:
-    """A call that was written to the server, and has no answer."""
+    """Report a call that was written to the server but has no answer."""
     return f"Tool {tool!r} did not answer: {why}. It may have run. {_WHETHER[repeatable]}"
 
 
 def not_sent(why: str) -> str:
-    """Another request that was not written to the server."""
+    """Report a request other than a call that was not written to the server."""
     return f"the request was not sent: {why}"
 
 
 def no_answer(why: str) -> str:
-    """Another request that was written to the server."""
+    """Report a request other than a call that was written to the server but has no answer."""
     return f"the server did not answer: {why}"
 
 
@@ -90,17 +90,17 @@ TOO_MANY_SESSIONS = "as many servers run as may; one of them ends when its clien
 
 
 def http_status(status: int) -> str:
-    """An answer over HTTP that has no message."""
+    """Report an answer over HTTP that has no message."""
     return f"the server answered with HTTP status {status}"
 
 
 def timed_out(seconds: float) -> str:
-    """A call that took too long."""
+    """Report a call that took too long."""
     return f"there was no answer within {seconds:g} seconds, so the call was cancelled"
 
 
 def ended(exit_code: int | None) -> str:
-    """A server whose process is gone."""
+    """Report a server whose process has ended."""
     if exit_code is None:
         return "the server closed its output"
     if exit_code < 0:
@@ -109,7 +109,7 @@ def ended(exit_code: int | None) -> str:
 
 
 def starting_again(seconds: float) -> str:
-    """A server that ended and is about to be started again."""
+    """Report a server that ended and is about to be started again."""
     return f"the server ended and starts again in {seconds:g} seconds"
 
 
@@ -117,6 +117,7 @@ def starting_again(seconds: float) -> str:
 
 NOT_A_MESSAGE = "the server wrote a line that is not a message: %s"
 NO_SUCH_REQUEST = "the server answered a request that is not open: id %s"
+CALL_WITHOUT_ID = "the client sent a tool call without an id, which was not forwarded"
 NO_SUCH_QUESTION = "the client answered a request that is not open: id %s"
 
 # --- the report ---------------------------------------------------------------------------------
@@ -128,19 +129,21 @@ WITH_LENIENT = (
 
 
 def of_tool(tool: str, calls: int, refused: int, repaired: int, noted: int) -> str:
-    """How many calls of a tool there were, and what became of them."""
+    """Return the number of calls of a tool, and how many were refused, repaired or forwarded with a
+    note.
+    """
     what = {"refused": refused, "repaired": repaired, "forwarded with a note": noted}
     parts = [f"{count} {words}" for words, count in what.items() if count]
     return f"{tool}: {calls} calls, {', '.join(parts) or 'all passed'}"
 
 
 def counted(pairs: Sequence[tuple[str, int]]) -> str:
-    """Words with how often each was found."""
+    """Return words, each with the number of times that it was found."""
     return ", ".join(f"{word} ({count})" for word, count in pairs)
 
 
 def policy_line(tools: Sequence[str]) -> str:
-    """The setting that makes tools lenient."""
+    """Return the setting that makes these tools lenient."""
     entries = ", ".join(f'{json.dumps(tool)} = "lenient"' for tool in tools)
     return f"policies = {{ {entries} }}"
 
@@ -153,31 +156,31 @@ SECONDS, A_LIST = "a number of seconds above 0", "a list of texts"
 
 
 def not_toml(error: Exception) -> str:
-    """A file that cannot be parsed."""
+    """Report a file that cannot be parsed."""
     return f"it is not TOML: {error}"
 
 
 def unknown_key(path: str, near: str | None) -> str:
-    """A key that has no meaning."""
+    """Report a key that has no meaning."""
     hint = f'; did you mean "{near}"?' if near else ""
     return f"{path}: there is no such setting{hint}"
 
 
 def command_or_url(where: str) -> str:
-    """A server with two addresses, or none."""
+    """Report a server with two addresses, or none."""
     return f"{where}: give either command or url"
 
 
 def not_in_environment(where: str, name: str) -> str:
-    """A variable that is not set."""
+    """Report a variable that is not set."""
     return f"{where}: the environment has no {name}"
 
 
 def one_of(choices: Sequence[str]) -> str:
-    """The values that a setting may have."""
+    """Report a wrong value with the values that are allowed."""
     return f"one of {', '.join(choices)}"
 
 
 def wrong_value(where: str, wanted: str) -> str:
-    """A value of another kind."""
+    """Report a value of a wrong type."""
     return f"{where}: this has to be {wanted}"

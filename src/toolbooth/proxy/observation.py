@@ -1,7 +1,7 @@
-"""A trial run of the proxy: every message is forwarded byte for byte, and calls are only judged.
+"""Runs the proxy as a trial: every message is forwarded byte for byte, and calls are only judged.
 
-It takes the place of `Relay`, and changes nothing: neither ids nor the list. A call is judged once
-the client has asked for the list, also if it came before.
+This class is used in place of `Relay`. It changes neither ids nor the list. A call is judged after
+the client has requested the list. A call that arrived earlier is judged then.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _MOST_UNJUDGED = 1_000
 
 
 class Observation:
-    """One session that is only watched."""
+    """One session that is observed and not changed."""
 
     def __init__(
         self, rules: Rules, to_client: ToClient, upstream: Upstream, records: Records
@@ -35,7 +35,7 @@ class Observation:
         self.ended: Callable[[], None] = lambda: None
         self.catalogue = Catalogue(rules)
         self.lists: dict[Key, bool] = {}
-        """The requests for a page of the list, and whether it is the first one."""
+        """The open requests for a page of the list, by id. The value is True for the first page."""
         self.unjudged: list[Message] = []
 
     def from_client(self, line: bytes, about: Any = None) -> None:
@@ -65,20 +65,20 @@ class Observation:
 
     @property
     def waiting(self) -> frozenset[int]:
-        """Nothing is known of requests here."""
+        """Return no numbers, because requests are not tracked here."""
         return frozenset()
 
     def too_long(self, number: Any) -> None:
-        """A message that is too long is lost, as with most clients."""
+        """Do nothing. A message that is too long is lost, as in most clients."""
 
     def lost(self, pending: Pending, why: str, *, was_written: bool) -> None:
-        """Nothing is known of requests here."""
+        """Do nothing, because requests are not tracked here."""
 
     def upstream_started(self) -> None:
-        """A server is never started again here: its session would be another one."""
+        """Do nothing. A server is never restarted here, because it would have a new session."""
 
     def upstream_ended(self, why: str, retry_after: float | None, down: str) -> None:
-        """The server has ended, and so has the session."""
+        """End the session, because the server has ended."""
         self.ended()
 
     def _judge_all(self) -> None:

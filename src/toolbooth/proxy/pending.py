@@ -1,4 +1,6 @@
-"""The requests of one session that have no answer yet, by the ids of both sides."""
+"""Stores the requests of one session that have no answer yet. They can be found by the id of either
+side.
+"""
 
 from __future__ import annotations
 
@@ -19,50 +21,52 @@ _MOST_ABANDONED = 1_000
 
 
 class About(Protocol):
-    """The exchange that a request came in, where a transport has exchanges."""
+    """The exchange of a request, if the transport has exchanges."""
 
     def fault(self, tool: ProxiedTool, arguments: str | None) -> str | None:
-        """How the request contradicts itself outside of its message; None if it does not."""
+        """Return how the headers of the request contradict its arguments. Return None if they do
+        not.
+        """
         ...
 
     def streams(self) -> None:
-        """The server answers with a stream, so the client gets one, too."""
+        """Start a stream for the client, because the server answers with a stream."""
         ...
 
     def primed(self, seconds: float | None) -> None:
-        """The server may close the stream and go on with the answer later."""
+        """Note that the server may close the stream and continue the answer later."""
         ...
 
     def suspended(self) -> None:
-        """The server has closed the stream, and goes on with the answer later."""
+        """Note that the server has closed the stream and will continue the answer later."""
         ...
 
 
 @dataclass(slots=True, eq=False)
 class Pending:
-    """A request without an answer: one of the client, or of the proxy itself."""
+    """A request without an answer. The client or the proxy itself has sent it."""
 
     message: Message
     method: str
     key: Key | None = None
-    """The id that its client gave it; None for a request of the proxy's own."""
+    """The id that the client gave to the request. None for a request of the proxy itself."""
     about: About | None = None
     meta: Json = field(default_factory=dict[str, Any])
     token: Key | None = None
     number: int = 0
-    """Its id on the side of the server; 0 if it was not written yet."""
+    """The id of the request on the side of the server. 0 if the request was not written yet."""
     tool: ProxiedTool | None = None
     verdict: Verdict = UNCHANGED
     published: str = ""
-    """The name of the tool, as the client calls it."""
+    """The published name of the tool, which the client uses."""
     deadline: float = inf
     started: float = 0.0
     then: Callable[[Message | None], None] | None = None
-    """What the proxy does with the answer to its own request; None: there is none."""
+    """Receives the answer to a request of the proxy itself, or None if there is no answer."""
 
     @classmethod
     def of(cls, message: Message, method: str, key: Key | None, about: About | None) -> Pending:
-        """A request that has just arrived."""
+        """Return the object for a request that has just arrived."""
         made = cls(message, method, key, about, started=monotonic())
         meta: Any = value_of(made.param("_meta"))
         if is_object(meta):
@@ -73,17 +77,17 @@ class Pending:
         return made
 
     def param(self, name: str) -> str | None:
-        """One of its params, as it was written."""
+        """Return one of the params as it was written. Return None if it was not sent."""
         return self.message.at(self.message.params.get(name))
 
     @property
     def client_id(self) -> str:
-        """The id as the client wrote it."""
+        """Return the id as the client wrote it."""
         return self.message.id or "null"
 
 
 class OpenRequests:
-    """All pending requests."""
+    """All requests that have no answer yet."""
 
     def __init__(self) -> None:
         self.by_key: dict[Key, Pending] = {}
@@ -93,12 +97,12 @@ class OpenRequests:
         self._abandoned: deque[int] = deque(maxlen=_MOST_ABANDONED)
 
     def add(self, pending: Pending) -> None:
-        """A request of the client has arrived."""
+        """Add a request of the client."""
         if pending.key is not None:
             self.by_key[pending.key] = pending
 
     def number(self, pending: Pending) -> int:
-        """Give a request its id on the side of the server."""
+        """Give a request its id on the side of the server, and return this id."""
         pending.number = next(self._numbers)
         self.by_number[pending.number] = pending
         if pending.token is not None:
@@ -106,11 +110,11 @@ class OpenRequests:
         return pending.number
 
     def is_open(self, pending: Pending) -> bool:
-        """Whether a request still waits for its answer."""
+        """Return True if a request still waits for its answer."""
         return pending.key is None or self.by_key.get(pending.key) is pending
 
     def end(self, pending: Pending) -> None:
-        """A request has its answer, or gets none."""
+        """Remove a request that has its answer or will get none."""
         if pending.key is not None and self.by_key.get(pending.key) is pending:
             del self.by_key[pending.key]
         if pending.token is not None and self.by_token.get(pending.token) is pending:
@@ -118,7 +122,7 @@ class OpenRequests:
         self.by_number.pop(pending.number, None)
 
     def abandon(self, pending: Pending) -> None:
-        """A request is over for its client; the server may still answer it."""
+        """Remove a request that is over for its client. The server may still answer it."""
         self.end(pending)
         if pending.number:
             self._abandoned.append(pending.number)
@@ -127,9 +131,9 @@ class OpenRequests:
         return number in self._abandoned
 
     def written(self) -> list[Pending]:
-        """The requests that the server has."""
+        """Return the requests that were written to the server."""
         return list(self.by_number.values())
 
     def overdue(self, now: float) -> Iterator[Pending]:
-        """The requests whose time is over."""
+        """Yield the requests whose time limit has passed."""
         return (each for each in self.written() if each.deadline <= now)

@@ -1,4 +1,6 @@
-"""The requests of the upstream server to the client: sampling, elicitation, roots, pings."""
+"""Stores the open requests of the upstream server to the client: sampling, elicitation, roots and
+pings.
+"""
 
 from __future__ import annotations
 
@@ -8,12 +10,12 @@ from toolbooth.proxy.message import Key, Message, key_of
 
 
 class Questions:
-    """The open questions, by the ids of both sides."""
+    """The open requests of the server ("questions"). They can be found by the id of either side."""
 
     def __init__(self) -> None:
         self._numbers = count(1)
         self._ids: dict[int, str] = {}
-        """The id that the server gave a question, as it was written, by the number of this side."""
+        """The id of each question as the server wrote it, by the number that the client sees."""
         self._by_key: dict[Key, int] = {}
 
     @property
@@ -21,7 +23,7 @@ class Questions:
         return bool(self._ids)
 
     def asked(self, message: Message, written: str) -> int:
-        """The number under which a question goes to the client."""
+        """Add a question. Return the number under which it is sent to the client."""
         number = next(self._numbers)
         self._ids[number] = written
         key = key_of(written)
@@ -30,7 +32,9 @@ class Questions:
         return number
 
     def answered(self, message: Message) -> str | None:
-        """The id of the question that the client answers; None if it is not open."""
+        """Remove the question that the client answers. Return the id that the server gave to it, or
+        None if the question is not open.
+        """
         key = key_of(message.id)
         if key is None or key[0] is not int:
             return None
@@ -39,7 +43,9 @@ class Questions:
         return written
 
     def cancelled(self, written: str | None) -> int | None:
-        """The number of the question that the server takes back; None if it is not open."""
+        """Remove a question that the server cancels. Return the number that the client knows, or
+        None if the question is not open.
+        """
         key = key_of(written)
         number = None if key is None else self._by_key.pop(key, None)
         if number is not None:
@@ -47,7 +53,7 @@ class Questions:
         return number
 
     def forget(self) -> list[int]:
-        """Take back all questions, and return their numbers."""
+        """Remove all questions. Return their numbers."""
         numbers = list(self._ids)
         self._ids.clear()
         self._by_key.clear()

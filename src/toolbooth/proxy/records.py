@@ -1,4 +1,4 @@
-"""One record per call for observers, as a registry gives them."""
+"""Passes one record per call to observers, in the same form as a registry does."""
 
 from __future__ import annotations
 
@@ -32,24 +32,24 @@ class Records:
         self.observers: list[tuple[Observer, Arguments]] = []
 
     def observe(self, observer: Observer, *, arguments: Arguments = "none") -> Observer:
-        """Call `observer` with a record of every further call."""
+        """Call `observer` with a record of every later call."""
         self.observers.append((observer, arguments))
         return observer
 
     def refused(self, pending: Pending, error: ToolInputError) -> None:
-        """The proxy has refused a call."""
+        """Record a call that the proxy has refused."""
         codes = tuple(each.code for each in error.problems)
         names = tuple(undeclared_paths(error))
         self._give(pending, lambda: _record(pending, "refused", codes, names))
 
     def forwarded(self, pending: Pending) -> None:
-        """A call of a trial run was forwarded, and would have been without it."""
+        """Record a call that a trial run has forwarded and that a normal run would also forward."""
         outcome = "repaired" if pending.verdict.repairs else "passed"
         names = tuple(pending.verdict.undeclared_names)
         self._give(pending, lambda: _record(pending, outcome, (), names))
 
     def answered(self, pending: Pending, message: Message) -> None:
-        """The server has answered a call."""
+        """Record a call that the server has answered."""
 
         def made() -> CallRecord:
             has_failed = '"isError":true' in message.text.replace(" ", "")
@@ -61,7 +61,7 @@ class Records:
         self._give(pending, made)
 
     def failed(self, pending: Pending) -> None:
-        """A call has no answer."""
+        """Record a call that got no answer."""
         names = tuple(pending.verdict.undeclared_names)
         self._give(pending, lambda: _record(pending, "failed", (), names))
 
@@ -91,7 +91,9 @@ def _record(
 
 
 def _kept(pending: Pending, arguments: Arguments) -> str | None:
-    """The arguments as an observer wants them; None if they cannot be read."""
+    """Return the arguments in the form that an observer wants. Return None if it wants none or if
+    they cannot be read.
+    """
     sent = pending.message.at(pending.message.params.get("arguments"))
     if arguments == "none" or sent is None:
         return None

@@ -1,11 +1,12 @@
-"""One client's session with one upstream server, without I/O. Start here.
+"""Passes messages between one client and one upstream server, without I/O. Start here.
 
-In: each message of the client and of the server, and what becomes of the connection. Out: messages
-for either side, through two functions. Tool calls are guarded on their way, and `tools/list` on its
-way back; all other messages are passed on, with ids of the other side.
+In: each message of the client and of the server, and each change of the connection. Out: messages
+for both sides, passed to two functions. The relay guards calls to tools, and changes the answers to
+`tools/list`. All other messages are passed on with the ids of the other side.
 
-`about` names the exchange that a message belongs to, where a transport has exchanges: over HTTP, a
-message of the server goes to the stream of the request that it is about. None: it is about none.
+`about` is the exchange that a message belongs to, if the transport has exchanges. Over HTTP, a
+message of the server is sent on the stream of the request that it belongs to. None means that the
+message belongs to no exchange.
 """
 
 from __future__ import annotations
@@ -40,15 +41,15 @@ from toolbooth.server.revisions import (
 logger = logging.getLogger("toolbooth.proxy")
 
 ToClient = Callable[[bytes, Any, bool], None]
-"""Takes a message for the client, what it is about, and whether it ends that exchange."""
+"""Takes a message for the client, its exchange, and True if the message ends this exchange."""
 State = Literal["up", "starting", "down"]
 
 _ENDLESS = ("subscriptions/listen",)
-"""Requests that stay open until someone closes them."""
+"""Requests that stay open until one side closes them."""
 
 
 class Relay:
-    """One session, from its first message to its last."""
+    """One session, from the first message to the last."""
 
     def __init__(
         self,
@@ -75,13 +76,13 @@ class Relay:
 
     @property
     def waiting(self) -> Container[int]:
-        """The numbers of the requests that the server has."""
+        """Return the numbers of the requests that were written to the server."""
         return self.open.by_number
 
     # --- messages of the client ---
 
     def from_client(self, line: bytes, about: About | None = None) -> None:
-        """Take the bytes of one message of the client."""
+        """Handle one message of the client, given as bytes."""
         try:
             message = wire.read(line)
         except NotAMessage as error:
@@ -90,7 +91,7 @@ class Relay:
             self.take(message, about)
 
     def take(self, message: Message, about: About | None = None) -> None:
-        """Take one message of the client."""
+        """Handle one message of the client."""
         if message.method is None:
             self._answer_of_client(message)
         elif message.id is None:
@@ -99,7 +100,7 @@ class Relay:
             self._request(message, message.method, about)
 
     def client_left(self, about: Any) -> None:
-        """The client closed an exchange, which cancels its requests."""
+        """Cancel the requests of an exchange that the client has closed."""
         for pending in list(self.open.by_key.values()):
             if pending.about is about:
                 self._cancel(pending, "the client left")
@@ -140,6 +141,10 @@ class Relay:
             if pending.number:
                 span = message.params["requestId"]
                 self.upstream.cancel(message.written([(span, str(pending.number))]), pending)
+            return
+        if message.method == "tools/call":
+            # Some servers would run it, and a refusal could not be answered.
+            logger.warning(messages.CALL_WITHOUT_ID)
             return
         self.restoring.notified(message)
         if self.state == "up":
@@ -191,7 +196,7 @@ class Relay:
     # --- writing to the server ---
 
     def _write(self, pending: Pending, changes: Iterable[tuple[Span, str]] = ()) -> None:
-        """Write a request of the client, with an id of this side."""
+        """Write a request of the client to the server, under an id of the proxy."""
         message = pending.message
         number = self.open.number(pending)
         if pending.method not in _ENDLESS:
@@ -202,7 +207,7 @@ class Relay:
             self._not_written(pending, messages.NOT_READING, None)
 
     def _ask(self, method: str, params: str, then: Callable[[Message | None], None]) -> None:
-        """Send a request of the proxy's own."""
+        """Send a request of the proxy itself."""
         pending = Pending(Message("", {}), method, then=then)
         number = self.open.number(pending)
         pending.deadline = monotonic() + self.timeout
@@ -213,7 +218,7 @@ class Relay:
     # --- messages of the server ---
 
     def from_upstream(self, line: bytes, about: Any = None) -> None:
-        """Take one message of the server. `about`: the exchange that it came in."""
+        """Handle one message of the server. `about` is the exchange in which it arrived."""
         try:
             message = wire.read(line)
         except NotAMessage:
@@ -228,7 +233,7 @@ class Relay:
             self.to_client(message.with_id(str(number)), about, False)
 
     def lost(self, pending: Pending, why: str, *, was_written: bool) -> None:
-        """A request will have no answer."""
+        """Handle a request that will get no answer."""
         if pending.number not in self.open.by_number:
             return
         if was_written or pending.then is not None:
@@ -237,7 +242,7 @@ class Relay:
             self._not_written(pending, why, None)
 
     def too_long(self, number: Any) -> None:
-        """The server wrote a message that is too long to be forwarded, and has this id."""
+        """Handle a message of the server that is too long to be forwarded. `number` is its id."""
         pending = self.open.by_number.get(number) if isinstance(number, int) else None
         if pending is not None:
             self._unanswered(pending, messages.TOO_LONG)
@@ -257,7 +262,7 @@ class Relay:
         self.to_client(self._for_client(message, pending), pending.about, True)
 
     def _for_client(self, message: Message, pending: Pending) -> bytes:
-        """The answer of the server, as the client gets it."""
+        """Return the answer of the server in the form that the client gets."""
         if pending.method == "tools/call" and pending.tool is not None:
             self.records.answered(pending, message)
             return results.answered(message, pending.client_id, pending.tool, pending.verdict)
@@ -296,7 +301,9 @@ class Relay:
         self.to_client(message.written(changes), about, False)
 
     def _reporting(self, message: Message) -> Pending | None:
-        """The request that a progress notification is about. It has its whole time again."""
+        """Return the request that a progress notification belongs to. Its time limit starts
+        again.
+        """
         token = key_of(message.at(message.params.get("progressToken")))
         pending = None if token is None else self.open.by_token.get(token)
         if pending is not None:
@@ -306,8 +313,8 @@ class Relay:
     # --- the connection to the server ---
 
     def upstream_ended(self, why: str, retry_after: float | None, down: str) -> None:
-        """The server has ended. Requests that it had are answered, and those to come, too, until it
-        is started again: `down` is why they are not written.
+        """Answer all open requests with an error, because the server has ended. New requests get
+        the reason `down` until the server is restarted.
         """
         self.state, self.why_down, self.retry_after = "down", down, retry_after
         self.catalogue.forget()
@@ -321,7 +328,7 @@ class Relay:
             self.to_client(wire.notification("notifications/cancelled", params), None, False)
 
     def upstream_started(self) -> None:
-        """The server runs again. Its session is made what it was: requests wait for that."""
+        """Restore the session on a restarted server. New requests wait until this is done."""
         handshake = self.restoring.handshake
         if handshake is None:
             self._go_on()
@@ -348,8 +355,8 @@ class Relay:
             self._pass(pending)
 
     def expire(self, now: float) -> None:
-        """Cancel the requests that take too long. A question to the client takes the time that
-        people need.
+        """Cancel the requests that take too long. While the client has to answer a question of the
+        server, nothing is cancelled, because a person may need time for it.
         """
         if self.questions.are_open:
             return
@@ -359,13 +366,13 @@ class Relay:
 
     def _cancel(self, pending: Pending, reason: str) -> None:
         self.open.abandon(pending)
-        # The specification forbids to cancel `initialize`.
+        # The specification does not allow `initialize` to be cancelled.
         if pending.number and pending.method != "initialize":
             params = {"requestId": pending.number, "reason": reason}
             body = wire.notification("notifications/cancelled", params)
             self.upstream.cancel(body, pending)
 
-    # --- answers of the proxy's own ---
+    # --- answers of the proxy itself ---
 
     def _not_written(self, pending: Pending, why: str, seconds: float | None) -> None:
         if pending.method == "tools/call":

@@ -1,4 +1,6 @@
-"""The recorded calls of a proxy -> what was, or would have been, refused and repaired, by tool."""
+"""Sums up the recorded calls of a proxy: the refusals and repairs of each tool. In a trial run,
+these are the ones that would have happened.
+"""
 
 from __future__ import annotations
 
@@ -12,22 +14,24 @@ from toolbooth.recording import RecordedCall
 
 @dataclass(slots=True)
 class ToolReport:
-    """The calls of one tool."""
+    """The counts for one tool."""
 
     calls: int = 0
     refused: int = 0
     repaired: int = 0
     noted: int = 0
-    """Calls that were forwarded with undeclared keys."""
+    """The number of calls that were forwarded with undeclared keys."""
     problems: Counter[str] = field(default_factory=Counter[str])
     repairs: Counter[str] = field(default_factory=Counter[str])
     undeclared: Counter[str] = field(default_factory=Counter[str])
     only_undeclared: int = 0
-    """Refused calls with nothing wrong but undeclared keys: `lenient` would forward them."""
+    """The number of refused calls whose only faults are undeclared keys. The policy `lenient` would
+    forward them.
+    """
 
 
 def by_tool(calls: Iterable[RecordedCall]) -> dict[str, ToolReport]:
-    """A report for each tool, the ones with most refusals first."""
+    """Return a report for each tool. The tools with the most refusals come first."""
     found: dict[str, ToolReport] = {}
     for call in calls:
         report = found.setdefault(call.tool, ToolReport())
@@ -45,7 +49,7 @@ def by_tool(calls: Iterable[RecordedCall]) -> dict[str, ToolReport]:
 
 
 def lines(reports: dict[str, ToolReport]) -> list[str]:
-    """The report as text."""
+    """Return the lines of the report."""
     made: list[str] = []
     for tool, each in reports.items():
         made.append(messages.of_tool(tool, each.calls, each.refused, each.repaired, each.noted))

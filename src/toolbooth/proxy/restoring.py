@@ -1,4 +1,4 @@
-"""The messages that set up a session, for a server that was started again."""
+"""Keeps the messages that set up a session, so that a restarted server can get them again."""
 
 from __future__ import annotations
 
@@ -8,30 +8,30 @@ from toolbooth.proxy.pending import Pending
 
 
 class Restoring:
-    """Keeps them as the client sends them."""
+    """The messages of the client that set up its session."""
 
     def __init__(self) -> None:
         self.handshake: str | None = None
         """The params of `initialize`; None if the session has no handshake."""
         self.notifications: list[bytes] = []
         self.announces_tools = False
-        """Whether the server may report that its list of tools has changed."""
+        """True if the server may report that its list of tools has changed."""
         self._level: str | None = None
         self._subscribed: dict[str, str] = {}
 
     @property
     def requests(self) -> list[tuple[str, str]]:
-        """Requests to send again, after the handshake: method and params."""
+        """Return the requests to send again after the handshake, each as its method and params."""
         level = [] if self._level is None else [("logging/setLevel", self._level)]
         return [*level, *(("resources/subscribe", each) for each in self._subscribed.values())]
 
     def notified(self, message: Message) -> None:
-        """The client has sent a notification."""
+        """Keep a notification of the client if it is part of the handshake."""
         if message.method == "notifications/initialized":
             self.notifications = [message.text.encode()]
 
     def answered(self, pending: Pending, answer: Message) -> None:
-        """The server has answered a request of the client."""
+        """Keep a request of the client if the server has accepted it and it sets up the session."""
         params = pending.message.part("params") or "{}"
         if pending.method not in _KEPT or answer.part("result") is None:
             return

@@ -1,4 +1,6 @@
-"""What an upstream server answered -> what the client gets: that, and what the proxy adds to it."""
+"""Makes the results that clients get: the result of the upstream server with the proxy's additions,
+or a result of the proxy itself.
+"""
 
 from __future__ import annotations
 
@@ -20,11 +22,11 @@ from toolbooth.server.revisions import INVALID_REQUEST, PARSE_ERROR, VERSION_KEY
 
 RETRY_AFTER = "retry_after"
 NOT_CALLED, UNANSWERED = "not-called", "unanswered"
-"""The codes of calls without an answer of the server."""
+"""The codes of calls that the server did not answer."""
 
 
 def answered(message: Message, client_id: str, tool: ProxiedTool, verdict: Verdict) -> bytes:
-    """The answer to a tool call, as its client gets it."""
+    """Return the answer to a tool call in the form that the client gets."""
     own: Json = remarks_data(verdict.remarks)
     if verdict.undeclared:
         own["undeclared"] = verdict.undeclared_names
@@ -46,7 +48,7 @@ def _with_own(result: str, own: Json, verdict: Verdict) -> str:
     span = members(result, 0).get("_meta")
     meta: Any = value_of(result[span[0] : span[1]]) if span is not None else None
     meta = meta if is_object(meta) else {}
-    # The server may be one of ours too, with repairs of its own.
+    # The server may use Toolbooth too, and its result may have other repairs.
     found: Any = meta.get(META_KEY)
     merged: Json = dict(found) if is_object(found) else {}
     for key, value in own.items():
@@ -56,8 +58,8 @@ def _with_own(result: str, own: Json, verdict: Verdict) -> str:
 
 
 def _with_note(result: str, note: str) -> str:
-    """The result with one more text item. A result without content, such as a request for input, is
-    left as it is: its call comes again.
+    """Return the result with one more text item. A result without content is not changed. An
+    example is a request for input, after which the call is sent again.
     """
     span = members(result, 0).get("content")
     if span is None or result[span[0]] != "[":
@@ -76,7 +78,7 @@ def _with_words(failure: str, verdict: Verdict) -> str:
 
 
 def unreadable(line: bytes, error: NotAMessage) -> bytes:
-    """The answer to bytes that are not a message."""
+    """Return the answer to bytes that are not a message."""
     request_id = wire.written_id(id_in(line))
     if line.lstrip()[:1] == b"[":
         return wire.error(request_id, INVALID_REQUEST, messages.BATCHES)
@@ -84,12 +86,12 @@ def unreadable(line: bytes, error: NotAMessage) -> bytes:
 
 
 def refused(error: ToolInputError, meta: Json) -> str:
-    """The result of a call that is refused, as JSON."""
+    """Return the result of a refused call, as JSON."""
     return completed(refusal_result(error, DEFAULT_LIMITS), meta)
 
 
 def not_called(tool: str, why: str, meta: Json, seconds: float | None = None) -> str:
-    """The result of a call that was not written to the server."""
+    """Return the result of a call that was not written to the server."""
     made = text_result(messages.not_called(tool, why), is_error=True)
     own: Json = {"code": NOT_CALLED}
     if seconds is not None:
@@ -98,7 +100,7 @@ def not_called(tool: str, why: str, meta: Json, seconds: float | None = None) ->
 
 
 def unanswered(published: str, tool: ProxiedTool | None, why: str, meta: Json) -> str:
-    """The result of a call that was written to the server and has no answer."""
+    """Return the result of a call that was written to the server but got no answer."""
     repeatable: messages.Repeatable = "unknown"
     if tool is not None and tool.read_only:
         repeatable = "reads"
@@ -110,8 +112,8 @@ def unanswered(published: str, tool: ProxiedTool | None, why: str, meta: Json) -
 
 
 def completed(result: Json, meta: Json) -> str:
-    """A result of the proxy's own as JSON; `meta` is that of the request."""
-    # Only the stateless revisions know other types of results, and require this one to be named.
+    """Return a result of the proxy itself as JSON. `meta` is the `_meta` of the request."""
+    # Only the stateless revisions have several types of results. They require the type to be named.
     return as_text({**result, "resultType": "complete"} if VERSION_KEY in meta else result)
 
 

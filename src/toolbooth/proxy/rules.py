@@ -1,4 +1,4 @@
-"""What the user decided about an upstream server and its tools."""
+"""Defines the user's settings for an upstream server and its tools."""
 
 from __future__ import annotations
 
@@ -8,22 +8,23 @@ from fnmatch import fnmatchcase
 from typing import Literal
 
 Policy = Literal["strict", "default", "lenient"]
-"""What happens to undeclared keys where the schema does not state whether they may be sent."""
+"""The policy for undeclared keys, if the schema does not state whether they may be sent."""
 
 Publish = Literal["portable", "as-is"]
-"""How `tools/list` shows the input schemas."""
+"""The form of the input schemas in `tools/list`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rules:
-    """The tools of one upstream server: which are shown, under which names, how they are guarded.
+    """The settings for the tools of one upstream server: which tools are shown, their published
+    names, and how they are guarded.
 
     `allow` and `deny` hold names or patterns such as `delete_*`; an empty `allow` allows all.
     """
 
     policy: Policy = "default"
     policies: Mapping[str, Policy] = field(default_factory=dict[str, Policy])
-    """The policy of single tools, by the name that the server gives them."""
+    """The policy of individual tools, by their names on the server."""
     publish: Publish = "portable"
     flatten: bool = False
     allow: tuple[str, ...] = ()
@@ -31,16 +32,16 @@ class Rules:
     rename: Mapping[str, str] = field(default_factory=dict[str, str])
     prefix: str = ""
     observe: bool = False
-    """Guard nothing and change nothing: only count what would have been refused."""
+    """Forward every call unchanged, and only count the calls that would have been refused."""
 
     def policy_of(self, tool: str) -> Policy:
         return self.policies.get(tool, self.policy)
 
     def shows(self, tool: str) -> bool:
-        """Whether a tool of the server is in the list."""
+        """Return True if a tool of the server is in the list."""
         is_allowed = not self.allow or any(fnmatchcase(tool, each) for each in self.allow)
         return is_allowed and not any(fnmatchcase(tool, each) for each in self.deny)
 
     def published_name(self, tool: str) -> str:
-        """The name of a tool as clients see it."""
+        """Return the name of a tool that clients see."""
         return self.prefix + self.rename.get(tool, tool)

@@ -1,6 +1,6 @@
-"""The sessions of a proxy over HTTP: one for each client, each with a server of its own.
+"""Manages the sessions of a proxy over HTTP. Each client has one session with its own server.
 
-A client is a handshake session, or the credential of stateless requests.
+A client is a handshake session, or all stateless requests with the same credential.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ from toolbooth.proxy.relay import Relay
 from toolbooth.proxy.rules import Rules
 
 _MOST_WAITING = 1_000
-"""Messages that wait for a client to listen; older ones are dropped."""
+"""The maximum number of messages that wait until a client listens. Later messages are dropped."""
 _TICK = 1.0
 
 Connect = Callable[[], Link]
-"""Makes the connection of a new session."""
+"""Makes the connection for a new session."""
 
 
 class TooMany(Exception):
-    """As many servers run as may."""
+    """No further server may be started."""
 
 
 class HttpSession:
-    """One client, and its server."""
+    """One client and its server."""
 
     def __init__(
         self, name: str, link: Link, rules: Rules, timeout: float, records: Records
@@ -43,7 +43,9 @@ class HttpSession:
         self.exchanges: list[Exchange] = []
         self.stream: Outbox | None = None
         self.suspended: dict[str, Exchange] = {}
-        """Answers whose streams were closed for now, by the ids with which clients ask for them."""
+        """Answers whose streams are closed for now, by the id with which the client can continue
+        them.
+        """
         self.unheard: list[bytes] = []
         self.used = monotonic()
 
@@ -52,14 +54,16 @@ class HttpSession:
         return not self.exchanges and self.stream is None
 
     def slow(self, is_slow: bool) -> None:
-        """Some client does not keep up, or does again."""
+        """Stop reading from the server if a client reads too slowly. Start again when the client
+        has caught up.
+        """
         if is_slow:
             self.link.pause()
         else:
             self.link.resume()
 
     def to_client(self, body: bytes, about: Any, ends: bool) -> None:
-        """Put a message where its client finds it."""
+        """Add a message to the stream on which the client expects it."""
         if isinstance(about, Exchange):
             about.put(body, "last" if ends else "message")
         elif self.stream is not None:
@@ -70,7 +74,9 @@ class HttpSession:
             self.unheard.append(body)
 
     def listen(self) -> Outbox | None:
-        """The stream of messages that belong to no request; None if there is one already."""
+        """Return a stream for messages that belong to no request. Return None if the client already
+        has one.
+        """
         if self.stream is not None:
             return None
         self.stream = made = Outbox(self.slow)
@@ -81,7 +87,7 @@ class HttpSession:
 
 
 class Sessions:
-    """All sessions. `most`: how many may be there at a time; None: any number."""
+    """All sessions. `most` is their maximum number. None means that there is no limit."""
 
     def __init__(
         self,
@@ -105,22 +111,24 @@ class Sessions:
         self._ending: set[asyncio.Task[None]] = set()
 
     def find(self, name: str) -> HttpSession | None:
-        """The session of this name."""
+        """Return the session with this name. Return None if there is none."""
         found = self.by_name.get(name)
         if found is not None:
             found.used = monotonic()
         return found
 
     async def new(self) -> HttpSession:
-        """A session for a handshake. Raises TooMany and OSError."""
+        """Start a session for a handshake. Raises TooMany and OSError."""
         return await self._start(secrets.token_urlsafe(24))
 
     async def of(self, name: str) -> HttpSession:
-        """The session of a credential; the first request makes it. Raises TooMany and OSError."""
+        """Return the session of a credential. The first request with a credential starts it. Raises
+        TooMany and OSError.
+        """
         found = self.find(name)
         if found is not None:
             return found
-        # Two requests that come together must not start two servers.
+        # Two requests that arrive at the same time must not start two servers.
         starting = self._starting.get(name)
         if starting is None:
             starting = asyncio.ensure_future(self._start(name))
@@ -144,7 +152,7 @@ class Sessions:
         return session
 
     def end(self, session: HttpSession) -> None:
-        """End a session and its server."""
+        """End a session and stop its server."""
         self.by_name.pop(session.name, None)
         for exchange in session.exchanges:
             exchange.close()

@@ -1,4 +1,4 @@
-"""Server-sent events: the bytes of a stream -> the messages in it, without I/O."""
+"""Parses the bytes of a stream of server-sent events, without I/O. Returns the messages in it."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ from toolbooth.server.pipes import LONGEST_LINE
 
 
 class TooLong(Exception):
-    """An event is longer than a message may be."""
+    """An event is longer than the limit for messages."""
 
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """One event. `data` is empty if it only has an id."""
+    """One event. `data` is empty if the event has only an id."""
 
     data: bytes
     id: bytes | None = None
     retry: float | None = None
-    """Seconds after which the client may connect again."""
+    """The number of seconds after which the client may connect again."""
 
 
 class Events:
-    """The events of one stream, as their bytes arrive."""
+    """Parses the events of one stream as their bytes arrive."""
 
     def __init__(self) -> None:
         self._rest = b""
@@ -32,7 +32,7 @@ class Events:
         self._size = 0
 
     def feed(self, data: bytes) -> list[Event]:
-        """The events that are complete now. Raises TooLong."""
+        """Return the events that are now complete. Raises TooLong."""
         self._size += len(data)
         *lines, self._rest = (self._rest + data).split(b"\n")
         found: list[Event] = []
@@ -58,7 +58,7 @@ class Events:
         return None
 
     def _event(self) -> Event | None:
-        """The event that an empty line ends."""
+        """Return the event that an empty line has completed. Return None if the event is empty."""
         data, self._data = b"\n".join(self._data), []
         made = Event(data, self._id, self._retry)
         self._id = self._retry = None
@@ -67,11 +67,13 @@ class Events:
 
 
 def primer(event_id: str, seconds: float | None) -> bytes:
-    """An event without a message: with its id, the client can ask for the rest of the stream."""
+    """Return an event that has only an id and no message. The client can send the id to request the
+    rest of the stream.
+    """
     retry = b"" if seconds is None else b"retry: %d\r\n" % (seconds * 1000)
     return b"id: " + event_id.encode() + b"\r\n" + retry + b"data: \r\n\r\n"
 
 
 def framed(message: bytes) -> bytes:
-    """A message as an event."""
+    """Return a message as an event."""
     return b"event: message\r\ndata: " + message + b"\r\n\r\n"

@@ -25,7 +25,7 @@ from toolbooth.server.revisions import PARSE_ERROR
 
 DRAIN_SECONDS = 60.0
 _TICKS = 20
-"""How often in its time a request is looked at."""
+"""Open requests are checked this many times during their time limit."""
 
 
 async def serve(
@@ -76,7 +76,7 @@ class _Proxy:
             self.outlet.write(body)
 
     async def run(self, source: IO[bytes], drain_seconds: float) -> int:
-        """Take lines until the source ends; then wait for the answers that are due."""
+        """Read lines until the source ends. Then wait for the answers of open requests."""
         ticking = asyncio.ensure_future(self._tick())
         loop = asyncio.get_running_loop()
         for number in (signal.SIGTERM, signal.SIGINT):
@@ -105,7 +105,7 @@ class _Proxy:
         self.interrupt()
 
     def interrupt(self) -> None:
-        """End without waiting for answers."""
+        """End the session without waiting for answers."""
         self.is_interrupted = True
         self.ended_input.set()
         self.outlet.wake()
@@ -125,8 +125,8 @@ class _Proxy:
 
 
 class Outlet(asyncio.Protocol):
-    """Writes messages as lines. While the client does not read, the server is not read either: what
-    waits is bounded by the pipes.
+    """Writes messages as lines. If the client stops reading, the server is not read either, so only
+    a limited number of bytes can wait.
     """
 
     def __init__(self, link: Link) -> None:
@@ -147,16 +147,16 @@ class Outlet(asyncio.Protocol):
         self.wake()
 
     def wake(self) -> None:
-        """Something has happened for which the end of the session may wait."""
+        """Wake the code that waits for the end of the session."""
         self._woken.set()
 
     async def written(self) -> None:
-        """Wait until one more message was written."""
+        """Wait until the next message is written."""
         self._woken.clear()
         await self._woken.wait()
 
     async def flush(self) -> None:
-        """Wait until the client has read everything, or has left."""
+        """Wait until the client has read everything or has disconnected."""
         if self.transport is not None and not self.is_lost:
             self.transport.close()  # closes after the buffer is empty
             with suppress(TimeoutError):
@@ -180,11 +180,11 @@ class Outlet(asyncio.Protocol):
 
 
 async def outlet(sink: IO[bytes], link: Link) -> Outlet:
-    """The way to the client: a pipe that the event loop watches, or a plain file."""
+    """Return the output to the client. A pipe is watched by the event loop, a file is not."""
     made = Outlet(link)
     mode = os.fstat(sink.fileno()).st_mode
     if stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) or stat.S_ISCHR(mode):
-        # A copy of the descriptor: the transport closes its own at the end.
+        # This is a copy of the descriptor, because the transport closes its descriptor at the end.
         own = os.fdopen(os.dup(sink.fileno()), "wb", buffering=0)
         await asyncio.get_running_loop().connect_write_pipe(lambda: made, own)
     else:

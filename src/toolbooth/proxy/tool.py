@@ -1,4 +1,4 @@
-"""One tool of an upstream server: as its server lists it -> as clients see it, and its contract."""
+"""Reads one tool of an upstream server. Makes its contract, and the definition that clients see."""
 
 from __future__ import annotations
 
@@ -23,40 +23,42 @@ from toolbooth.server.tool import header_params
 from toolbooth.shape_check import json_schema
 
 UNGUARDED = '{"toolbooth":{"guarded":false}}'
-"""The `_meta` of a tool whose schema cannot be compiled, and of its results."""
+"""The `_meta` of a tool whose schema cannot be compiled, and the `_meta` of its results."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class ProxiedTool:
-    """One tool, ready to be called."""
+    """One tool that is ready for calls."""
 
     name: str
-    """As the upstream server calls it."""
+    """The name of the tool on the upstream server."""
     published: str
-    """As clients call it."""
+    """The name of the tool that clients see."""
     listing: str
     """The definition that clients see, as JSON."""
     contract: Contract | None
-    """None: its schema cannot be compiled, so its calls are forwarded unguarded."""
+    """None if the schema cannot be compiled. The calls of such a tool are forwarded unguarded."""
     policy: Policy
     read_only: bool
     idempotent: bool
     wrapped_in: str | None
-    """The lone parameter whose fields clients send flat."""
+    """The only parameter, if clients send its fields flat."""
     header_params: dict[tuple[str, ...], tuple[str, str]]
-    """The arguments that headers repeat for the server: path -> token and JSON type."""
+    """The arguments that are repeated in headers for the server. Each path is mapped to the token
+    and the JSON type.
+    """
     shown_headers: dict[tuple[str, ...], tuple[str, str]]
-    """The same for clients, who may send them flat."""
+    """The same for clients. They may send the arguments flat."""
     definition: str
-    """As the upstream server lists it: to find out whether it has changed."""
+    """The definition that the upstream server sent. It shows if the tool has changed."""
 
 
 class Forbidden(ValueError):
-    """The protocol does not allow this definition. The message is the reason."""
+    """The protocol does not allow this definition of a tool. The message contains the reason."""
 
 
 def read_tool(definition: str, rules: Rules) -> ProxiedTool | None:
-    """A tool from its definition; None if the rules do not show it.
+    """Return the tool for a definition. Return None if the rules do not show the tool.
 
     Raises:
         Forbidden: the protocol does not allow the definition, or `strict` leaves it out.
@@ -120,7 +122,7 @@ def _made(
 def _contract(name: str, schema: Json) -> Contract | None:
     try:
         with warnings.catch_warnings():
-            # The author, who could act on a warning, is not here.
+            # Only the author of the server could act on a warning, and this user is somebody else.
             warnings.simplefilter("ignore", ContractWarning)
             return compile_json_schema(schema, name=name, description="")
     except (ContractError, RecursionError):
@@ -128,8 +130,8 @@ def _contract(name: str, schema: Json) -> Contract | None:
 
 
 def _check_headers(found: Json) -> None:
-    """Raises Forbidden for `x-mcp-header` where the protocol does not allow it: clients must leave
-    out such a tool.
+    """Raise Forbidden if `x-mcp-header` is used at a place where the protocol does not allow it.
+    Clients must ignore such a tool.
     """
     fault = next(iter(header_parameter.check(Tool(entry=found, name=found["name"]))), None)
     if fault is not None:
@@ -153,7 +155,9 @@ def _start(text: str) -> int:
 
 
 def _lone_object(schema: Json) -> tuple[str, Json] | None:
-    """The only parameter of a tool and its schema, if that is an object with declared fields."""
+    """Return the name and the schema of a tool's only parameter, if this is an object with declared
+    fields. Return None otherwise.
+    """
     properties: Any = schema.get("properties")
     if not is_object(properties) or len(properties) != 1 or schema.get("additionalProperties"):
         return None

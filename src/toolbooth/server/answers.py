@@ -32,8 +32,8 @@ class Answers:
     """Writes messages to a client, and knows which calls have no answer yet."""
 
     def __init__(self, sink: IO[bytes], lost: Callable[[], None]) -> None:
-        # From here on, bytes bypass Python's buffer: `deadline.py` ends the process with
-        # `os._exit`, which would lose buffered bytes.
+        # From here on, messages are written without Python's buffer: `deadline.py` ends the process
+        # with `os._exit`, which would lose buffered bytes.
         sink.flush()
         self.sink = sink.fileno()
         self.lost = lost
@@ -57,8 +57,8 @@ class Answers:
     def close(self, words: str) -> None:
         """Answer all open calls with an error. Nothing is written after that."""
         with self.lock:
-            # The bytes of a call are kept until it ends, because its id is read from them. A call
-            # without a usable id cannot be answered.
+            # The bytes of an open call are kept, because its id is read from them. A call without a
+            # usable id cannot be answered.
             for line in list(self.open.values()):
                 request_id = id_in(line)
                 if request_id is not None:

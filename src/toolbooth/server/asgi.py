@@ -98,8 +98,8 @@ def checked(
     origins: frozenset[str],
     methods: Sequence[str] = ("POST",),
 ) -> tuple[dict[str, str], tuple[int, str] | None]:
-    """Check the headers. Return them by lower-case name, and the status and message if the request
-    is refused.
+    """Check the headers of a request. Return the headers by lower-case name. If the request is
+    refused, also return the status and the message.
     """
     # httptools keeps the white space after a value, which is not part of it (RFC 9110, 5.5).
     headers = {
@@ -133,8 +133,8 @@ def checked(
 
 
 def _sent_twice(scope: Scope) -> str | None:
-    """Return the name of a header that the server uses and that was sent more than once; None if
-    there is none.
+    """Return the name of a header that the server uses and that was sent more than once. Return
+    None if there is no such header.
     """
     names = Counter(str(name, "latin-1") for name, _ in scope["headers"])
     for name, count in names.items():
@@ -144,8 +144,8 @@ def _sent_twice(scope: Scope) -> str | None:
 
 
 async def read_body(receive: Receive, max_body: int, max_seconds: float) -> bytes | None:
-    """Return the body; None if the client disconnected before its end. Reading stops when the body
-    is too long.
+    """Return the body of the request. Return None if the client disconnected before the end of the
+    body. Reading stops when the body is too long.
     """
     # Most bodies come in one message, which needs neither a timer nor a list of parts.
     message = await receive()
@@ -193,8 +193,8 @@ async def _serve(
 
 
 def _last_words(error: asyncio.CancelledError, body: bytes) -> bytes:
-    """Return the answer to a request that is still running when the server stops. Raise the error
-    again if the task was cancelled for another reason.
+    """Return the answer to a request that is still running when the server stops. If the task was
+    cancelled for another reason, raise the error again.
     """
     task = asyncio.current_task()
     if error.args != (STOPPED,) or task is None:
@@ -208,9 +208,10 @@ def _last_words(error: asyncio.CancelledError, body: bytes) -> bytes:
 def _watched(
     answering: Coroutine[Any, Any, Reply], receive: Receive
 ) -> Generator[Any, Any, Reply | None]:
-    """Return the reply; None if the client disconnected first, and the call was cancelled.
+    """Return the reply of a call. Return None if the client disconnected first and the call was
+    cancelled.
 
-    Only a call that has to wait is watched for this.
+    Only a call that has to wait is watched in this way.
     """
     steps = answering.__await__()
     try:
@@ -250,8 +251,8 @@ def _going_on(steps: Generator[Any, Any, Reply], waits_for: Any) -> Generator[An
 
 
 class _Leaving:
-    """Cancels a call if its client disconnects. Most calls end quickly, so the check begins only
-    after a while.
+    """Cancels a call if its client disconnects. Most calls end quickly, so a client is only checked
+    after a short time.
     """
 
     def __init__(self, receive: Receive) -> None:
@@ -315,13 +316,13 @@ def _event(message: bytes) -> dict[str, Any]:
 
 
 async def left(receive: Receive) -> None:
-    """Wait until the client has gone."""
+    """Wait until the client has disconnected."""
     while (await receive())["type"] != "http.disconnect":
         pass
 
 
 async def plain(send: Send, status: int, words: str, *, allow: Sequence[str] = ("POST",)) -> None:
-    """Answer by HTTP alone, in words."""
+    """Send an HTTP response with a plain text."""
     body = words.encode()
     headers = [
         (b"content-type", b"text/plain; charset=utf-8"),

@@ -40,7 +40,8 @@ def require_token(application: Application, token: str) -> Application:
 
 def _is_sent(scope: Scope, expected: bytes) -> bool:
     sent = [value for name, value in scope["headers"] if name == b"authorization"]
-    # If there are two, a proxy in front may have checked the other one.
+    # A request with two of these headers is refused, because a proxy in front of the server may
+    # have checked the other one.
     if len(sent) != 1:
         return False
     scheme, _, token = sent[0].strip().partition(b" ")

@@ -74,8 +74,9 @@ async def call(
 ) -> Result:
     """Call a tool and return the MCP tool result.
 
-    `plain`: the result contains only plain Python values; otherwise its structured part is ready to
-    be sent. `shows`: which tools behind a dispatcher the caller is shown; None: all.
+    With `plain`, the result contains only plain Python values. Otherwise its structured part is
+    already encoded. `shows` decides which tools behind a dispatcher the caller sees. If it is None,
+    the caller sees all.
 
     Raises:
         ToolInputError: the call is refused, and `registry.errors` is "protocol".
@@ -101,9 +102,9 @@ async def call(
 
 
 def _is_ctrl_c(error: BaseException, tool: Tool) -> bool:
-    """Return True if an exception may be a Ctrl-C of the user. Python raises KeyboardInterrupt only
-    in the main thread, and not under an event loop that handles the signal itself, such as that of
-    `asyncio.run`.
+    """Return True if an exception may come from the user's Ctrl-C. Python raises KeyboardInterrupt
+    only in the main thread. Under `asyncio.run` and similar event loops, the loop handles the
+    signal itself.
     """
     return (
         isinstance(error, KeyboardInterrupt)
@@ -154,8 +155,8 @@ def _in_a_loop(tool: Tool, calling: Coroutine[Any, Any, Result]) -> Result:
 
 
 def refuse(registry: Registry, tool: Tool, context: Context, *problems: Problem) -> Result:
-    """Return the refusal of a call whose arguments are not read at all. Raises ToolInputError like
-    `call`.
+    """Return the refusal of a call whose arguments were not read. Raises ToolInputError in the same
+    cases as `call`.
     """
     return _Watch(registry, tool, context, plain=True, reading=None).failed(
         ToolInputError(problems, tool=tool.name)
@@ -163,7 +164,7 @@ def refuse(registry: Registry, tool: Tool, context: Context, *problems: Problem)
 
 
 async def _run(tool: Tool, values: Any, context: Context) -> Any:
-    """Run a tool. A sync tool waits for its turn first, and keeps it until its thread ends."""
+    """Run a tool. A sync tool first waits for its turn. It keeps the turn until its thread ends."""
     if not tool.is_async:
         run = bound_call(tool.contract, tool.function, values, context, None)
         turns = tool.turns.here()
@@ -203,7 +204,7 @@ async def _run_limited(tool: Tool, run: Callable[[], Any], ended: Ended | None) 
 
 
 class _Watch:
-    """A running call: accepts its arguments, makes its result, and informs the observers."""
+    """One running call. It accepts the arguments, makes the result, and informs the observers."""
 
     __slots__ = (
         "arguments",
@@ -236,8 +237,8 @@ class _Watch:
             self._keep(reading)
 
     def accept(self, reading: Reading, shows: Shows | None) -> Any:
-        """Return the values for the function. Set `tool` to the tool to run, which may be the
-        sub-tool of a dispatcher or a variant. Raises ToolInputError.
+        """Return the values for the function. Set `tool` to the tool that runs: the tool itself, a
+        sub-tool of a dispatcher, or a variant. Raises ToolInputError.
         """
         if self.tool.table is not None:
             self.routed = route(self.tool, self.tool.table, reading, shows)
@@ -255,7 +256,7 @@ class _Watch:
         if self.routed is None:
             self.remarks = remarks
             return values
-        # The meaning of the call was clear enough to check its arguments too, so one refusal has
+        # The search was sure of the action, so the arguments were checked too, and one refusal has
         # all problems. The call is still refused.
         if self.routed.slips:
             raise self.routed.refusal()
@@ -263,8 +264,8 @@ class _Watch:
         return values
 
     def _keep(self, reading: Reading | None) -> None:
-        """Write the arguments as text for the observers that want them, before the tool can change
-        them.
+        """Write the arguments as text for those observers that want them. This happens before the
+        tool can change the arguments.
         """
         wanted: set[Arguments] = {arguments for _, arguments in self.registry.observers}
         if reading is not None:
@@ -273,8 +274,8 @@ class _Watch:
             }
 
     def returned(self, value: Any) -> Result:
-        """Return the result for the value of a tool. After an error here, the result mentions that
-        the tool has run.
+        """Return the result for the value that a tool returned. If an error occurs here, the result
+        mentions that the tool has run.
         """
         how_written = {} if self.plain else _FOR_THE_WIRE
         try:
@@ -299,8 +300,9 @@ class _Watch:
         return result
 
     def _violation(self, result: Result) -> str | None:
-        """Return how a result violates the output schema of its tool; None if it does not. Clients
-        check this too, and would show the agent only that the call failed.
+        """Return a description of how a result violates the output schema of its tool. Return None
+        if the result is valid. Clients check results too, and would only show the agent that the
+        call failed.
         """
         check = self.tool.output_check
         if check is None:
@@ -310,8 +312,8 @@ class _Watch:
         return check(result["content"][0]["text"])
 
     def cancelled(self, error: asyncio.CancelledError) -> Result:
-        """Return the result if something in the tool was cancelled. Raise again if the call itself
-        was.
+        """Return a result if something inside the tool was cancelled. If the call itself was
+        cancelled, raise the error again.
         """
         task = asyncio.current_task()
         # If this task is not cancelled, something that the tool awaited was.
@@ -321,8 +323,8 @@ class _Watch:
         raise error
 
     def failed(self, error: BaseException) -> Result:
-        """Return the result of a call that was refused or failed. Raises ToolInputError like
-        `call`.
+        """Return the result of a call that was refused or that failed. Raises ToolInputError in the
+        same cases as `call`.
         """
         # A caller without access to the tool must not learn its fields from a refusal.
         if isinstance(error, ToolInputError) and self.tool.access_check is not None:
@@ -357,7 +359,7 @@ class _Watch:
         return tuple(each.code for each in self.remarks if isinstance(each, Repair))
 
     def _record(self, outcome: Outcome, problems: tuple[str, ...]) -> None:
-        """Give the record of the call to the observers."""
+        """Pass the record of the call to the observers."""
         if not self.registry.observers:
             return
         dispatcher = None if self.routed is None else self.called.name

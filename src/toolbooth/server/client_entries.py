@@ -14,7 +14,7 @@ Entry = Callable[[str, Mapping[str, str]], Json]
 
 @dataclass(frozen=True, slots=True)
 class Client:
-    """A client: the file with its servers, and its form of an entry for a URL."""
+    """An MCP client: its configuration file, and the form of an entry for a URL in this file."""
 
     file: str
     key: str
@@ -70,8 +70,8 @@ CLIENTS = {
 
 
 def configuration_for(client: str, name: str, url: str, authorization: str | None = None) -> Json:
-    """Return the JSON of a client's configuration for a URL. `authorization` is the whole
-    header.
+    """Return the JSON of a client's configuration for a URL. `authorization` is the complete value
+    of the Authorization header.
     """
     known = CLIENTS[client]
     headers = {"Authorization": authorization} if authorization else {}

@@ -117,7 +117,9 @@ RESERVED = (*ROW_KEYS, "action", "resource", "params")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Controls:
-    """The control arguments of one call. None or False means that one was not sent."""
+    """The control arguments of one call. The value None or False means that the argument was not
+    sent.
+    """
 
     mode: Mode | None = None
     page: int | None = None
@@ -133,8 +135,8 @@ _READ = frozenset(each.name for each in fields(Controls))
 
 
 def split_controls(sent: Json, known: Mapping[str, str]) -> tuple[Json, Controls]:
-    """Split arguments into those of the tool and the control arguments. `known` maps the names of
-    control arguments in this tool to their names in `CONTROL_ARGUMENTS`.
+    """Split the arguments of a call into those of the tool and the control arguments. `known` maps
+    the names of control arguments in this tool to their names in `CONTROL_ARGUMENTS`.
     """
     # Most calls have no control argument: then nothing is copied.
     if known.keys().isdisjoint(sent):
@@ -152,8 +154,9 @@ def split_controls(sent: Json, known: Mapping[str, str]) -> tuple[Json, Controls
 
 
 def check_plain(asked: Controls, *, has_key: bool) -> None:
-    """Raise RuntimeError before a plain write if the call asks for a preview, or has a key that is
-    not claimed: a bug must not turn either into a write. `has_key`: the key is claimed.
+    """Raise RuntimeError before a plain write in two cases: the call asks for a preview, or it has
+    a key that is not claimed. So a bug cannot ignore a preview or a key. `has_key` means that the
+    key is claimed.
     """
     if asked.preview or (asked.idempotency_key is not None and not has_key):
         raise RuntimeError(messages.NOT_A_PLAIN_WRITE)
@@ -171,8 +174,8 @@ def is_true(value: Any) -> bool:
 
 
 def asks_for_preview(contract: Contract, sent: Any) -> bool:
-    """Return True if a call asks for a preview and the tool has previews. The argument is never
-    repaired, so only true counts.
+    """Return True if a call asks for a preview of a tool that has previews. The argument is never
+    repaired, so only `true` counts.
     """
     # The tool may have its own `preview`, or the control argument may be renamed.
     name = next((each for each, own in contract.controls.items() if own == "preview"), None)
@@ -183,14 +186,14 @@ def asks_for_preview(contract: Contract, sent: Any) -> bool:
 
 
 def is_free(contract: Contract, name: str) -> bool:
-    """Return True if a tool does not use a name."""
+    """Return True if a tool neither declares a name nor accepts it as an undeclared key."""
     return all(
         name not in form.fields and form.additional is None for form in contract.shape.objects
     )
 
 
 def publishing(contract: Contract, schemas: Mapping[str, Schema]) -> Contract:
-    """Return the contract with these control arguments in its schema."""
+    """Return the contract with these control arguments added to its schema."""
     return replace(contract, describe=partial(_described, contract, schemas))
 
 
@@ -244,8 +247,8 @@ def wrong_length(name: str, schema: Schema, value: Any) -> Iterator[Objection]:
 
 def with_controls(shape: Shape, known: Mapping[str, str]) -> Shape:
     """Return the shape with some fields marked as control arguments. A refusal does not list these
-    among the fields of the tool, and some of them are never repaired. `known` maps their names to
-    those in `CONTROL_ARGUMENTS`.
+    fields among the fields of the tool. Some of them are never repaired. `known` maps their names
+    to those in `CONTROL_ARGUMENTS`.
     """
     form = shape.objects[0]
     exact = {
@@ -270,13 +273,17 @@ def _exact(field: Field, argument: ControlArgument) -> Field:
 
 
 def control_names(renamed: Mapping[str, str | None]) -> dict[str, str]:
-    """Return the name of each control argument, without those that are switched off."""
+    """Return the name of each control argument. Control arguments that are switched off are left
+    out.
+    """
     names = {name: renamed.get(name, name) for name in CONTROL_ARGUMENTS}
     return {name: each for name, each in names.items() if each is not None}
 
 
 def instructions(renamed: Mapping[str, str | None]) -> str:
-    """Return the part of the server's instructions that explains them, so that no tool has to."""
+    """Return the text that explains control arguments in the server's instructions. The tools then
+    need no such text.
+    """
     names = control_names(renamed)
     meanings = [f"{name}: {CONTROL_ARGUMENTS[own].meaning}" for own, name in names.items()]
     rows = f"{ROW_KEYS[0]}: {messages.OBJECTS_MEANS}"
@@ -296,7 +303,8 @@ def naming_mistakes(renamed: Any) -> Iterator[str]:
     for name, new in given.items():
         if new is not None and not (isinstance(new, str) and new.isascii() and new.isidentifier()):
             yield messages.control_needs_a_name(name, new)
-        # A client's key is removed before the arguments are read, and `data` may be a list of rows.
+        # A client's own keys are removed before the arguments are read. The argument `data` may be
+        # a list of rows.
         elif new in RESERVED or new in CLIENT_KEYS:
             yield messages.control_name_is_reserved(name, new)
     names = Counter(str(name) for name in control_names(given).values())

@@ -15,8 +15,8 @@ HIDDEN = "[redacted]"
 
 
 class Effort:
-    """The work that is left for one record. In hostile arguments everything may be a secret, so
-    after these limits everything that may be a secret counts as one.
+    """The work that may still be done for one record. Hostile arguments may look like secrets
+    everywhere. After these limits, everything that may be a secret counts as one.
     """
 
     def __init__(self) -> None:
@@ -105,7 +105,7 @@ def without_credentials(text: str, effort: Effort | None = None) -> str:
     if len(text) < _SHORTEST:
         return text
     effort = effort or Effort()
-    # Searching for a plain substring costs far less than the regular expression.
+    # Searching for a plain substring is much faster than the regular expression.
     if "-----BEGIN" in text:
         text = _PRIVATE_KEY.sub(HIDDEN, text)
     if "@" in text:
@@ -121,7 +121,7 @@ def without_credentials(text: str, effort: Effort | None = None) -> str:
 
 def _without_values(pattern: re.Pattern[str], text: str, effort: Effort) -> str:
     """Return the text without the values of secret names."""
-    # The positions in both texts must be the same. This is the only letter that becomes two
+    # Both texts must have the same positions. This letter is the only one that becomes two
     # characters in lower case.
     lowered = text.replace("İ", "i").lower()
     pieces: list[str] = []

@@ -16,8 +16,8 @@ _PATIENCE = 1.0
 
 class Deadline:
     """Ends the process at a certain time, from a separate thread. A tool that hangs may block the
-    event loop, or the exit of the interpreter, which waits for threads. The thread calls
-    `last_words` first.
+    event loop, or the exit of the interpreter, which waits for threads. Before the end, the thread
+    calls `last_words`.
     """
 
     def __init__(self, last_words: Callable[[], None] = lambda: None) -> None:
@@ -53,7 +53,7 @@ class Deadline:
             if found is None:
                 return
             earliest = min(found, earliest or found)
-        # A client that does not read, or a blocked log, must not delay the end.
+        # The end must not be delayed by a client that does not read, or by a blocked log.
         words = threading.Thread(target=self._last_words, daemon=True)
         words.start()
         words.join(_PATIENCE)

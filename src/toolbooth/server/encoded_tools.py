@@ -32,8 +32,9 @@ class EncodedTools:
     def page(
         self, start: int, listed: Mapping[str, Tool], narrowed: Narrowed | None, changes: int
     ) -> Page | None:
-        """Return the page that begins at this tool of the list; None if no page begins there.
-        Without `narrowed`, every caller sees the same tools. `changes` counts registrations.
+        """Return the page of the list that begins at this tool. Return None if no page begins
+        there. Without `narrowed`, every caller sees the same tools. `changes` is the number of
+        registrations so far.
         """
         if self._made_at != changes:
             self._tools.clear()
@@ -70,9 +71,9 @@ class EncodedTools:
 
 
 def page_of(start: int, end: int, written: Callable[[int], bytes | None], most: int) -> Page:
-    """Return as many tools as fit, beginning with one. Permissions are checked only for these,
-    because that takes longer than writing them. `written` returns a tool as JSON, or None if it is
-    not shown.
+    """Return a page with as many tools as fit, beginning with a given one. Only these tools are
+    checked for permissions, because that takes longer than writing them. `written` returns a tool
+    as JSON, or None if the caller may not see it.
     """
     page: list[bytes] = []
     room = MOST_BYTES

@@ -49,7 +49,9 @@ class Message:
 
     @property
     def method(self) -> str | None:
-        """Return the JSON-RPC method. For an invalid message, a lenient parser reads it."""
+        """Return the JSON-RPC method. For an invalid message, the method is read by a lenient
+        parser.
+        """
         if isinstance(self.reading, Unreadable):
             found = _leniently(self.body).get("method")
         else:
@@ -59,7 +61,9 @@ class Message:
 
     @property
     def own_meta(self) -> Any:
-        """Return the part of `_meta` for this server; None if there is none."""
+        """Return the part of `_meta` that belongs to this server. Return None if there is no such
+        part.
+        """
         message: Any = None if isinstance(self.reading, Unreadable) else self.reading[0]
         for key in ("params", "_meta", META_KEY):
             message = message.get(key) if message.__class__ is dict else None
@@ -88,8 +92,8 @@ class Request:
 
 
 def read_request(reading: Reading, headers: Headers | None) -> Request | None:
-    """The request that a message holds; None for a message that gets no answer. `headers` is None
-    on a transport without headers.
+    """Return the request in a message. Return None for a message that gets no answer. `headers` is
+    None on a transport without headers.
 
     Raises:
         ProtocolError: the envelope is wrong.
@@ -132,7 +136,9 @@ def read_request(reading: Reading, headers: Headers | None) -> Request | None:
 
 
 def beside(message: Json, params: Json) -> list[Problem]:
-    """Return one problem for each key outside `arguments`, because no tool would get it."""
+    """Return one problem for each key that is sent beside `arguments`. No tool would get such a
+    key.
+    """
     strangers = [key for key in params if key not in _KEYS_OF_A_CALL]
     strangers += _misplaced_in_meta(params.get("_meta"))
     # `{"method": ..., "params": ..., "arguments": {...}}`: the arguments are one level too high.
@@ -145,8 +151,8 @@ def beside(message: Json, params: Json) -> list[Problem]:
 
 
 def _misplaced_in_meta(meta: Json | None) -> list[str]:
-    """Return the control arguments in `_meta.toolbooth`, which are not read there. They are
-    refused, because a preview must not become a write.
+    """Return the control arguments in `_meta.toolbooth`. They are refused there, because nothing
+    reads them, and an ignored preview would become a write.
     """
     own: Json | None = meta.get(META_KEY) if isinstance(meta, dict) else None
     # Only the idempotency key is read from here.
@@ -156,8 +162,8 @@ def _misplaced_in_meta(meta: Json | None) -> list[str]:
 
 
 def unreadable_call(body: bytes, error: Unreadable) -> Request:
-    """A message that must not be acted on, as a tool call without arguments: its caller gets the
-    same answer as for any refused call.
+    """Return a tool call without arguments for a message that cannot be read. Its caller gets the
+    same kind of answer as for any refused call.
 
     Raises:
         ProtocolError: it is not plainly a tool call.
@@ -175,19 +181,21 @@ def unreadable_call(body: bytes, error: Unreadable) -> Request:
 
 
 def id_in(body: bytes) -> Any:
-    """Return the id of a message that was refused; None if there is not exactly one."""
+    """Return the id of a refused message. Return None if the message does not have exactly
+    one id.
+    """
     return only_id(top_level_ids(body))
 
 
 def only_id(found: list[bytes]) -> Any:
-    """Return the only one of these ids; None if there is not exactly one, or if a reply cannot
-    repeat it.
+    """Return the only one of these ids. Return None if there are none or several, or if a reply
+    cannot repeat the id exactly.
     """
     return _repeatable(found[0]) if len(found) == 1 else None
 
 
 def _repeatable(token: bytes) -> Any:
-    """Return a text or number that a reply can repeat exactly; None for anything else."""
+    """Return a text or number if a reply can repeat it exactly. Return None for any other value."""
     try:
         found = json.loads(token)
     except ValueError:

@@ -38,11 +38,14 @@ def only_for_hosts(application: Application, hosts: Iterable[str]) -> Applicatio
 
 
 def _fault(scope: Scope, allowed: frozenset[str]) -> tuple[int, str] | None:
-    """Return the status and message for a request to another host; None for an allowed one."""
+    """Return the status and message that refuse a request to an unknown host. Return None if the
+    host is allowed.
+    """
     if ANY_HOST in allowed:
         return None
     hosts = _sent(scope, b"host")
-    # Several `Host` headers are refused, because a server behind this one may use a different one.
+    # A request with several `Host` headers is refused, because a server behind this one may read
+    # another one of them.
     if len(hosts) != 1 or host_in_host(hosts[0]) not in allowed:
         return 421, messages.WRONG_HOST
     origins = _sent(scope, b"origin")
@@ -52,6 +55,6 @@ def _fault(scope: Scope, allowed: frozenset[str]) -> tuple[int, str] | None:
 
 
 def _sent(scope: Scope, name: bytes) -> list[str]:
-    """Return every value of a header."""
+    """Return all values of one header."""
     values = [value for key, value in scope["headers"] if key.lower() == name]
     return [str(value.strip(), "latin-1") for value in values]

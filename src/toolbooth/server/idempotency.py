@@ -38,7 +38,7 @@ class KeyReused(Exception):
 
 
 class InFlight(Exception):
-    """A call with this key is still running. Nothing was done; the call may be sent again after
+    """A call with this key is still running. The new call had no effect and may be repeated after
     `seconds`.
     """
 
@@ -62,8 +62,8 @@ class KeyUse:
 
 @dataclass(slots=True, kw_only=True)
 class Claim:
-    """A key that is claimed for one call. If there is no `first` receipt, the call runs and keeps
-    its own receipt.
+    """A key that is claimed for one call. If `first` is None, the call runs and stores its own
+    receipt. Otherwise `first` is the receipt of an earlier call.
     """
 
     retry_until: datetime
@@ -72,7 +72,7 @@ class Claim:
     receipt: bytes | None = None
 
     def keep(self, receipt: bytes) -> None:
-        """Keep this receipt. Do this last in a call."""
+        """Keep this receipt. This must be the last step of a call."""
         self.receipt = receipt
 
 
@@ -80,8 +80,8 @@ class KeyStore(Protocol):
     """Remembers which keys were used."""
 
     def claim(self, use: KeyUse) -> AbstractContextManager[Claim]:
-        """Claim a key while a call runs. If the call raises, or keeps no receipt, the key becomes
-        free again. Raises KeyReused and InFlight.
+        """Claim a key while a call runs. The key becomes free again if the call raises an exception
+        or stores no receipt. Raises KeyReused and InFlight.
         """
         ...
 
@@ -106,8 +106,8 @@ def run_once(store: KeyStore, use: KeyUse, run: Callable[[], bytes]) -> bytes:
 
 
 def with_fields(receipt: bytes, more: Json) -> bytes:
-    """Return the JSON of an object with these fields added, unless it already has one of them.
-    Return other JSON unchanged.
+    """Add these fields to the JSON of an object. If the object already has one of them, or if the
+    JSON is not an object, return the JSON unchanged.
     """
     found = jiter.from_json(receipt)
     if not is_object(found):
@@ -121,8 +121,8 @@ def with_fields(receipt: bytes, more: Json) -> bytes:
 
 
 def canonical(arguments: Any) -> bytes:
-    """Return JSON that is the same for equal arguments: `1.0` equals `1`, and the order of keys
-    does not matter.
+    """Return the same JSON for equal arguments. `1.0` equals `1`, and the order of keys is
+    ignored.
     """
     plain = _plain(arguments)
     # Without spaces and with sorted keys, equal arguments give equal bytes. `str` writes values of
@@ -131,7 +131,7 @@ def canonical(arguments: Any) -> bytes:
 
 
 def _plain(value: Any) -> Any:
-    """Return a value with a letter before each text and number, so that `"1"` and `1` differ."""
+    """Return the value with a letter before each text and number. So `"1"` and `1` differ."""
     if is_object(value):
         return {str(key): _plain(each) for key, each in value.items()}
     if is_array(value):
@@ -145,8 +145,8 @@ def _plain(value: Any) -> Any:
 
 
 def _digits(value: float | Decimal) -> str:
-    """Return a number as its digits and an exponent. Nothing is rounded: numbers that differ in the
-    40th digit are different arguments.
+    """Return a number as its digits and an exponent. Nothing is rounded, so numbers that differ
+    only in the 40th digit are different arguments.
     """
     number = Decimal(value if isinstance(value, int) else str(value))
     sign, digits, exponent = number.as_tuple()
@@ -206,7 +206,7 @@ class MemoryStore:
             self._end(name, entry, claim.receipt)
 
     def _entry(self, name: tuple[str, str, str], arguments: bytes) -> _Entry:
-        """Return the entry of a call that has run, or a new one."""
+        """Return the entry of an earlier call with this key, or a new entry."""
         ends = monotonic() + self.wait_seconds
         with self._changed:
             while True:
@@ -238,7 +238,7 @@ class MemoryStore:
             self._changed.notify_all()
 
     def _drop_old(self, now: datetime) -> None:
-        """Make room for one more entry. The entries are in the order in which they expire."""
+        """Make room for one more entry. The entries that expire first are dropped first."""
         for name in tuple(self._entries):
             entry = self._entries[name]
             if entry.receipt is None:

@@ -13,8 +13,8 @@ logger = logging.getLogger("toolbooth.server")
 
 
 def run(main: Coroutine[Any, Any, None]) -> None:
-    """`asyncio.run`, but SystemExit and KeyboardInterrupt that a task raises stay in that task.
-    Ctrl-C and the exits of signal handlers are raised.
+    """Run a coroutine like `asyncio.run`. If a task raises SystemExit or KeyboardInterrupt, the
+    exception stays in that task. Ctrl-C and the exits of signal handlers are still raised.
     """
     with asyncio.Runner() as runner:
         serving = runner.get_loop().create_task(main)
@@ -22,8 +22,9 @@ def run(main: Coroutine[Any, Any, None]) -> None:
             try:
                 runner.run(_wait_for(serving))
             except (SystemExit, KeyboardInterrupt) as error:
-                # asyncio ends the loop for these two, also if a tool has made the task, as
-                # `asyncio.gather` does. The loop can go on: whoever waits for the task, gets them.
+                # asyncio ends the loop for these two exceptions, also if a tool has created the
+                # task, for example with `asyncio.gather`. The loop can continue here: code that
+                # awaits the task gets the exception.
                 is_ending = serving.done() or serving.cancelling()
                 if is_ending or not _is_of_a_task(error):
                     raise
@@ -36,7 +37,8 @@ async def _wait_for(serving: asyncio.Task[None]) -> None:
 
 def _is_of_a_task(error: BaseException) -> bool:
     codes = [frame.f_code for frame, _ in traceback.walk_tb(error.__traceback__)]
-    # Outside of `Handle._run` the loop only waits: there, a signal handler has raised the error.
+    # Outside of `Handle._run`, the loop only waits. An exception at this point comes from a signal
+    # handler.
     if not any(code.co_name == "_run" for code in codes):
         return False
     handlers = map(signal.getsignal, signal.valid_signals())

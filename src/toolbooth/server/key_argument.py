@@ -21,8 +21,8 @@ _NOT_SENT = object()
 
 
 def key_of_call(tool: str, name: str | None, argument: str | None, own: Any) -> str | None:
-    """Return the key of a call; None if it has none. `name` is the name of the argument, `own` the
-    part of `_meta` for this server.
+    """Return the idempotency key of a call. Return None if the call has no key. `name` is the name
+    of the argument. `own` is the part of `_meta` for this server.
 
     Raises:
         ToolInputError: the key is not valid, or the argument and `_meta` differ.
@@ -44,8 +44,8 @@ def key_of_call(tool: str, name: str | None, argument: str | None, own: Any) -> 
 
 
 def refuse_key(tool: str, own: Any) -> None:
-    """Raise ToolInputError if `_meta` has a key and the tool takes none, because a repeated call
-    would run twice.
+    """Raise ToolInputError if `_meta` has a key but the tool takes none. The repeated call would
+    run twice.
     """
     if key_of_call(tool, None, None, own) is not None:
         problem = Problem(code="invalid", path=IN_META, message=messages.KEY_NOT_TAKEN)
@@ -53,5 +53,7 @@ def refuse_key(tool: str, own: Any) -> None:
 
 
 def value_of_receipt(receipt: bytes) -> Any:
-    """Return the value of a receipt: an object as it was written, any other value parsed."""
+    """Return the value in a receipt. An object is returned as it was written. Any other value is
+    parsed.
+    """
     return orjson.Fragment(receipt) if receipt.startswith(b"{") else jiter.from_json(receipt)

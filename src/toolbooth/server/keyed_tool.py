@@ -60,8 +60,8 @@ def _contract(contract: Contract) -> Contract:
     accepted = accepting(contract, schemas, {KEY: KEY})
 
     def validate(sent: Json) -> tuple[Json, Any]:
-        # The arguments before validation are kept, because they show if a second call is the same.
-        # The author's values may not be comparable.
+        # The arguments are kept as they were before validation. They show if a second call is the
+        # same, while the author's values may not be comparable.
         return sent, accepted.validate(sent)
 
     def bind(both: tuple[Json, Any]) -> Json:
@@ -139,7 +139,7 @@ class _Once:
         except KeyReused as error:
             raise self._refusal(use) from error
         except asyncio.CancelledError:
-            # The thread cannot be stopped. If it still gets the key, it must free it.
+            # The thread cannot be stopped. If it claims the key later, it must release the key.
             entering.add_done_callback(functools.partial(_release, claiming))
             raise
         try:
@@ -156,7 +156,7 @@ class _Once:
         return result
 
     def _kept(self, claim: Claim, value: Any) -> Any:
-        """Return the value of the first call, and store it for later ones."""
+        """Return the value of the first call, and store this value for repeated calls."""
         # Images and files would fill the store. A repeated call gets a note instead.
         if pieces_of(value) is not None:
             claim.keep(json_of({"note": messages.CONTENT_NOT_KEPT}))
@@ -169,8 +169,8 @@ class _Once:
         return value_of_receipt(self._marked(receipt, {"repeated": True}))
 
     def _marked(self, receipt: bytes, marks: Json) -> bytes:
-        """Return a receipt with marks, unless the tool declares that its results have no other
-        fields.
+        """Return a receipt with additional marks. A tool whose results can have no further fields
+        gets no marks.
         """
         schema = self.tool.output_schema or {}
         is_closed = schema.get("additionalProperties", True) is not True
@@ -182,6 +182,6 @@ class _Once:
 
 
 def _release(claiming: AbstractContextManager[Claim], entered: asyncio.Future[Claim]) -> None:
-    """Free a key that was claimed for a call that has been cancelled since."""
+    """Release a key that was claimed for a call after the call was cancelled."""
     if not entered.cancelled() and entered.exception() is None:
         claiming.__exit__(None, None, None)

@@ -35,15 +35,15 @@ class ListedTools:
         self._encoded = EncodedTools(page_size)
 
     def find(self, name: str, shows: Shows | None = None) -> Tool:
-        """Return the tool with this name. Raises UnknownTool, which suggests only tools that the
-        caller may see.
+        """Return the tool with this name. If there is none, raise UnknownTool. The error suggests
+        only tools that the caller may see.
         """
         found = self.tools.get(name) or self.hidden.get(name)
         if found is None:
             is_new = name in self.promised
             self.promised.make(name)
             found = self.tools.get(name) or self.hidden.get(name)
-            # The stored list may be outdated. Each tool that is made is compared with its entry.
+            # The stored list may be outdated, so each new tool is compared with its entry.
             if is_new and self.earlier is not None:
                 self.earlier.compare(name, found)
         if found is None:
@@ -53,8 +53,8 @@ class ListedTools:
         return found
 
     def _make_near(self, name: str) -> None:
-        """Make the tool with the most similar name, if it is not made yet. If it turns out not to
-        exist, make the next one.
+        """Make the tool with the most similar name, if it does not exist yet. If there is no such
+        tool, make the one with the next name.
         """
         left = [*self.tools, *self.hidden, *self.promised]
         near = near_to(name, left)
@@ -76,8 +76,8 @@ class ListedTools:
         self.promised.is_complete = True
 
     def page(self, start: int, shows: Shows | None) -> Page | None:
-        """Return the page of `tools/list` that begins at this tool, as JSON, with the start of the
-        next page; None if no page begins there.
+        """Return the page of `tools/list` that begins at this tool, as JSON, and the start of the
+        next page. Return None if no page begins at this tool.
         """
         stored = None if self.earlier is None or self.promised.is_complete else self.earlier.found()
         if stored is not None:

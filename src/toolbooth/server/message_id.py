@@ -11,8 +11,8 @@ import re
 from collections.abc import Iterator
 from itertools import accumulate, islice
 
-# There is no backtracking, and a string without an end reaches the end of the message. So the time
-# is linear in the length of the message.
+# The expressions do not backtrack, and a string without an end continues to the end of the message.
+# So the time is linear in the length of the message.
 _STRING = rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
 _UNENDED = rb'"[^"\\]*+(?:\\.[^"\\]*+)*+\\?\Z'
 _NUMBER = rb"-?[0-9]++(?:\.[0-9]++)?+(?:[eE][+-]?[0-9]++)?+(?![\w.+-])"
@@ -46,15 +46,15 @@ def ids_at_ends(head: bytes, tail: bytes) -> list[bytes]:
 
 
 def top_level_ids(body: bytes) -> list[bytes]:
-    """Return the values of the key `id` at the top level of a message, as they are written there.
-    Return at most two, because a message with two has no usable id. A value is empty if it is
-    neither text nor a number.
+    """Return the values of the key `id` at the top level of a message, as they are written in it.
+    At most two values are returned, because a message with two ids has no usable id. A value that
+    is neither text nor a number becomes empty.
     """
     first = re.search(rb'[\[{}\]"]', body)
     if first is None or first[0] != b"{":
         return []
-    # The list has the text between strings, and at every second place an `id`, or None for other
-    # strings. Below, NUL is the mark for an `id`, so NULs in the message are removed first.
+    # The list alternates between text outside of strings and strings. A string is `id`, or None for
+    # any other string. Below, a NUL replaces each `id`, so NULs in the message are removed first.
     pieces = _STRINGS.split(body.replace(_MARK, b""))
     strings = pieces[1::2]
     ids = list(filter(None, strings))
@@ -66,12 +66,12 @@ def top_level_ids(body: bytes) -> list[bytes]:
 
 
 def _at_top(marked: bytes) -> Iterator[int]:
-    """Yield the numbers of the marks, counted from 0, that are at the top level of the first
-    object.
+    """Yield the number of each mark at the top level of the first object. The marks are counted
+    from 0.
     """
     # Only the brackets and the marks remain, in their order.
     places = marked.translate(None, _NOT_COUNTED)
-    # Brackets behind the last mark cannot change the level of any mark.
+    # Brackets after the last mark do not affect the level of any mark.
     places = places[: places.rindex(_MARK) + 1]
     depths = list(accumulate(map(_STEPS.__getitem__, places)))
     end = depths.index(0) if 0 in depths else len(depths)  # the message ends here

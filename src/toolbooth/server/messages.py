@@ -32,12 +32,12 @@ def not_a_host(name: str) -> str:
 
 
 def header_sent_twice(name: str) -> str:
-    """A header of MCP that is sent more than once."""
+    """Report a header of MCP that is sent more than once."""
     return f"header {name} is sent twice"
 
 
 def wrong_path(path: str) -> str:
-    """A request for another path."""
+    """Report a request for another path."""
     return f"MCP is served at {path}"
 
 
@@ -51,7 +51,7 @@ HEADERS_TOO_LONG = "the headers of the request are too long"
 
 
 def body_too_long(most: int) -> str:
-    """A body with more bytes than the limit."""
+    """Report a body with more bytes than the limit."""
     return f"a request may have at most {most:,} bytes"
 
 
@@ -73,13 +73,13 @@ OTHER_TOOL_IN_HEADER = "the Mcp-Name header and the body name different tools"
 
 
 def not_one_object(message: Any) -> str:
-    """A message that is not a JSON object."""
+    """Report a message that is not a JSON object."""
     what = "a batch" if isinstance(message, list) else "not an object"
     return f"the message is {what}; send one JSON-RPC object"
 
 
 def unknown_method(method: str) -> str:
-    """A method that this server does not have."""
+    """Report a method that this server does not have."""
     return f"there is no method {method[:80]!r} here"
 
 
@@ -90,17 +90,17 @@ def beside_arguments(key: str) -> str:
 
 
 def meta_must_hold(keys: Sequence[str]) -> str:
-    """A stateless request without an object of metadata."""
+    """Report a stateless request without an object of metadata."""
     return f"params._meta must be an object with {' and '.join(map(repr, keys))}"
 
 
 def must_be_a_string(key: str) -> str:
-    """A key of `_meta` that is not a string."""
+    """Report a key of `_meta` that is not a string."""
     return f"{key} must be a string"
 
 
 def other_argument_in_header(token: str, name: str) -> str:
-    """An `Mcp-Param-*` header that does not repeat its argument."""
+    """Report an `Mcp-Param-*` header that does not repeat its argument."""
     return f"the Mcp-Param-{token} header and the argument {name!r} differ"
 
 
@@ -116,7 +116,7 @@ def loop_is_running(tool: str) -> str:
 
 
 def timed_out(seconds: float, *, stopped: bool) -> str:
-    """A tool that takes longer than its time limit."""
+    """Report a tool that takes longer than its time limit."""
     outcome = "it was stopped" if stopped else "it may still complete"
     return f"it did not answer within {seconds:g} s; {outcome}"
 
@@ -141,7 +141,7 @@ def in_flight(tool: str, target: Iterable[str], seconds: int) -> str:
 
 
 def tool_failed(tool: str, target: Iterable[str]) -> str:
-    """A tool that raised an exception of its own."""
+    """Report a tool that raised an exception of its own."""
     return f"Tool {called(tool, target)} failed unexpectedly."
 
 
@@ -158,33 +158,33 @@ NAMELESS_ACTION = "an action or a resource has no name"
 
 
 def errors_must_be(given: Any, choices: Iterable[str]) -> str:
-    """A wrong value of `errors=`."""
+    """Report a wrong value of `errors=`."""
     return f"errors={given!r}: must be one of {', '.join(map(repr, choices))}"
 
 
 def arguments_must_be(given: Any, choices: Iterable[str]) -> str:
-    """A wrong value of `arguments=` of an observer."""
+    """Report a wrong value of `arguments=` of an observer."""
     return f"arguments={given!r}: must be one of {', '.join(map(repr, choices))}"
 
 
 def not_a_tool_name(name: str) -> str:
-    """A name that MCP does not allow."""
+    """Report a name that MCP does not allow."""
     return f"{name!r} is not a valid tool name (letters, digits, _ - .; at most 128); pass name="
 
 
 def name_is_taken(name: str) -> str:
-    """The name of another tool."""
+    """Report a name that another tool already has."""
     return f"a tool named {name!r} is registered already; pass another name="
 
 
 def unknown_tool(name: str, near: str | None) -> str:
-    """A tool that is not registered; `near`: another, as a client calls it."""
+    """Report an unknown tool. `near` is the call of a similar tool, if there is one."""
     hint = f"; did you mean {near}?" if near else ""
     return f"there is no tool {name[:128]!r}{hint}"
 
 
 def no_actions_of(resource: str) -> str:
-    """A resource without actions."""
+    """Report a resource without actions."""
     return f"{resource!r} has no actions"
 
 
@@ -194,7 +194,7 @@ def not_a_word_for_help(word: str) -> str:
 
 
 def nested_dispatcher(tool: str) -> str:
-    """A dispatcher behind a dispatcher."""
+    """Report a dispatcher behind a dispatcher."""
     return f"{tool!r} is another dispatcher; list its actions instead"
 
 
@@ -204,13 +204,13 @@ def dispatcher_usage(params: str, word: str) -> str:
 
 
 def actions_of(resource: str, signatures: Sequence[str]) -> str:
-    """The actions of a resource, each in one line."""
+    """Return the actions of a resource in one line."""
     named = ", ".join(signatures)
     return f"{resource}: {named}" if resource else named
 
 
 def only_of(action: str, resources: Sequence[str]) -> str:
-    """An action that only some resources have."""
+    """Report an action that only some resources have."""
     return f"{action}: only {', '.join(resources)}"
 
 
@@ -220,7 +220,7 @@ def as_sentence(parts: Sequence[str]) -> str:
 
 
 def more_names(names: Sequence[str], count: int) -> str:
-    """The first names of a list that is too long for `tools/list`."""
+    """Return the first names of a list that is too long, and the number of all names."""
     return f"{', '.join(names)} … {count} in all: see help"
 
 
@@ -269,7 +269,7 @@ def not_a_key(least: int, most: int) -> str:
 
 
 def text_of_length(least: int, most: int, length: int) -> str:
-    """A control argument whose text is too short or too long."""
+    """Report a control argument whose text is too short or too long."""
     return f"must be text of {least} to {most} characters, not {length}"
 
 
@@ -280,7 +280,7 @@ def controls_not_a_map(given: Any) -> str:
 
 
 def unknown_control(name: Any, known: Iterable[str]) -> str:
-    """A control argument that does not exist."""
+    """Report a control argument that does not exist."""
     return f"there is no protocol argument {name!r}; there are {', '.join(known)}"
 
 
@@ -295,7 +295,7 @@ def control_name_is_reserved(name: Any, new: str) -> str:
 
 
 def control_name_twice(name: str) -> str:
-    """Two control arguments with one name."""
+    """Report two control arguments with the same name."""
     return f"two protocol arguments would be called {name!r}"
 
 
@@ -305,7 +305,7 @@ NONE_FOR_YOU = "; none is available to you"
 
 
 def holds_the_whole_call(key: str, inside: Iterable[str]) -> str:
-    """A wrapper around the whole call of a dispatcher."""
+    """Report a wrapper around the whole call of a dispatcher."""
     names = listed(tuple(inside), 12)
     return (
         f"{quoted(key)} wraps the whole call; "
@@ -314,7 +314,7 @@ def holds_the_whole_call(key: str, inside: Iterable[str]) -> str:
 
 
 def no_such_argument(key: str, near: str) -> str:
-    """A misspelt `action` or `resource`."""
+    """Report a misspelt `action` or `resource`."""
     return f"there is no argument {quoted(key)}; did you mean {quoted(near)}?"
 
 
@@ -324,7 +324,7 @@ def only_one_resource(given: Any, only: str) -> str:
 
 
 def goes_into_params(key: str, params: str) -> str:
-    """A field that has the name of one of the dispatcher's own arguments."""
+    """Report a field that has the name of one of the dispatcher's own arguments."""
     return (
         f"{quoted(key)} has another meaning at this level; "
         f"send the field {quoted(key)} inside {quoted(params)}"
@@ -332,12 +332,12 @@ def goes_into_params(key: str, params: str) -> str:
 
 
 def ask_by_help(action: str, word: str) -> str:
-    """A question for help that is written as an action."""
+    """Report a question for help that is written as an action."""
     return f"there is no action {echo(action)}; for help, send {quoted(word)}: true with an action"
 
 
 def did_you_mean_action(action: str, meant: str) -> str:
-    """An action under another name."""
+    """Report an action under another name."""
     return f"there is no action {action}; did you mean {quoted(meant)}?"
 
 
@@ -354,7 +354,7 @@ def choose_one(
 
 
 def sent_inside_too(path: JsonPath) -> str:
-    """A field that is sent flat and in `params`."""
+    """Report a field that is sent flat and in `params`."""
     return f"is also sent in {path_text(path)}; send it once"
 
 
@@ -364,12 +364,12 @@ NOTHING_CALLED = "nothing: help was requested"
 
 
 def more_arguments(count: int) -> str:
-    """The end of a signature that is too long."""
+    """Return the end of a signature that is too long: the number of the missing arguments."""
     return f"… {count} more"
 
 
 def wrappers_ignored(keys: tuple[str, ...]) -> str:
-    """Help was asked for in a call that also has wrappers."""
+    """Report the wrappers that were ignored in a request for help."""
     were = "was" if len(keys) == 1 else "were"
     return f"{NOTHING_CALLED}, so {listed(keys)} {were} ignored"
 
@@ -381,17 +381,17 @@ def send_inside_params(names: Sequence[str], params: str) -> str:
 
 
 def ask_for_actions(call: str) -> str:
-    """How to ask for the actions of one resource."""
+    """Return the sentence that shows how to request the actions of one resource."""
     return f"{call} lists the actions and fields of one resource."
 
 
 def ask_for_fields(call: str) -> str:
-    """How to ask for the fields of one action."""
+    """Return the sentence that shows how to request the fields of one action."""
     return f"{call} returns the types of one action's fields, with an example."
 
 
 def number_of_pages(pages: int) -> str:
-    """A page of help that does not exist."""
+    """Report the number of pages after a request for a page that does not exist."""
     return "there is one page" if pages == 1 else f"there are {pages} pages"
 
 

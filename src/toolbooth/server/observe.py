@@ -42,7 +42,7 @@ logger = logging.getLogger("toolbooth.calls")
 
 
 def log_calls(record: CallRecord) -> None:
-    """An observer that writes one line per call; refusals and failures as warnings."""
+    """Log one line for each call. Refusals and failures are logged as warnings."""
     level = logging.INFO if record.outcome in ("passed", "repaired") else logging.WARNING
     codes = ", ".join((*record.problems, *record.repairs))
     reasons = f" ({codes})" if codes else ""

@@ -1,4 +1,4 @@
-"""Lines from a pipe, as they arrive, for the ends of stdio connections."""
+"""Reads lines from the pipe of a stdio connection and passes each one on when it arrives."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _KEPT = 64 * 1024
 
 
 class Lines(asyncio.Protocol):
-    """Passes on each line when it arrives, without a task that waits for lines."""
+    """Passes on each line when it arrives. No task has to wait for lines."""
 
     def __init__(
         self,
@@ -45,8 +45,8 @@ class Lines(asyncio.Protocol):
         self.parts.append(part)
         if self.size > LONGEST_LINE:
             start = b"".join(self.parts)
-            # Of a line that is too long, only the beginning and the last bytes are kept, because it
-            # may have gigabytes.
+            # Of a line that is too long, only the beginning and the last bytes are kept. The whole
+            # line may have gigabytes.
             self.head = self.head or start[:_KEPT]
             self.parts = [start[-_KEPT:]]
 
@@ -71,14 +71,14 @@ class Lines(asyncio.Protocol):
 
 
 async def read_lines(source: IO[bytes], lines: Lines) -> asyncio.BaseTransport | None:
-    """Have the event loop pass on the lines of a pipe, or those of a file at once. Returns what the
-    loop reads from.
+    """Let the event loop pass on the lines of a pipe, and return the transport of the pipe. The
+    lines of a file are passed on at once, and None is returned.
     """
     mode = os.fstat(source.fileno()).st_mode
     if stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) or source.isatty():
         transport, _ = await asyncio.get_running_loop().connect_read_pipe(lambda: lines, source)
         return transport
-    # A file, which no event loop watches.
+    # This is a file, which an event loop cannot watch.
     lines.data_received(source.read())
     lines.eof_received()
     return None
@@ -86,9 +86,9 @@ async def read_lines(source: IO[bytes], lines: Lines) -> asyncio.BaseTransport |
 
 @contextmanager
 def as_blocking_as_before(descriptor: int) -> Generator[None]:
-    """Restore the blocking mode at the end. The event loop makes standard input non-blocking, which
-    also changes everything that shares it: the terminal of the shell, or the other direction of a
-    socket.
+    """Restore the blocking mode of standard input at the end. The event loop made it non-blocking.
+    This also affects other users of the same file: the terminal of the shell, or the other
+    direction of a socket.
     """
     before = os.get_blocking(descriptor)
     try:

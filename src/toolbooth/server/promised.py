@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 
 class PromisedTools:
-    """The names of tools that are not made yet, with a function for each that makes it."""
+    """The names of tools that are made later, each with the function that makes the tool."""
 
     def __init__(self) -> None:
         self._makers: dict[str, Callable[[], object]] = {}
@@ -19,8 +19,8 @@ class PromisedTools:
         """True if all of them are made and sorted into the list."""
 
     def add(self, name: str, make: Callable[[], object], behind: Iterable[str] = ()) -> None:
-        """Add a name. `make` registers the tool, or finds that it does not exist. For a dispatcher
-        it also makes the tools `behind` it.
+        """Add a name. `make` registers the tool, or finds out that the tool does not exist. For a
+        dispatcher, `make` also makes the tools in `behind`.
         """
         self.is_complete = False
         self._makers[name] = make
@@ -37,7 +37,9 @@ class PromisedTools:
         return iter(list(self._makers))
 
     def make(self, name: str) -> None:
-        """Make the tool with this name, unless it is made. Other threads wait for it."""
+        """Make the tool with this name, unless it was made before. Other threads wait until it is
+        made.
+        """
         if name not in self._makers:
             return
         # The lock is reentrant, because making a dispatcher makes the tools behind it in the same
@@ -60,7 +62,7 @@ class PromisedTools:
         self.make(self._listed_by.get(name, name))
 
     def rank(self, name: str) -> int:
-        """Return the place of a tool in the list, which does not depend on when it was made. Tools
-        that were registered directly come first.
+        """Return the position of a tool in the list. The position does not depend on when the tool
+        was made. Tools that were registered directly come first.
         """
         return self._ranks.get(name, -1)

@@ -81,7 +81,8 @@ def _kept(shape: Shape, value: Any, effort: Effort) -> Any:
 
 def _object(shape: Shape, value: Json, effort: Effort) -> Json:
     kept = {key: _member(shape, key, each, effort) for key, each in value.items()}
-    # In `{"name": "Authorization", "value": "..."}`, the name of the secret is a value.
+    # In `{"name": "Authorization", "value": "..."}`, the value under `name` shows that the other
+    # value is a secret.
     if isinstance(value.get("value"), str) and any(
         _names_a_secret(value.get(key), effort) for key in _NAME_KEYS
     ):
@@ -96,8 +97,8 @@ def _member(shape: Shape, key: str, value: Any, effort: Effort) -> Any:
         return HIDDEN
     if not shape.objects:
         return _undeclared(shape, value, effort)
-    # The forms of a union may declare a key in different ways. If one form declares it as a secret,
-    # it is hidden.
+    # The forms of a union may declare the same key in different ways. The value is hidden if one
+    # form declares it as a secret.
     declared = [form.fields[key].shape for form in shape.objects if key in form.fields]
     return _merged(declared or [form.additional for form in shape.objects], shape, value, effort)
 
@@ -131,8 +132,8 @@ def _item_shapes(shape: Shape, index: int) -> list[Shape | None]:
 
 
 def _merged(parts: Iterable[Shape | None], outer: Shape, value: Any, effort: Effort) -> Any:
-    """Return the value without the secrets of any of its possible shapes. If there is no shape, use
-    `outer`.
+    """Return the value after the secrets of all its possible shapes are removed. If there is no
+    shape, use the shape `outer`.
     """
     known = [part for part in parts if part is not None]
     # No form describes this place, so only the surrounding object shows if it may contain a secret.
@@ -162,7 +163,9 @@ def _text(text: str, effort: Effort) -> str:
 
 
 def _text_of_json(shape: Shape, text: str, effort: Effort) -> str:
-    """Return text without secrets, if another type than text is declared. The text is then JSON."""
+    """Return the text without secrets, for a place where the contract declares another type. The
+    text is then JSON.
+    """
     try:
         if shape.has_secret or _is_in_brackets(text):
             return _json_without_secrets(shape, text, effort)
@@ -172,7 +175,7 @@ def _text_of_json(shape: Shape, text: str, effort: Effort) -> str:
 
 
 def _is_in_brackets(text: str) -> bool:
-    """Return True if text begins and ends like JSON other than a number."""
+    """Return True if the text begins and ends like a JSON object, array or string."""
     bare = text.strip()
     return bare[:1] in _OPENING and bare[-1:] in _CLOSING
 

@@ -118,8 +118,8 @@ def _prepare(
     context: Context | None,
     shows: Shows | None,
 ) -> Reply | tuple[Request, Tool]:
-    """Return the reply to a message that runs no tool, or else the request and the tool to run.
-    Raises ProtocolError and UnknownTool.
+    """Return a reply for a message that runs no tool. For any other message, return the request and
+    the tool to run. Raises ProtocolError and UnknownTool.
     """
     if isinstance(message.reading, Unreadable):
         request = unreadable_call(message.body, message.reading)
@@ -162,7 +162,7 @@ def _refused(
 
 
 def _plain_method(registry: ToolRegistry, request: Request, shows: Shows | None) -> Json:
-    """The result of a method that runs no tool."""
+    """Return the result of a method that runs no tool."""
     stateless = request.revision.stateless
     match request.method:
         case "tools/list":
@@ -192,7 +192,7 @@ def _capabilities(registry: ToolRegistry) -> Json:
 
 
 def _listing(registry: ToolRegistry, request: Request, shows: Shows | None) -> Json:
-    """One page of tools."""
+    """Return one page of the tool list."""
     page = registry.page(_start(request.params.get("cursor")), shows)
     if page is None:
         raise ProtocolError(revisions.INVALID_PARAMS, messages.UNKNOWN_CURSOR)
@@ -206,7 +206,7 @@ def _listing(registry: ToolRegistry, request: Request, shows: Shows | None) -> J
 
 
 def _start(cursor: Any) -> int:
-    """Return the start of the page for a cursor; -1 if the cursor is invalid."""
+    """Return the start of the page for a cursor. Return -1 if the cursor is invalid."""
     if cursor is None:
         return 0
     try:

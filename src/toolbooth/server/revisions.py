@@ -79,8 +79,8 @@ class Revision:
 
 
 def http_status(code: int, headers: Headers | None) -> int:
-    """Return the HTTP status of an error. The handshake revisions use 200 for every message that
-    was understood.
+    """Return the HTTP status of an error. In the handshake revisions, every message that was
+    understood has the status 200.
     """
     stateless = headers is not None and headers.get("mcp-protocol-version") in STATELESS
     # Some errors occur before the revision of the client is known. For all of them, 400 is right.
@@ -88,8 +88,8 @@ def http_status(code: int, headers: Headers | None) -> int:
 
 
 def negotiated(requested: Any) -> str:
-    """Return the revision for the answer to `initialize`: the requested one if it is supported,
-    otherwise the newest one with a handshake.
+    """Return the revision for the answer to `initialize`. If the requested revision is not
+    supported, return the newest revision that has a handshake.
     """
     # The specification allows the server to answer with another version. Then the client decides.
     return requested if requested in HANDSHAKE else HANDSHAKE[0]
@@ -102,8 +102,8 @@ def revision_of(method: str, params: Json, headers: Headers | None) -> Revision:
     meta: Json | None = params.get("_meta")
     version = None if meta is None else meta.get(VERSION_KEY)
     header = None if headers is None else headers.get("mcp-protocol-version")
-    # One of the two is enough for a stateless request. If the other one is missing or differs, the
-    # request is refused below, and not treated as an older revision.
+    # One of the two signs is enough for a stateless request. If the other one is missing or
+    # different, the request is refused below. It is not treated as an older revision.
     if version is not None or header in STATELESS:
         return _stateless(method, params, meta, headers)
     if header is not None and header not in HANDSHAKE:
@@ -131,7 +131,9 @@ def _stateless(method: str, params: Json, meta: Json | None, headers: Headers | 
 
 
 def revision_shown(meta: Any) -> Revision:
-    """Return the revision of an unreadable message, from its `_meta` if possible."""
+    """Return the revision of a message that could not be read. The revision is taken from `_meta`
+    if possible.
+    """
     # Even if the version is not supported, the caller must get an answer in the form of its
     # revision.
     if is_object(meta) and VERSION_KEY in meta:
@@ -157,7 +159,7 @@ def client_name(meta: Mapping[str, Any]) -> str | None:
 
 
 def _check_headers(method: str, params: Json, version: Any, headers: Headers) -> None:
-    """Check that the routing headers equal the values in the body, which they repeat for
+    """Check that the routing headers have the same values as the body. They repeat these values for
     proxies.
     """
     if headers.get("mcp-protocol-version") != version:
@@ -175,8 +177,8 @@ def _unsupported(version: Any) -> ProtocolError:
 
 
 def decoded_header(value: str | None) -> str | None:
-    """Return the value of a header. Text that a header cannot contain is encoded as
-    `=?base64?...?=`. Return None if that is malformed.
+    """Return the decoded value of a header. Text that a header cannot contain is encoded as
+    `=?base64?...?=`. Return None if the encoding is malformed.
     """
     if value is None or not (value.startswith("=?base64?") and value.endswith("?=")):
         return value
@@ -193,8 +195,8 @@ def decoded_header(value: str | None) -> str | None:
 def check_param_headers(
     wanted: Mapping[tuple[str, ...], tuple[str, str]], arguments: Any, headers: Headers
 ) -> None:
-    """Check the `Mcp-Param-*` headers (x-mcp-header). Each must equal its argument, and be sent if
-    and only if the argument is sent.
+    """Check the `Mcp-Param-*` headers (x-mcp-header). A header must be sent if its argument is
+    sent, and only then. The two values must be equal.
     """
     for path, (token, kind) in wanted.items():
         value = arguments

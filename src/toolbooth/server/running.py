@@ -59,8 +59,8 @@ class Turns:
             self._waiting -= 1
 
     def begin(self, timer: asyncio.TimerHandle) -> Callable[[], None]:
-        """Count a call that begins in a thread. Return a function that the thread must call at its
-        end, even if the caller has gone. It also cancels `timer`.
+        """Count a call that begins in a thread. Return a function that the thread must call when it
+        ends, even if the caller no longer waits. This function also cancels `timer`.
         """
         return partial(self._end_from_thread, asyncio.get_running_loop(), monotonic(), timer)
 
@@ -78,8 +78,9 @@ class Turns:
         self._free.release()
 
     def _pause(self) -> int:
-        """Return the seconds after which a turn will probably be free."""
-        # The calls that wait before it, and itself, divided by the usual rate of all turns.
+        """Return the number of seconds after which a turn will probably be free."""
+        # The number of waiting calls, including this one, is divided by the usual rate of all
+        # turns.
         expected = ceil(self._usual * (self._waiting + 1) / self._most)
         return min(_LONGEST_PAUSE, max(1, expected))
 

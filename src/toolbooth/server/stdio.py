@@ -78,8 +78,8 @@ def serve(
 
 
 async def serve_streams(registry: ToolRegistry, source: IO[bytes], sink: IO[bytes]) -> None:
-    """Read lines from `source` and write answers to `sink`, until the source and all calls have
-    ended.
+    """Read lines from `source` and write answers to `sink`. Return when the source has ended and
+    all calls have an answer.
     """
     await _Serving(registry, sink).run(source)
 
@@ -96,8 +96,8 @@ class _Serving:
         self.is_stopping = False
 
     async def run(self, source: IO[bytes], at_end: Callable[[], None] = lambda: None) -> None:
-        """Read lines until the source ends or `stop` is called. Then call `at_end`, and answer the
-        running calls.
+        """Read lines until the source ends or `stop` is called. Then call `at_end`, and wait for
+        the answers of the running calls.
         """
         self.loop = asyncio.get_running_loop()
         lines = Lines(self.take, self.too_long, self.ended.set)
@@ -115,8 +115,8 @@ class _Serving:
         self.ended.set()
 
     def take(self, line: bytes) -> None:
-        """Answer a line in the background. So a slow tool does not block the next line, and can be
-        cancelled by its id.
+        """Answer a line in the background. A slow tool then does not block the next line, and the
+        client can cancel the call by its id.
         """
         # This comes first: a cancellation has no id and gets no answer, and is still accepted while
         # the server stops.
@@ -131,7 +131,7 @@ class _Serving:
             task.add_done_callback(self.calls.pop)
 
     def too_long(self, head: bytes, tail: bytes) -> None:
-        """Refuse a line that is too long. Only its two ends are kept."""
+        """Refuse a line that is too long. Only the beginning and the end of the line are known."""
         request_id = only_id(ids_at_ends(head, tail))
         self.answers.write(error_reply(request_id, PARSE_ERROR, messages.LINE_TOO_LONG))
 
@@ -175,7 +175,9 @@ class _Serving:
 
 
 def _cancelled(line: bytes) -> Any:
-    """Return the id of the request that a line cancels; None for any other line."""
+    """Return the id of the request that a line cancels. Return None if the line cancels no
+    request.
+    """
     # Nearly every line is a call. With this check of the bytes, it is not parsed twice.
     if b"notifications/cancelled" not in line:
         return None

@@ -47,8 +47,8 @@ class StoredList:
         """Tools in one page."""
 
     def page(self, start: int, shows: Shows | None, find: Find) -> Page | None:
-        """Return the page that begins at this tool of the list; None if no page begins there.
-        `find` makes a dispatcher if the caller may see only a part of it.
+        """Return the page of the list that begins at this tool. Return None if no page begins
+        there. `find` makes a dispatcher if the caller may see only some of its tools.
         """
         if not 0 <= start <= len(self._in_order):
             return None
@@ -59,19 +59,21 @@ class StoredList:
         return page_of(start, len(self._in_order), written, self._most)
 
     def agrees_with(self, name: str, tool: Tool | None) -> bool:
-        """Return True if the entry of a tool equals the tool that was made. `tool` is None if it
-        does not exist.
+        """Return True if the stored entry of a tool equals the tool itself. `tool` is None if the
+        tool does not exist.
         """
         stored = self.tools.get(name)
         if tool is None or stored is None:
-            # Either both know the name, or neither does. A tool behind a dispatcher has no separate
-            # entry.
+            # Either both sides know the name or neither does. A tool behind a dispatcher has no
+            # entry of its own.
             return (tool is None) == (stored is None and name not in self._behind)
         return stored == _stored(tool)
 
 
 def _written(tool: StoredTool, shows: Shows | None, find: Find) -> bytes | None:
-    """Return a tool as a caller sees it; None if they may not see it."""
+    """Return the entry of a tool as this caller may see it. Return None if the caller may not see
+    the tool.
+    """
     if shows is None:
         return tool.encoded
     # A dispatcher is only made if the caller may see a part of its tools, because only then its
@@ -89,11 +91,13 @@ class EarlierList(Protocol):
     """Finds the stored list of a registry."""
 
     def found(self) -> StoredList | None:
-        """Return the list; None if there is no usable one. It is looked for only once."""
+        """Return the stored list. Return None if there is no usable list. The search for it runs
+        only once.
+        """
         ...
 
     def compare(self, name: str, tool: Tool | None) -> None:
-        """Compare a tool that was made with the list. `tool` is None if it does not exist. A list
-        that differs is not used any more.
+        """Compare a new tool with its entry in the list. `tool` is None if the tool does not exist.
+        If the two differ, the list is not used any more.
         """
         ...

@@ -72,8 +72,8 @@ class ActionTable:
             object.__setattr__(self, "help_action", free)
 
     def call(self, target: Mapping[str, Any], fields: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the dispatcher's call with these fields. They are flat, unless one has the name of
-        a dispatcher's argument.
+        """Return the dispatcher's call with these fields. The fields are sent flat. If a field has
+        the name of one of the dispatcher's arguments, they are sent inside `params`.
         """
         # The flat form is shorter, but a field called `action` would replace the action itself.
         if self.own.isdisjoint(fields):
@@ -81,7 +81,7 @@ class ActionTable:
         return {**target, PARAMS: dict(fields)}
 
     def subs(self) -> Iterator[tuple[dict[str, str], Tool]]:
-        """Yield every sub-tool with its target."""
+        """Yield every sub-tool together with its target."""
         for resource, actions in self.resources.items():
             for action, tool in actions.items():
                 yield target_of(resource, action), tool
@@ -92,7 +92,7 @@ class ActionTable:
         return sum(map(len, self.resources.values()))
 
     def mapped(self, change: Callable[[Tool], Tool | None]) -> ActionTable:
-        """Return the same table with other sub-tools. None leaves one out."""
+        """Return a table with other sub-tools. A sub-tool that is mapped to None is left out."""
         resources: dict[str, dict[str, Tool]] = {}
         for resource, actions in self.resources.items():
             changed = {action: change(tool) for action, tool in actions.items()}
@@ -102,12 +102,14 @@ class ActionTable:
         return replace(self, resources=resources)
 
     def only_shown(self, shows: Shows) -> ActionTable:
-        """Return the same table without the sub-tools that the caller may not see."""
+        """Return the table without those sub-tools that the caller may not see."""
         return self.mapped(lambda tool: tool if shows(tool.name) else None)
 
 
 def target_of(resource: str, action: str) -> dict[str, str]:
-    """Return the arguments that name one action. `resource` is "" if there is only one."""
+    """Return the arguments that name one action. `resource` is "" if the dispatcher has only one
+    resource.
+    """
     return {"resource": resource, "action": action} if resource else {"action": action}
 
 
@@ -151,8 +153,8 @@ class Tool:
 
     @property
     def is_dispatcher(self) -> bool:
-        """Return True if calls are routed to sub-tools. The boundary then checks the call of the
-        sub-tool.
+        """Return True if the tool routes its calls to sub-tools. The boundary then checks the
+        arguments of the sub-tool.
         """
         return self.table is not None
 
@@ -162,17 +164,17 @@ class Tool:
 
     @property
     def schema_for_caller(self) -> Mapping[str, Any]:
-        """Return the exact input schema, with the fields that this caller may send."""
+        """Return the exact input schema. It contains only the fields that this caller may send."""
         own = None if self.help_schema is None else self.help_schema()
         return self.contract.schema if own is None else own
 
     @property
     def controls(self) -> Mapping[str, Any]:
-        """Return the control arguments of the tool, with their meanings."""
+        """Return the control arguments of the tool, each with its meaning."""
         return {} if self.extra_help is None else self.extra_help().get(HELP_KEY, {})
 
     def owns(self, key: str) -> bool:
-        """Return True if a key is a field of the tool itself."""
+        """Return True if a key is a field of the tool itself, and not a control argument."""
         is_field = any(key in form.fields for form in self.contract.shape.objects)
         return is_field and key not in self.controls
 
@@ -183,7 +185,7 @@ class Tool:
 
     @cached_property
     def turns(self) -> TurnsByLoop:
-        """Return the turns of the tool, which a sync tool needs."""
+        """Return the object that limits how many calls of a sync tool run at once."""
         return TurnsByLoop(self.max_running)
 
     @cached_property
@@ -208,15 +210,15 @@ class Tool:
 
     @cached_property
     def header_params(self) -> dict[tuple[str, ...], tuple[str, str]]:
-        """Return the parameters that are repeated in `Mcp-Param-*` headers: their paths, each with
+        """Return the parameters that are repeated in `Mcp-Param-*` headers. Each path is mapped to
         the name in the header and the JSON type.
         """
         return dict(header_params(self.profile.input_schema(self.contract), ()))
 
     @cached_property
     def output_schema(self) -> dict[str, Any] | None:
-        """Return the JSON Schema of the structured result, if the return annotation describes an
-        object.
+        """Return the JSON Schema of the structured result. Return None if the return annotation
+        does not describe an object.
         """
         try:
             raw = inspect.signature(self.function).return_annotation
@@ -233,8 +235,8 @@ class Tool:
 
     @cached_property
     def output_check(self) -> Callable[[str], str | None] | None:
-        """Return a function that returns how a JSON result violates the output schema; None if
-        there is no schema.
+        """Return a function that describes how a JSON result violates the output schema. Return
+        None if there is no schema.
         """
         schema = self.output_schema
         if schema is None or schema == _ANY_OBJECT:
@@ -266,7 +268,7 @@ class Tool:
 
 
 def _read(text: str) -> Any:
-    """Parse a result like a client, with every digit of an integer."""
+    """Parse a result like a client, but keep every digit of an integer."""
     try:
         return jiter.from_json(text.encode())
     except ValueError:  # too deep for this parser
@@ -278,7 +280,9 @@ _ANY_OBJECT = {"type": "object", "additionalProperties": True}
 
 @lru_cache(256)
 def _result_schema(hint: Any) -> dict[str, Any] | None:
-    """Return the JSON Schema of a return type, if it is an object. Many tools share a type."""
+    """Return the JSON Schema of a return type if it describes an object. Many tools have the same
+    return type.
+    """
     try:
         schema = TypeAdapter[Any](hint).json_schema(mode="serialization")
     except (PydanticUserError, PydanticSchemaGenerationError, PydanticInvalidForJsonSchema):
@@ -306,7 +310,9 @@ def _untitled(schema: Any) -> Any:
 def header_params(
     schema: Mapping[str, Any], path: tuple[str, ...]
 ) -> Iterator[tuple[tuple[str, ...], tuple[str, str]]]:
-    """Yield the properties with `x-mcp-header`: their path, the header's token, the JSON type."""
+    """Yield each property that has `x-mcp-header`: its path, the name in the header, and the JSON
+    type.
+    """
     for name, node in schema.get("properties", {}).items():
         if not is_object(node):  # `true`, which some profiles leave as it is
             continue

@@ -49,7 +49,9 @@ def _allowed_host(name: str) -> str:
 
 
 def _host(url: str, authority: str) -> str | None:
-    """Return the host of a URL that has only a host and perhaps a port; None for any other URL."""
+    """Return the host of a URL that has only a host and perhaps a port. Return None for any other
+    URL.
+    """
     try:
         found = urlsplit(url)
         host = found.hostname

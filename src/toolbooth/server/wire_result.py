@@ -75,7 +75,9 @@ def read_result(raw: Json, status: int | None = None) -> WireResult:
 
 
 def boundary_meta(beside: Any) -> Json:
-    """Return the boundary's part of `_meta` in a result, or of `data` in an error."""
+    """Return the part that the boundary added to a response: in `_meta` of a result, or in `data`
+    of an error.
+    """
     return beside.get(META_KEY, {}) if is_object(beside) else {}
 
 

@@ -1,6 +1,6 @@
-"""Validators for the schemas of servers. They read no file and send no request.
+"""Validators for the schemas of servers. A validator reads no file and sends no request.
 
-A `$ref` to a file or URL is a `ContractError`, as it is when such a schema is compiled.
+A `$ref` to a file or URL raises a `ContractError`, as it does when such a schema is compiled.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from toolbooth.lint.schemas import outside_references
 
 
 def is_schema(value: Any) -> TypeIs[Schema]:
-    """Whether a schema has keywords, which `true` and `false` do not."""
+    """Return True if a schema has keywords. The schemas `true` and `false` have none."""
     return isinstance(value, Mapping)
 
 
@@ -49,7 +49,7 @@ def _owner(schema: Schema, owner: str) -> str:
 
 
 def _mistakes(schema: Schema, error: Any) -> list[str]:
-    # The error names one reference. The author can correct all of them at once.
+    # The validator's own error names only one reference. This error lists all of them.
     targets = dict.fromkeys(target for _, target in outside_references(schema))
     if targets and error.kind.name == "$ref":
         return [

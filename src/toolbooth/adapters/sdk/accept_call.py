@@ -1,5 +1,5 @@
-"""The steps that all adapters share: convert parsed arguments to values, and an exception to a tool
-result.
+"""The steps that all adapters share. They convert arguments to values, and exceptions to tool
+results.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ _NO_TEXT = (
     "headers repeat some of the arguments, so they must be one JSON object, not the text of one"
 )
 _QUEUED = "toolbooth/arguments"
-"""The key under which a worker gets the arguments of its task, as JSON text. Clients cannot send
-it: their arguments are in the text.
+"""The key for the arguments of a task in its queue. Their value is JSON text. A client cannot send
+this key itself, because the arguments of a client are inside that text.
 """
 
 
 def accept_call(contract: Contract, arguments: Json, original: OriginalRequest) -> Accepted:
-    """Return the function's values and the repairs. The arguments are read from the original
-    message if it is known.
+    """Return the values of the arguments, and the repairs. If the original message is known, the
+    arguments are read from it.
 
     Raises:
         ToolInputError: if the arguments are refused.
@@ -49,8 +49,8 @@ def accept_call(contract: Contract, arguments: Json, original: OriginalRequest) 
 
 
 def queue_arguments(contract: Contract, arguments: Json, original: OriginalRequest) -> Json:
-    """Return arguments for a task. Its worker, maybe in another process, reads the call from them
-    as it was sent.
+    """Return the arguments to queue for a task. They contain the original text of the call, for a
+    worker that may be in another process.
 
     The author's validation runs here, before there is a task, and again in the worker: only JSON
     can be queued.
@@ -67,7 +67,7 @@ def queue_arguments(contract: Contract, arguments: Json, original: OriginalReque
 
 
 def accept_queued(contract: Contract, queued: Json) -> Accepted:
-    """`accept_call` for arguments that `queue_arguments` has made. Raises ToolInputError."""
+    """Do the same as `accept_call` for arguments from `queue_arguments`. Raises ToolInputError."""
     text = queued.get(_QUEUED)
     if text is None:
         return accept_call(contract, queued, NO_REQUEST)
@@ -75,8 +75,8 @@ def accept_queued(contract: Contract, queued: Json) -> Accepted:
 
 
 def _read(contract: Contract, arguments: Json, original: OriginalRequest) -> Reading | None:
-    """Return the arguments as sent, or as the host passed them on if nothing else is known; None if
-    those are Python values.
+    """Return the arguments as they were sent. If the original is not known, return them as the host
+    passed them on. Return None if they are Python values, and not JSON.
     """
     message: Json = {}
     reading: Reading | None = None
@@ -100,8 +100,8 @@ def _read(contract: Contract, arguments: Json, original: OriginalRequest) -> Rea
 
 
 def _headers_repeat_arguments(contract: Contract) -> bool:
-    """Whether headers must repeat some arguments. The host does not compare arguments inside JSON
-    text.
+    """Return True if HTTP headers must repeat some arguments. If the arguments are JSON text, the
+    host does not compare them with the headers.
     """
     context = sdk_context()
     if context.request is None or VERSION_KEY not in (context.params.get("_meta") or ()):
@@ -117,7 +117,9 @@ def _encode(arguments: Json) -> bytes | None:
 
 
 def _accept_values(contract: Contract, arguments: Json) -> Accepted:
-    """Accept Python values: only the author's validation applies to them."""
+    """Return the values of arguments that are Python values. Only the author's validation is
+    applied to them.
+    """
     try:
         return values_of(contract, arguments), []
     except InvalidValues as error:
@@ -125,8 +127,8 @@ def _accept_values(contract: Contract, arguments: Json) -> Accepted:
 
 
 def error_result(error: BaseException | None, contract: Contract, name: str) -> Json | None:
-    """Return the tool result for an exception that agents may read; None for any other, which its
-    host masks.
+    """Return the tool result for an exception that agents may read. Return None for any other
+    exception: the host hides its text.
     """
     if isinstance(error, ToolInputError):
         # The name in the call may differ from the contract's, for example on a mounted server.
@@ -137,7 +139,7 @@ def error_result(error: BaseException | None, contract: Contract, name: str) -> 
 
 
 def meta_with_repairs(meta: Mapping[str, Any] | None, repairs: list[Remark]) -> Json:
-    """Return a result's `_meta`, with the repairs and notes in it."""
+    """Return the `_meta` of a result, with the repairs and notes added."""
     made = dict(meta or {})
     ours = render.remarks_data(repairs)
     made[render.META_KEY] = {**made.get(render.META_KEY, {}), **ours}

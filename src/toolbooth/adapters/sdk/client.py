@@ -39,14 +39,16 @@ from toolbooth.jsonvalue import Json
 _LAST_WORDS = 5
 
 _FOR_HTTP_STATUS = ("Server returned an error response", "Not Found", "Session terminated")
-"""The client's own messages for an HTTP status without a JSON-RPC error in the body."""
+"""The messages that the client makes itself for an HTTP error without a JSON-RPC error in the
+body.
+"""
 
 
 class RemoteServer(Served):
-    """A server at a URL, or one that a command starts: the same questions as to one in this
-    process.
+    """A server at a URL, or one that a command starts. It has the same methods as `Served`, for a
+    server in this process.
 
-    Each question connects anew; within `async with` all share one connection.
+    Each call connects anew. Inside `async with`, all calls share one connection.
     """
 
     def __init__(
@@ -72,7 +74,7 @@ class RemoteServer(Served):
 
     @property
     def protected(self) -> bool:
-        """Always False: it cannot be known from outside."""
+        """Always False, because this cannot be seen from outside."""
         return False
 
     async def tools(self) -> list[Any]:
@@ -163,8 +165,8 @@ class RemoteServer(Served):
             yield self._open[0]
 
     async def _asked(self, client: Client, method: str, params: Json) -> Json:
-        """Return the result as it was sent. The SDK's public method validates it and drops
-        tools.
+        """Return the result unchanged. The SDK's public method would validate it, and leave out
+        some tools.
         """
         message: Json = {"method": method, "params": params}
         options: Any = {}
@@ -180,7 +182,7 @@ class RemoteServer(Served):
         return _over_stdio(self.server, log)
 
     def _is_of_transport(self, error: MCPError) -> bool:
-        """Whether the client made up this error because no answer came."""
+        """Return True if the client itself made this error, because it got no answer."""
         if error.code in (CONNECTION_CLOSED, REQUEST_TIMEOUT):
             return True
         return self._failed_status() is not None and error.message in _FOR_HTTP_STATUS
@@ -205,7 +207,7 @@ class RemoteServer(Served):
 async def list_tools(
     server: str | Sequence[str], *, headers: Mapping[str, str] | None = None, timeout: float = 30
 ) -> tuple[str, list[Any]]:
-    """Return the name and the tools of a server: at a URL, or started by a command and its
+    """Return the name and the tools of a server. `server` is a URL, or a command with its
     arguments.
 
     Raises:
@@ -217,7 +219,9 @@ async def list_tools(
 
 @contextmanager
 def _log_file() -> Generator[TextIO]:
-    """Open a file for the log of a program. A pipe would fill up, because it is not read."""
+    """Open a file for the log of a program. A pipe is not used, because it would fill up if it is
+    not read.
+    """
     with tempfile.TemporaryFile("w+", errors="replace") as log:
         yield log
 
@@ -237,8 +241,8 @@ async def _over_http(
 
 
 class _InOneLine(logging.Filter):
-    """Replaces the traceback that the client logs for each line that is not a message. Such a line
-    is often a `print` that the author of the server forgot.
+    """Logs one line in place of a traceback if a line of output is not a message. Such a line is
+    often a `print` that the author of the server forgot.
     """
 
     def filter(self, record: logging.LogRecord) -> bool:
@@ -264,7 +268,7 @@ def _over_stdio(command: Sequence[str], log: TextIO) -> AbstractAsyncContextMana
 
 
 def _reason(error: BaseException, timeout: float) -> str:
-    """Return the reason of a failure in words, from the innermost exception."""
+    """Return the reason of a failure as text. It is taken from the innermost exception."""
     while _is_group(error):
         error = error.exceptions[0]
     if isinstance(error, TimeoutError):

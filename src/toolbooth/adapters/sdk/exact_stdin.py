@@ -1,5 +1,5 @@
-"""Replaces the process's stdin for a host that reads it as text, by lines that the host can read
-without loss.
+"""Replaces `sys.stdin` for a host that reads it as text. Each line is changed if the host could not
+read it without loss.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ Run = Callable[..., Awaitable[None]]
 
 
 def with_exact_stdin(run: Run) -> Run:
-    """Return a host's function that serves stdio, with our stdin instead of the process's."""
+    """Return a host's function that serves stdio, changed so that it reads our stdin."""
 
     @wraps(run)
     async def run_exactly(*args: Any, **how: Any) -> None:
@@ -30,10 +30,12 @@ def with_exact_stdin(run: Run) -> Run:
 
 @contextmanager
 def exact_stdin() -> Generator[None]:
-    """Give a host a `sys.stdin` that it can read without loss. Tools find an empty one there."""
+    """Inside a `with` block, give the host a `sys.stdin` that it can read without loss. Tools get
+    an empty stdin.
+    """
     held = sys.stdin
     with _own_descriptor(held.buffer) as source:
-        # We own the file now. The old object reads as empty, and is still a file.
+        # Tools get an empty file. If the descriptor was replaced, `held` reads as empty.
         empty = io.StringIO() if source is held.buffer else held
         lines = _Lines(source, on_first_read=partial(setattr, sys, "stdin", empty))
         ours = io.TextIOWrapper(io.BufferedReader(lines), encoding="utf-8")
@@ -46,8 +48,8 @@ def exact_stdin() -> Generator[None]:
 
 @contextmanager
 def _own_descriptor(buffer: BinaryIO) -> Generator[BinaryIO]:
-    """Yield a stdin that only we can read. Like the SDK, which does this for a stdin that it knows,
-    leave an empty one for the tools.
+    """Yield a stdin that only this module can read. As in the SDK, the file descriptor of the
+    process is replaced by an empty one for the tools.
     """
     try:
         descriptor = buffer.fileno()
@@ -65,7 +67,9 @@ def _own_descriptor(buffer: BinaryIO) -> Generator[BinaryIO]:
 
 
 class _Lines(io.RawIOBase):
-    """Lines of a source that the host can read. `on_first_read` runs before any tool can."""
+    """A stream of lines that the host can read. `on_first_read` is called before the first line is
+    read, so before any tool runs.
+    """
 
     def __init__(self, source: BinaryIO, *, on_first_read: Callable[[], None]) -> None:
         super().__init__()
@@ -77,7 +81,9 @@ class _Lines(io.RawIOBase):
         return True
 
     def readinto(self, buffer: Any) -> int:
-        """Wait for a line and give it, as much at a time as the reader has room for."""
+        """Copy the next bytes into the buffer, as many as fit. If there are none left, wait for a
+        line.
+        """
         if not self._left:
             if self._on_first_read is not None:
                 self._on_first_read()

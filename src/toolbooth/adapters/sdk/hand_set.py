@@ -1,5 +1,5 @@
-"""Handles schemas that an author changed after the host made them from a function. The changes are
-published, and every call is checked against them.
+"""Handles schemas that an author has changed after the host made them from a function. The changes
+are published and enforced.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ _DEFINITIONS = ("$defs", "definitions")
 
 @contextmanager
 def without_warnings() -> Generator[None]:
-    """Compile a function without a warning of missing examples. The host may have found
-    descriptions elsewhere. So the warning comes later, after `with_hand_set` has added them.
+    """Ignore warnings about missing examples inside a `with` block. The host may find descriptions
+    elsewhere. So the warning comes later, after `with_hand_set` has added these descriptions.
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ContractWarning)
@@ -31,13 +31,13 @@ def without_warnings() -> Generator[None]:
 
 
 def with_hand_set(contract: Contract, made: Schema, listed: Schema) -> Contract:
-    """Return the contract of a function, with the changes of its schema since the host made it.
+    """Return the contract of a function, with the changes that the author has made to its schema.
 
     `made` is the schema that the host makes of the function, `listed` the one that its tool has.
     The descriptions are always those of `listed`: hosts read some of them from the docstring.
     """
     changed = _changed(made, listed)
-    # Fields that the host knows and the contract does not were flattened.
+    # A field that only the host's schema has was flattened in the contract.
     for name in changed.keys() & _properties(made).keys() - _properties(contract.schema).keys():
         del changed[name]
     required = _required(listed) - _required(made)
@@ -53,7 +53,7 @@ def with_hand_set(contract: Contract, made: Schema, listed: Schema) -> Contract:
 
 
 def is_rewritten(contract: Contract, made: Schema, listed: Schema) -> bool:
-    """Whether every field of a schema was changed. Then the schema is published as it is."""
+    """Return True if every field of a schema was changed. Such a schema is published as it is."""
     declared = _properties(contract.schema).keys()
     return bool(declared) and declared <= _changed(made, listed).keys()
 
@@ -63,8 +63,8 @@ def _changed(made: Schema, listed: Schema) -> Json:
     return {
         name: node
         for name, node in _properties(listed).items()
-        # The host reads descriptions from the docstring too, so they differ without a change by
-        # hand.
+        # Descriptions are not compared: the host may read them from the docstring, so they can
+        # differ although the author has changed nothing.
         if _without_description(node) != _without_description(_properties(made).get(name))
     }
 
@@ -102,8 +102,8 @@ def _describe(schema: Schema, listed: Schema, changed: Json, required: set[str])
 
 
 def _also(contract: Contract, listed: Schema, changed: Json, required: set[str]) -> Any:
-    """Return a validation that checks the changed parameters, and then runs the function's own
-    validation.
+    """Return a validation that first checks the changed parameters, and then calls the function's
+    own validation.
     """
     declared = contract.shape.objects[0].fields
     checked = [name for name in {**changed, **dict.fromkeys(required)} if name in declared]
@@ -120,7 +120,7 @@ def _also(contract: Contract, listed: Schema, changed: Json, required: set[str])
         except InvalidValues as error:
             raise InvalidValues(partial(_in_model, declared, error.objections)) from None
         except (TypeError, ValueError):
-            # Python values, from within the process, are not JSON that a schema could judge.
+            # A call in this process may have Python values, which a JSON Schema cannot check.
             pass
         return contract.validate(arguments)
 
@@ -128,7 +128,7 @@ def _also(contract: Contract, listed: Schema, changed: Json, required: set[str])
 
 
 def _sent(declared: Mapping[str, Field], arguments: Any, names: list[str]) -> Json:
-    """Return some fields as they were sent, found where flattening has put them."""
+    """Return some fields as they were sent. A flattened field is found at its path in the model."""
     made: Json = {}
     for name in names:
         found: Any = arguments
@@ -145,7 +145,9 @@ _ABSENT = object()
 def _in_model(
     declared: Mapping[str, Field], objections: tuple[Objection, ...]
 ) -> Iterator[Objection]:
-    """Yield objections to fields as they were sent, at their places in the author's model."""
+    """Yield the objections with their paths changed: from the published fields to the author's
+    model.
+    """
     for each in objections:
         name, *below = each.model_path
         place = declared[str(name)].model_path or (name,)

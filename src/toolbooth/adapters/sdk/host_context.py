@@ -1,5 +1,5 @@
-"""Makes our own Context for a tool on a host: the caller, the request's `_meta`, and the way to
-send progress.
+"""Makes our Context for a tool on a host. It has the caller, the `_meta` of the request, and a
+method for progress.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ T = TypeVar("T")
 
 
 def takes_context(function: Callable[..., Any]) -> bool:
-    """Whether some parameter is filled with our Context."""
+    """Return True if a parameter of the function gets our Context."""
     hints = Hints(function)
     return any(
         is_context(hints.of(param)) for param in inspect.signature(function).parameters.values()
@@ -33,8 +33,8 @@ def takes_context(function: Callable[..., Any]) -> bool:
 
 
 async def with_context(call: Callable[[Context | None], Awaitable[T]]) -> T:
-    """Call a tool with the Context of the current request. All its progress has been sent when it
-    returns.
+    """Call a tool with the Context of the current request, and return its result. All progress is
+    sent before this returns.
     """
     request = sdk_context()
     if request is None:
@@ -48,8 +48,8 @@ async def with_context(call: Callable[[Context | None], Awaitable[T]]) -> T:
 async def _with_progress(
     send: Callable[..., Awaitable[None]], context: Context, call: Callable[[Context], Awaitable[T]]
 ) -> T:
-    """Call a tool whose progress is sent with `send`, which does nothing if the client did not ask
-    for it.
+    """Call a tool, and send its progress with `send`. If the client did not ask for progress,
+    `send` does nothing.
     """
     here, token = get_ident(), current_token()
     error: Exception | None = None
@@ -75,6 +75,6 @@ async def _with_progress(
 
 
 async def _send_quietly(send: Callable[[], Awaitable[None]]) -> None:
-    """Send, and ignore errors: a tool must not fail because its client has gone."""
+    """Call `send`, and ignore its errors: a tool must not fail if its client has disconnected."""
     with suppress(Exception):
         await send()

@@ -1,5 +1,5 @@
-"""Converts a refusal to the exception that hosts expect: one that is caused by Pydantic's
-ValidationError.
+"""Converts a refusal to the exception that hosts expect, which has Pydantic's ValidationError as
+its cause.
 
 Hosts log it, and their middleware sees it. `keep_request` sends the result in full, or, with
 `errors="protocol"`, the JSON-RPC error that is made of it here.
@@ -38,8 +38,8 @@ def check_errors(errors: Errors) -> None:
 
 
 def protocol_error(result: Json) -> MCPError | None:
-    """Return the JSON-RPC error with the text and the data of a refusal; None for any other result,
-    which is sent as it is.
+    """Return the JSON-RPC error with the text and the data of a refusal. Return None for any other
+    result.
     """
     refusal = result.get("_meta", {}).get(META_KEY)
     if refusal is None:
@@ -49,7 +49,7 @@ def protocol_error(result: Json) -> MCPError | None:
 
 
 def validation_error(error: ToolInputError, contract: Contract, tool: str) -> ValidationError:
-    """Return the problems of a refusal, without any value that was sent."""
+    """Return the problems of a refusal as a ValidationError. It contains no value that was sent."""
     details = [_details(each, contract.shape) for each in error.problems]
     return ValidationError.from_exception_data(tool, details)
 
@@ -62,7 +62,7 @@ def _details(problem: Problem, shape: Shape) -> InitErrorDetails:
 
 
 def _kind(problem: Problem, shape: Shape) -> str:
-    """Return Pydantic's name for a problem. Hosts log the kinds that are Pydantic's own."""
+    """Return Pydantic's name for the kind of a problem. Hosts log these names."""
     if problem.kind is not None:
         return problem.kind
     nested = len(problem.path) > 1
@@ -77,7 +77,7 @@ def _kind(problem: Problem, shape: Shape) -> str:
 
 
 def _shape_at(shape: Shape, path: JsonPath) -> Shape:
-    """Return the shape at a path, in the first form of each union."""
+    """Return the shape of the value at a path. In a union, the first form is used."""
     found: Shape | None = shape
     for step in path:
         if isinstance(step, int):

@@ -1,5 +1,5 @@
-"""Handles exceptions in the host's own validation, which is used for tools of which only the schema
-is known. They become refusals.
+"""Converts exceptions in the host's own validation to refusals. The host validates the arguments of
+tools if only the schema is known.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ logger = logging.getLogger("toolbooth")
 def locals_where_failed(
     error: Exception, validating: CodeType, bodies: Collection[CodeType] = ()
 ) -> Mapping[str, Any] | None:
-    """Return the local variables of the host's function that was validating; None if the exception
-    is from elsewhere, such as the body of a tool.
+    """Return the local variables of the host's validating function, in which the exception was
+    raised. Return None for an exception from elsewhere, such as the body of a tool.
     """
     found: Mapping[str, Any] | None = None
     for frame, _ in walk_tb(error.__traceback__):
-        # The body of the tool has begun, so the exception is its own, even if it validates
-        # something.
+        # The body of the tool is running, so the exception is from the tool itself. Its code may
+        # also validate something.
         if frame.f_code in bodies:
             return None
         if frame.f_code is validating:
@@ -37,8 +37,8 @@ def locals_where_failed(
 
 
 def failed_path(error: Exception, core: Any, arguments: Json) -> JsonPath:
-    """Return the path of an exception in arguments that Pydantic has validated by a core schema of
-    the host's. Logs the exception.
+    """Log an exception that was raised while Pydantic validated arguments, and return the path of
+    the argument that failed. `core` is the core schema that the host used.
     """
     logger.error("validating the arguments of a tool failed", exc_info=error)
     definitions: dict[str, Any] = {}
@@ -55,6 +55,6 @@ def failed_path(error: Exception, core: Any, arguments: Json) -> JsonPath:
 
 
 def unreadable(path: JsonPath) -> ToolInputError:
-    """Return the refusal of a value that could not be read."""
+    """Return the refusal of a value that the validation could not read."""
     message = UNREADABLE_VALUE
     return ToolInputError([Problem(code="invalid", path=path, message=message, kind=UNREADABLE)])

@@ -1,4 +1,5 @@
-"""The official SDK's server core, which FastMCP uses too, without a transport: bytes in, reply out.
+"""Runs the official SDK's server core, which FastMCP also uses, without a transport. It takes bytes
+and returns the reply.
 
 A message is handled as the body of an HTTP request of 2026-07-28, from parsing to the reply.
 """
@@ -42,8 +43,8 @@ _SCOPE = {
 
 @asynccontextmanager
 async def connection(server: Server[Any]) -> AsyncGenerator[Post, None]:
-    """Start a server, as far as it has a lifespan, and yield a function that posts messages to
-    it.
+    """Start a server, including its lifespan if it has one. Yield a function that posts messages to
+    the server.
     """
     async with server.lifespan(server) as state:
         handle = modern_on_request(server, state)
@@ -70,8 +71,8 @@ async def connection(server: Server[Any]) -> AsyncGenerator[Post, None]:
 
 
 async def _request(body: bytes) -> Request:
-    """Return the HTTP request that would have this body, already read: middleware may look
-    at it.
+    """Return an HTTP request with this body, for middleware that looks at the request. The body
+    counts as already read.
     """
 
     async def receive() -> Json:
@@ -83,14 +84,14 @@ async def _request(body: bytes) -> Request:
 
 
 def _reply(message: JSONRPCResponse | JSONRPCError) -> Json:
-    """Return a reply as its client reads it."""
+    """Return a reply as the client gets it."""
     # Written and read again: a client would not see Python values, such as a tuple.
     return json.loads(json.dumps(message.model_dump(mode="json", by_alias=True, exclude_none=True)))
 
 
 @dataclass
 class _Alone:
-    """A connection with a single request, whose sender gets only the reply."""
+    """A connection for a single request. Its sender gets only the reply, no notifications."""
 
     request_id: RequestId | None
     request: Request

@@ -1,5 +1,5 @@
-"""Handles fields that a server lists although the tool does not declare them, such as a `context`
-for analytics in every tool.
+"""Checks fields that a server lists although the tool does not declare them. An example is a
+`context` field for analytics in every tool.
 
 Code that adds such a field to `tools/list` takes it out of each call, before the tool gets its
 arguments. `Listing` remembers the listed schemas, so that these fields are checked too.
@@ -30,7 +30,7 @@ _current: ContextVar[Listing | None] = ContextVar("listing", default=None)
 
 
 class Listing:
-    """Middleware of the SDK's server: remembers the input schemas that were listed last."""
+    """Middleware for the SDK's server. It stores the input schemas that were listed last."""
 
     def __init__(self, server: Server[Any]) -> None:
         self._server = server
@@ -50,9 +50,11 @@ class Listing:
             _current.reset(token)
 
     async def schema_of(self, tool: str, ctx: Any) -> Schema:
-        """Return the input schema that was listed for a tool; an empty one if it was not."""
+        """Return the input schema that was listed for a tool. Return an empty schema if the tool
+        was not listed.
+        """
         if self._schemas is None:
-            # No client has asked this process for a list yet; it may have asked another.
+            # The client may have got its list from another process.
             await self._list(ctx)
         return (self._schemas or {}).get(tool, {})
 
@@ -67,7 +69,7 @@ class Listing:
                 return
 
     def _remember(self, result: Any) -> str | None:
-        """Note the schemas on one page of a list. Returns the cursor of the next one."""
+        """Store the schemas on one page of a list. Return the cursor of the next page."""
         if isinstance(result, BaseModel):
             result = result.model_dump(by_alias=True, mode="json")
         known = self._schemas = self._schemas or {}
@@ -77,7 +79,8 @@ class Listing:
 
 
 async def accept_listed(contract: Contract, arguments: Json, original: OriginalRequest) -> Accepted:
-    """Do the same as `accept_call`, but also check the fields that were removed from the arguments.
+    """Do the same as `accept_call`. In addition, check the fields that middleware has removed from
+    the arguments.
 
     Raises:
         ToolInputError: if the arguments or one of those fields are refused.
@@ -87,7 +90,7 @@ async def accept_listed(contract: Contract, arguments: Json, original: OriginalR
 
 
 async def checking_taken(accept: Callable[[], T], arguments: Json, original: OriginalRequest) -> T:
-    """Return the result of `accept` if the removed fields are correct too.
+    """Call `accept` and check the removed fields. Return the result of `accept` if both succeed.
 
     Raises:
         ToolInputError: with the problems of both.
@@ -101,18 +104,19 @@ async def checking_taken(accept: Callable[[], T], arguments: Json, original: Ori
     except ToolInputError as error:
         corrected = error.corrected
         if corrected is not None:
-            # The corrected call needs the fields that were taken out, unless one of them is wrong.
+            # The corrected call must contain the removed fields. If one of them is wrong, there is
+            # no corrected call.
             corrected = None if problems else {**taken, **corrected}
         raise error.replaced(problems=[*problems, *error.problems], corrected=corrected) from None
-    # Accepting comes first, so that a refusal has the problems of both.
+    # `accept` is called before this, so that a refusal has the problems of both.
     if problems:
         raise ToolInputError(problems)
     return accepted
 
 
 async def _problems_of_taken(taken: Json, original: OriginalRequest) -> tuple[Problem, ...]:
-    """Check the fields that a middleware has removed against the listed schema, and return their
-    problems. Fields that are not listed are left to the middleware.
+    """Return the problems of the fields that middleware has removed. They are checked against the
+    listed schema. Fields that are not listed are left to the middleware.
     """
     listing = _current.get()
     if listing is None:

@@ -1,5 +1,5 @@
-"""Finds the original request of a call. The host has already parsed it, and parsing may have lost
-something.
+"""Finds the original request of a call. The host has already parsed the request, and may have lost
+a part of it.
 
 A host reads the bytes before any hook. Its reader keeps only the last of two equal keys, and turns
 every fraction into a float. Both hosts use the official SDK's server, whose middleware gets the
@@ -29,8 +29,8 @@ from toolbooth.contract import DEFAULT_LIMITS, Contract
 from toolbooth.jsonvalue import Json, is_object, json_bytes
 
 _MARK = token_hex(16)
-"""The start of the text that `readable_line` sends as `arguments`. New in every process: clients
-cannot know it.
+"""The start of the text that `readable_line` sends as `arguments`. It is new in every process, so
+clients cannot know it.
 """
 
 
@@ -40,27 +40,31 @@ class OriginalRequest(NamedTuple):
     body: bytes | None = None
     """The whole message, if it is known."""
     context: Any = None
-    """The SDK's context of the request: who calls, and how to reach them."""
+    """The SDK's context of the request, with the caller and the connection."""
     params: Json | None = None
-    """The params of the request; None for nested calls that the tool makes itself."""
+    """The params of the request. None for a call that a tool makes itself."""
     error_results: list[Json] | None = None
-    """The results for the errors that were raised in this call, as far as they are ours."""
+    """The results for the errors of ours that were raised in this call."""
     called: str | None = None
-    """The name of a call from within the process, if a mounted tool has another of its own."""
+    """The name that was called, if a mounted tool is called in this process. The tool itself may
+    have another name.
+    """
 
     def keep_error(self, result: Json) -> str:
-        """Keep the result for an error that will be raised. Returns the text for the exception."""
+        """Store the result for an error that will be raised. Return the text for the exception."""
         if self.error_results is not None:
             self.error_results.append(result)
         return result["content"][0]["text"]
 
     def taken(self, arguments: Json) -> Json:
-        """Return the arguments that were sent, and that some middleware has taken out since."""
+        """Return the arguments that were sent, but that middleware has removed."""
         sent = _object_leniently((self.params or {}).get("arguments"))
         return {key: value for key, value in (sent or {}).items() if key not in arguments}
 
     def name(self, own: str) -> str:
-        """Return the name that was called. A mounted tool has another name of its own."""
+        """Return the name that was called. `own` is the name of the tool itself, which differs for
+        a mounted tool.
+        """
         if self.params is None:
             return self.called or own
         return str(self.params.get("name", own))
@@ -73,8 +77,8 @@ _current: ContextVar[OriginalRequest] = ContextVar("original_request", default=N
 async def keep_request(
     ctx: Any, call_next: Callable[[Any], Awaitable[Any]], *, errors: Errors = "result"
 ) -> Any:
-    """Middleware of the SDK's server: keep the request, and give the host an object as arguments,
-    whatever was sent.
+    """Middleware for the SDK's server. It stores the request, and replaces arguments that are not
+    an object, so that the host can read them.
 
     Raises:
         MCPError: for a refusal, if `errors` is "protocol".
@@ -109,8 +113,8 @@ async def keep_request(
 
 
 def _in_full(result: Json, ours: Json) -> Json:
-    """Return the result that a host has made of an exception, which is only a text, with the other
-    parts of the refusal.
+    """Return a host's result for an exception, completed with the parts of the refusal that the
+    host does not know.
     """
     # The host has put its own name into `_meta`.
     meta: Json = {**(result.get("_meta") or {}), **ours.get("_meta", {})}
@@ -118,7 +122,9 @@ def _in_full(result: Json, ours: Json) -> Json:
 
 
 def _original_arguments(arguments: Any, body: bytes | None) -> tuple[bytes, Any]:
-    """Return the message and its arguments, if the host has read something other than an object."""
+    """Return the message and its arguments. Used if the arguments that the host has read are not an
+    object.
+    """
     if is_line(arguments):
         # `readable_line` decoded the bytes as Latin-1, which maps every byte to one character and
         # back.
@@ -128,15 +134,15 @@ def _original_arguments(arguments: Any, body: bytes | None) -> tuple[bytes, Any]
 
 
 def is_line(arguments: Any) -> bool:
-    """Whether arguments are the text of a line that `readable_line` has put there."""
+    """Return True if the arguments are a text that `readable_line` has made."""
     return isinstance(arguments, str) and arguments.startswith(_MARK)
 
 
 def readable_line(line: bytes) -> bytes:
-    """Return a line of stdin that a host can read: the line itself, or a tool call that contains
-    it.
+    """Return a line of stdin in a form that the host can read without loss. If the line itself is
+    not readable, return a tool call that contains the line as text.
     """
-    # This is nearly every line. It is passed on unchanged.
+    # Nearly every line is passed on unchanged.
     if _is_read_without_loss(line):
         return line
     message: Any = read_leniently(line)
@@ -150,12 +156,12 @@ def readable_line(line: bytes) -> bytes:
 
 
 def _is_read_without_loss(line: bytes) -> bool:
-    """Whether a host can parse a line without losing anything."""
+    """Return True if the host can parse a line without losing anything."""
     try:
         message, delicate, _ = read_json(line, DEFAULT_LIMITS)
     except Unreadable:
         return False
-    # Arguments beside `params`: the host does not look there.
+    # The host would ignore arguments beside `params`.
     if isinstance(message, dict) and "arguments" in message:
         return False
     # A carriage return would end the line.
@@ -163,8 +169,8 @@ def _is_read_without_loss(line: bytes) -> bool:
 
 
 class RequestScope:
-    """The original request, for the one tool that is called. Calls that the tool makes itself have
-    none.
+    """Gives the original request to the tool that is called. Inside this scope, calls that the tool
+    makes itself have no original request.
     """
 
     def __enter__(self) -> OriginalRequest:
@@ -178,7 +184,9 @@ class RequestScope:
 
 @contextmanager
 def called_as(name: str) -> Generator[None]:
-    """Call a mounted tool from within the process. The outermost server's name for it counts."""
+    """Set the name for a call of a mounted tool in this process. The name on the outermost server
+    is used.
+    """
     original = _current.get()
     if original.params is not None or original.called is not None:
         yield
@@ -191,13 +199,15 @@ def called_as(name: str) -> Generator[None]:
 
 
 def sdk_context() -> Any:
-    """Return the SDK's context of the current request; None for a call from within the process."""
+    """Return the SDK's context of the current request. Return None if the call does not come from a
+    client.
+    """
     return _current.get().context
 
 
 def read_original(contract: Contract, body: bytes, arguments: Json) -> tuple[Json, Reading | None]:
-    """Return a message and its arguments as sent. The arguments are None if the host has passed on
-    others.
+    """Return a message and its arguments as they were sent, without fields that middleware has
+    removed. The arguments are None if middleware has changed them in another way.
 
     Raises:
         Unreadable: if the message cannot be read.
@@ -221,7 +231,7 @@ def read_original(contract: Contract, body: bytes, arguments: Json) -> tuple[Jso
 
 
 def _arguments(message: Any) -> Any:
-    """Return the arguments of a message; an empty object if there are none."""
+    """Return the arguments of a message. Return an empty object if there are none."""
     found = message
     for key in ("params", "arguments"):
         found = found.get(key) if is_object(found) else None
@@ -229,8 +239,8 @@ def _arguments(message: Any) -> Any:
 
 
 def _object_leniently(arguments: Any) -> Json | None:
-    """Return the arguments as an object, parsed from JSON text if necessary, in the same way as a
-    host.
+    """Return the arguments as an object. If they are JSON text, they are parsed as a host does.
+    Return None if they are not an object.
     """
     while isinstance(arguments, str):
         arguments = read_leniently(arguments.encode(errors="replace"))

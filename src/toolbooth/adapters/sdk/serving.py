@@ -1,4 +1,4 @@
-"""A FastMCP server, an MCPServer or a low-level Server, served by the host's own transports."""
+"""Serves a FastMCP server, an MCPServer or a low-level Server with the transports of its host."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Application = Callable[
     [Mapping[str, Any], Callable[[], Awaitable[Any]], Callable[[dict[str, Any]], Awaitable[None]]],
     Awaitable[None],
 ]
-"""ASGI."""
+"""An ASGI application."""
 
 
 def serve_stdio(server: Any) -> None:
@@ -40,8 +40,8 @@ async def _serve_lowlevel(server: Server[Any]) -> None:
 
 
 def http_application(server: Any, path: str) -> Application:
-    """Return the host's ASGI application for MCP at this path. It does not check the `Host` of
-    requests: the caller does.
+    """Return the host's ASGI application for MCP at this path. It does not check the `Host` header,
+    so the caller of this function must do so.
     """
     if kind_of(server) == "fastmcp":
         return server.http_app(path=path, host_origin_protection=False)

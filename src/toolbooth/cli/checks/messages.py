@@ -20,22 +20,22 @@ LOOK_AT_LINT = "`toolbooth lint TARGET` shows what, and why"
 
 
 def version(name: str, installed: str) -> str:
-    """An installed package."""
+    """Report an installed package."""
     return f"{name} {installed}"
 
 
 def tested(name: str, installed: str, known: str) -> str:
-    """A host in another version than the tests run with."""
+    """Report a host in another version than the tests run with."""
     return f"{name} {installed} is installed; this Toolbooth is tested with {known}"
 
 
 def install_tested(name: str, known: str) -> str:
-    """Return how to install the tested version."""
+    """Return the command that installs the tested version."""
     return f"if something breaks: pip install {name}=={known}, or upgrade Toolbooth"
 
 
 def extras(installed: Iterable[str]) -> str:
-    """The extras that are complete."""
+    """Report the extras that are completely installed."""
     return f"extras installed: {', '.join(installed) or 'none'}"
 
 
@@ -45,7 +45,7 @@ def incomplete_extra(extra: str, missing: Iterable[str]) -> str:
 
 
 def loads(name: str, kind: str, tools: int) -> str:
-    """A target that could be loaded or reached."""
+    """Report a target that could be loaded or reached."""
     counted = "1 tool" if tools == 1 else f"{tools:,} tools"
     return f"{name} ({kind}) lists {counted}"
 
@@ -56,17 +56,17 @@ def no_tools(name: str) -> str:
 
 
 def revisions(names: Iterable[str]) -> str:
-    """The revisions of MCP."""
+    """Report the supported revisions of MCP."""
     return f"speaks MCP {', '.join(names)}"
 
 
 def protected(name: str) -> str:
-    """A server behind the boundary."""
+    """Report a server behind the boundary."""
     return f"the tools of {name} are behind the boundary"
 
 
 def unprotected(name: str) -> str:
-    """A server that may lose arguments."""
+    """Report a server that may lose arguments."""
     return f"the tools of {name} are not behind the boundary"
 
 
@@ -81,7 +81,7 @@ def schema_fails(tool: str, reason: object) -> str:
 
 
 def lint_errors(client: str, refused: int, tools: int) -> str:
-    """Tools that a client refuses."""
+    """Report tools that a client refuses."""
     return f"{client} refuses {refused:,} of {tools:,} tools"
 
 

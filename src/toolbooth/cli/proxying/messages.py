@@ -29,16 +29,21 @@ ONLY_COMMANDS_AND_URLS = (
 )
 OBSERVE_IS_FOR_STDIO = "--observe is for a command, without --http"
 
-ONE_TARGET = "a proxy takes one target; `toolbooth proxy report FILE` reads a recording"
+NO_RECORDING = "name the recording: `toolbooth proxy report calls.jsonl`"
+
+ONE_TARGET = (
+    "a proxy takes one target, and the words of a command come after `--`: "
+    "`toolbooth proxy -- npx -y @example/server`"
+)
 
 
 def not_started(command: str, reason: object) -> str:
-    """A command that cannot be run."""
+    """Report a command that cannot be run."""
     return f"{command!r} could not be started: {reason}"
 
 
 def observing(command: str, policy: str) -> str:
-    """The first line of a trial run."""
+    """Return the first line of a trial run."""
     return (
         f"Observing {command}: nothing is guarded, every message is forwarded as it is. Calls are "
         f"judged by the policy {policy}, and --record FILE keeps the result."
@@ -46,22 +51,24 @@ def observing(command: str, policy: str) -> str:
 
 
 def guarding(command: str, policy: str) -> str:
-    """The first line of a proxy."""
+    """Return the first line of a proxy."""
     return f"Guarding the tool calls for {command} (policy: {policy})."
 
 
 def not_recorded(file: str, reason: object) -> str:
-    """A file that the calls cannot be added to."""
+    """Report a file that the calls cannot be added to."""
     return f"the calls cannot be recorded in {file}: {reason}"
 
 
 def serving_at(first: str, url: str) -> str:
-    """The first line, and where clients connect."""
+    """Return the first line of a proxy over HTTP, with the URL for clients."""
     return f"{first} {url}"
 
 
 def no_such_server(name: str | None, file: str, names: list[str]) -> str:
-    """A server that the configuration file does not have, or none where there are several."""
+    """Report an unknown server of the configuration file, or a missing name if there are several
+    servers.
+    """
     known = ", ".join(names)
     if name is None:
         return f"{file} has several servers; name one of them: {known}"
@@ -69,5 +76,10 @@ def no_such_server(name: str | None, file: str, names: list[str]) -> str:
 
 
 def config_not_read(file: str, reason: object) -> str:
-    """A configuration file with mistakes."""
+    """Report a configuration file with mistakes."""
     return f"{file} cannot be used: {reason}"
+
+
+def belongs_in_file(option: str) -> str:
+    """An option that a configuration file has a setting for."""
+    return f"{option} has no effect with --config; write it into the file"

@@ -106,7 +106,7 @@ NO_PAYLOAD = "there is nothing to explain: write TARGET TOOL ARGUMENTS, or ARGUM
 
 
 def schema_unreadable(file: str, reason: object) -> str:
-    """A schema that is neither a file nor JSON."""
+    """Report a schema that is neither a file nor JSON."""
     return f"--schema {file!r} cannot be read: {reason}"
 
 
@@ -116,20 +116,20 @@ def schema_not_compiled(reason: object) -> str:
 
 
 def changed(count: int) -> str:
-    """Return the line of a stage that found something."""
+    """Return the line of a stage that has findings."""
     return "1 finding" if count == 1 else f"{count:,} findings"
 
 
 def bytes_read(count: int) -> str:
-    """The first stage."""
+    """Return the line of the first stage."""
     return f"{count:,} bytes, {READ}"
 
 
 def send_instead(call: str) -> str:
-    """The corrected call."""
+    """Return the line with the corrected call."""
     return f"Send instead: {call}"
 
 
 def seen_in(sources: tuple[str, ...]) -> str:
-    """The evidence of a rule."""
+    """Return the line with the evidence of a rule."""
     return f"seen in {', '.join(sources)}"

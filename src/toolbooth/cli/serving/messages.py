@@ -66,7 +66,7 @@ def token_wrong(where: str, reason: object) -> str:
 
 
 def port_taken(host: str, port: int) -> str:
-    """A port that another program listens on."""
+    """Report a port that another program listens on."""
     return f"port {port} of {host} is taken; use another one, or --http 0 for any free port"
 
 
@@ -76,17 +76,19 @@ def cannot_listen(host: str, port: int, reason: object) -> str:
 
 
 def server_started(name: str, tools: int, url: str) -> str:
-    """The line that is printed once the server runs."""
+    """Return the line that is printed when the server runs."""
     return f"{name}: {tools} {'tool' if tools == 1 else 'tools'} at {url}"
 
 
 def host_started(name: str, url: str) -> str:
-    """Return the same line for a server of FastMCP or the SDK, without the number of tools."""
+    """Return the line that is printed when a server of FastMCP or the SDK runs. It does not contain
+    the number of tools.
+    """
     return f"{name} at {url}"
 
 
 def reloading(folders: Iterable[str]) -> str:
-    """The line before the first start of a server that reloads."""
+    """Return the line that is printed before the first start of a server with `--reload`."""
     return f"Starting again when a file changes in {', '.join(folders)}"
 
 

@@ -26,12 +26,12 @@ def plan(server: str, calls: int, tools: int) -> str:
 
 
 def all_calls(tool: str, calls: int, reason: str) -> str:
-    """Return the line of a tool that is called in every shape."""
+    """Return the line for a tool that is called in every shape."""
     return f"  {tool}: all {calls:,} calls, because it is {reason}"
 
 
 def refusals_only(tool: str, calls: int, others: int) -> str:
-    """Return the line of a protected tool that may write."""
+    """Return the line for a protected tool that may write."""
     return (
         f"  {tool}: the {calls:,} calls that must be refused; it may write, so {others:,} others "
         f"are not sent (--allow {tool} sends them)"
@@ -39,7 +39,7 @@ def refusals_only(tool: str, calls: int, others: int) -> str:
 
 
 def nothing(tool: str, calls: int) -> str:
-    """Return the line of a tool that may write, on a server that may not be protected."""
+    """Return the line for a tool that may write, on a server that may not be protected."""
     return (
         f"  {tool}: none; it may write and is not known to be protected, so its {calls:,} calls "
         f"are only printed (--allow {tool} sends them)"
@@ -52,7 +52,7 @@ WRITES_ALLOWED = "allowed by --allow-writes"
 
 
 def would_send(tool: str, shape: str, body: str, law: str) -> str:
-    """Return the line of a call that is not made."""
+    """Return the line for a call that is not made."""
     return f"{tool}  {shape}\n    would send  {body or 'nothing'}\n    the law     {law}"
 
 
@@ -60,12 +60,12 @@ NOT_OBJECTS = "the arguments of a tool must be an object"
 
 
 def reading(target: str) -> str:
-    """The first part of a run."""
+    """Return the progress text for the first part of a run."""
     return f"reading the tools of {target}"
 
 
 def playing(calls: int, target: str) -> str:
-    """The second part of a run."""
+    """Return the progress text for the second part of a run."""
     return f"sending {calls:,} calls to {target}"
 
 
@@ -77,5 +77,5 @@ def unknown_tool(name: str, known: list[str]) -> str:
 
 
 def examples_unreadable(file: object, reason: object) -> str:
-    """A file with examples that is not one JSON object of objects."""
+    """Report a file with examples that is not one JSON object of objects."""
     return f"--examples {file} should hold a JSON object, {{TOOL: ARGUMENTS}}: {reason}"

@@ -1,4 +1,4 @@
-"""Decides which calls are made.
+"""Decides which calls `toolbooth test` makes.
 
 A tool that is marked read-only, or that the user allows, is called in every shape of the catalogue.
 For other tools, only calls that must be refused are sent, and only if the tool is known to be
@@ -21,7 +21,7 @@ Mode = Literal["all", "refusals", "none"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolPlan:
-    """The calls of one tool."""
+    """The calls that are made and not made for one tool."""
 
     label: str
     name: str
@@ -32,7 +32,7 @@ class ToolPlan:
 
     @property
     def line(self) -> str:
-        """The plan for a person."""
+        """Return the plan as one line of text."""
         if self.mode == "all":
             return messages.all_calls(self.label, len(self.sent), self.reason)
         if self.mode == "refusals":
@@ -48,7 +48,7 @@ def plan_for(
     allowed: Collection[str],
     all_allowed: bool,
 ) -> list[ToolPlan]:
-    """The plan of each tool."""
+    """Return the plan of each tool."""
     read_only = {each["name"] for each in listed if _is_read_only(each)}
     by_tool: dict[str, list[Case]] = {}
     for case in cases:
@@ -63,7 +63,7 @@ def plan_for(
             reason = messages.ALLOWED
         elif all_allowed:
             reason = messages.WRITES_ALLOWED
-        # From outside, it is not visible if a remote server is protected. Its tools might run.
+        # From outside, it is unknown if a remote server is protected. So its tools might run.
         is_guarded = tool.guarded and there.kind != "remote"
         plans.append(_plan(label, own, reason, is_guarded=is_guarded))
     return plans
@@ -89,6 +89,6 @@ def _plan(label: str, cases: list[Case], reason: str, *, is_guarded: bool) -> To
 
 def _is_read_only(listed: Any) -> bool:
     annotations: Any = listed.get("annotations")
-    # In the MCP specification the default is false. Only `true` counts, because another server may
+    # In the MCP specification, the default is false. Only `true` counts, because another server may
     # send any JSON here, such as the text "false".
     return is_object(annotations) and annotations.get("readOnlyHint") is True

@@ -12,10 +12,10 @@ Route = tuple[KeyPath, Shape]
 
 
 def shape_of_routes(routes: list[Route]) -> Shape:
-    """Return the shape below the first step of alias paths. Only values that some path reads may be
-    sent.
+    """Return the shape of the value at the first step of some alias paths. Parts of the value that
+    no path reads are forbidden.
     """
-    # A path that ends here reads the whole value, including the parts that longer paths read.
+    # A path that ends here reads the whole value. So the longer paths need no shape of their own.
     ends = [shape for path, shape in routes if not path]
     if ends:
         return ends[0]

@@ -39,7 +39,7 @@ AUTHORED = frozenset(("function-before", "function-wrap"))
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Config:
-    """The configuration of the enclosing model, as far as it changes the accepted JSON."""
+    """The settings of the enclosing model that change the accepted JSON."""
 
     extra: str = "ignore"
     strict: bool = False
@@ -88,7 +88,7 @@ AS_JSON = Config(as_json=True)
 
 
 def marker_of(node: CoreNode) -> Marker | None:
-    """Return the Toolbooth marker for which this node was made; None if there is none."""
+    """Return the Toolbooth marker that created this node. Return None if no marker did."""
     metadata: dict[str, Any] | None = node.get("metadata")
     # A marker makes a chain of its own (`markers.py`): metadata on a model's node would be shared
     # by all uses of the model.
@@ -114,7 +114,9 @@ def is_authors(node: CoreNode) -> bool:
 
 
 def extra_of(node: CoreNode, config: Config) -> str:
-    """Return the `extra` setting of a list of fields. It decides about undeclared keys."""
+    """Return the `extra` setting of a list of fields. This setting decides about undeclared
+    keys.
+    """
     return node.get("extra_behavior") or Config.of(node, config).extra
 
 
@@ -161,21 +163,19 @@ def _nodes(children: Any) -> Iterator[CoreNode]:
 
 
 def is_table(value: Any) -> TypeIs[dict[Any, Any]]:
-    """Return True if a part of a core schema is a dict: a node, or a table of nodes by name or
-    tag.
-    """
+    """Return True if a dict in a core schema is a node, or a table of nodes by name or tag."""
     return isinstance(value, dict)
 
 
 def is_node(table: dict[Any, Any]) -> bool:
-    """Return True if a dict of a core schema is a node. In a table, the value under "type" is a
-    node.
+    """Return True if a dict in a core schema is a node. In a table of nodes, the value under
+    "type" is itself a node.
     """
     return isinstance(table.get("type"), str)
 
 
 def is_labelled(value: Any) -> TypeIs[tuple[Any, Any]]:
-    """Return True if a part of a core schema is a node with its label."""
+    """Return True if a part of a core schema is a pair of a node and its label."""
     return isinstance(value, tuple)
 
 

@@ -99,8 +99,8 @@ class Failures:
         return {**node["function"], "function": guard(function, failed, takes=takes)}
 
     def _report(self, node: CoreNode, error: Exception, value: Any, *_: Any) -> Exception | None:
-        """Return the error to raise instead of an exception; None if Pydantic reports the exception
-        itself.
+        """Return the error to raise in place of an exception. Return None if Pydantic itself
+        reports the exception.
         """
         if isinstance(error, self._expected):
             return None
@@ -129,7 +129,9 @@ class Failures:
         run: Callable[[Any], Any],
         objections: Callable[[ValidationError], Any],
     ) -> Callable[[Any], Any]:
-        """Return a function that calls `run` and raises InvalidValues for any of its exceptions."""
+        """Return a function that calls `run` and turns all exceptions of `run` into
+        InvalidValues.
+        """
 
         def validate(arguments: Any) -> Any:
             try:
@@ -160,7 +162,7 @@ def _hides_errors(node: CoreNode) -> bool:
 
 
 def _hides_definition(node: CoreNode, *, hidden: bool) -> bool:
-    """Return True if a definition is used where errors may be hidden."""
+    """Return True if a definition is used at a place where errors may be hidden."""
     if node["type"] == "definition-ref":
         return hidden
     hidden = hidden or _hides_errors(node)

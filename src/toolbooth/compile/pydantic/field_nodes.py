@@ -41,7 +41,9 @@ def has_default(node: CoreNode) -> bool:
 
 
 def find_marker(node: CoreNode, marker: type[M]) -> M | None:
-    """Return the marker of this type on the field itself; None if there is none."""
+    """Return the marker of this type on the field itself. Return None if the field has no such
+    marker.
+    """
     while True:
         found = marker_of(node)
         if isinstance(found, marker):
@@ -64,8 +66,8 @@ def is_nullable(node: CoreNode) -> bool:
 
 
 def model_class(node: CoreNode, definitions: Mapping[str, CoreNode]) -> type:
-    """Return the class of a marked model; `dict` for a TypedDict, and `object` if it is not a
-    model.
+    """Return the class of a marked model. Return `dict` for a TypedDict, and `object` for a type
+    that is not a model.
     """
     while "cls" not in node:
         if node["type"] == "definition-ref":
@@ -81,8 +83,8 @@ def model_class(node: CoreNode, definitions: Mapping[str, CoreNode]) -> type:
 
 
 def is_password(field: CoreNode) -> bool:
-    """Return True if the author marked a field as a secret, on the field or any layer of its
-    type.
+    """Return True if the author marked a field as a secret. The mark may be on the field or on any
+    layer of its type.
     """
     node: Any = field
     while node is not None:

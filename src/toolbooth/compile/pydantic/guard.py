@@ -24,8 +24,8 @@ into paths.
 def guard(
     function: Callable[..., Any], failed: Failed, *, takes: int | None = None
 ) -> Callable[..., Any]:
-    """Return the function with its guard. `takes`: the number of its arguments, if that is 0 or
-    1.
+    """Return the function inside a guard. `takes` is the number of arguments of the function, if
+    that number is 0 or 1.
     """
     if takes is None:
         made = _any(function, failed)

@@ -36,7 +36,7 @@ _COLLECTIONS = (list, tuple, set, frozenset)
 
 
 def histories_of(place: Watched, value: Any) -> Histories | None:
-    """Return the histories of the objects in a value; None if none is needed."""
+    """Return the histories of the objects in a value. Return None if no object needs a history."""
     if place.has_undeclared(value):
         return dict(_histories(place, value, (), {}))
     if place.fields is None or place.fields.last or not is_object(value):
@@ -55,8 +55,8 @@ def _histories(
             yield path, value.history
         else:
             yield path, History(content, place.fields.declared, noticed=noticed)
-        # Only keys with fields below them are visited. There are few of these, while a call may
-        # have many keys.
+        # Only keys with declared fields below them are visited. There are few such keys, but a call
+        # may have many other keys.
         parts = [(key, content[key]) for key in place.inside if key in content]
     else:
         parts = list(_parts(value))
@@ -76,7 +76,7 @@ def _parts(value: Any) -> Iterator[tuple[str | int, Any]]:
 def logged_value(
     place: Watched | None, value: Any, histories: Histories, path: JsonPath = ()
 ) -> Any:
-    """Return the value for the author's code. It notes which keys are read."""
+    """Return the value to pass to the author's code. This value notes which keys are read."""
     if place is None:
         return value
 
@@ -96,8 +96,8 @@ def logged_value(
 
 
 def kept(place: Watched, value: Any, made: Any) -> Any:
-    """Return the data for the fields if no history is needed. Undeclared keys then come from the
-    author's code and are dropped. If no object was sent, the fields decide.
+    """Return the data for the fields when no history is needed. Undeclared keys in this data come
+    from the author's code and are dropped. If the caller sent no object, the fields decide.
     """
     # Without an undeclared key, nothing can be lost.
     if type(made) in (dict, list) and not place.has_undeclared(made):
@@ -177,8 +177,8 @@ class HandOn:
         return passed
 
     def with_lost(self, passed: Any) -> Any:
-        """Return the data for the fields with the lost keys added. Return None if the fields would
-        report these keys at a wrong path.
+        """Return the data for the fields, with the lost keys added. Return None if the fields would
+        report the lost keys at a wrong path.
         """
         for path, history in self._histories.items():
             if not history.lost:
@@ -200,7 +200,7 @@ class HandOn:
     def _read(self, made: Any) -> Any:
         """Return the same data with an `_Object` for each mapping."""
         if is_mapping(made):
-            # An empty object has no key to lose, and any two of them are equal.
+            # An empty object has no key that could be lost. All empty objects are equal.
             origins = [each for each in origins_of(made) if each.sent]
             self._identified.update(origins)
             return _Object(
@@ -213,7 +213,9 @@ class HandOn:
         return plain_key(made)
 
     def _value(self, place: Watched | None, made: Any, path: JsonPath, *, aligned: bool) -> Any:
-        """Compare one value. `aligned`: its parts are at the positions where they were sent."""
+        """Compare one value. With `aligned`, the parts of the value are at the positions at which
+        they were sent.
+        """
         if isinstance(made, _Object):
             if place is not None and place.fields is not None:
                 return self._object(place, place.fields, made, path, aligned=aligned)
@@ -231,8 +233,8 @@ class HandOn:
         return made
 
     def _has_the_same_order(self, made: Any, path: JsonPath) -> bool:
-        """Return False if the items of a list are certainly not in the order in which they were
-        sent: an item has an undeclared key that was sent in another item.
+        """Return False if the items of a list were certainly reordered: an item contains an
+        undeclared key that was sent in another item.
         """
         sent = look_up(self._sent, path)
         if not is_array(sent) or len(sent) != len(made):
@@ -260,7 +262,8 @@ class HandOn:
         content = self._content(place, made, path, aligned=aligned)
         origins = made.origins
         at_position = self._histories.get(path) if aligned else None
-        # An object that a log has recognised elsewhere is not the one at this position.
+        # If a log has already recognised an object elsewhere, that object is not the one at this
+        # position.
         if not origins and at_position is not None and at_position not in self._identified:
             origins = [at_position]
         if not origins:
@@ -277,8 +280,8 @@ class HandOn:
     def _lost(
         self, history: History, fields: FieldsBehind, content: dict[str, Any], *, is_copy: bool
     ) -> dict[str, Any]:
-        """Return the unread keys that the fields would drop. A key that is missing from a copy was
-        removed.
+        """Return the unread keys that the fields would drop. If the author's code made a copy, a
+        key that is missing from the copy was removed on purpose.
         """
         unread = history.unread(fields.declared)
         removed = unread if is_copy else removed_keys(history, unread, content)

@@ -28,11 +28,11 @@ _MOST_NODES = 2_000
 
 
 def checked_text(node: CoreNode, exact: CoreNode) -> CoreNode:
-    """Return a node for JSON text that refuses duplicate keys and numbers that Pydantic would
+    """Return a node for JSON text. The node refuses duplicate keys, and numbers that Pydantic would
     change.
 
-    `exact`: the same node, for text with placeholders. It is used if a Decimal is declared in the
-    text and a number has more digits than a float.
+    `exact` is the same node for text with placeholders. It is used if the text may contain a
+    Decimal and a number has more digits than a float.
     """
     has_decimals = _may_hold(node, "decimal")
     read: Callable[[Any], Any] = _read_exact
@@ -65,9 +65,9 @@ def checked_text(node: CoreNode, exact: CoreNode) -> CoreNode:
 
 
 def in_place(node: CoreNode, definitions: Mapping[str, CoreNode]) -> CoreNode:
-    """Return a node for JSON text with its definitions in place, because their numbers are read in
-    another way than outside the text. Return the node itself if there are too many. A definition
-    that contains itself stays a reference.
+    """Return a node for JSON text with its definitions copied into it, because numbers inside JSON
+    text are read differently. If there are too many definitions, return the node unchanged. A
+    definition that contains itself stays a reference.
     """
     try:
         return _in_place(node, definitions, iter(range(_MOST_NODES)), frozenset())
@@ -92,7 +92,7 @@ def _in_place(
 
 
 def _may_hold(node: CoreNode, *kinds: str) -> bool:
-    """Return True if one of these types is declared in the text."""
+    """Return True if the declared type of the text contains one of these types."""
     return node["type"] in kinds or any(_may_hold(each, *kinds) for each in below(node))
 
 
@@ -108,8 +108,8 @@ def _put_in_digits(value: Any, handler: Callable[[Any], Any]) -> Any:
 
 
 def _read_exact(value: Any) -> Any:
-    """Return the text with placeholders, and their digits; the text itself if it needs none. Raises
-    PydanticCustomError.
+    """Return the text with placeholders, and the digits of these placeholders. Return the text
+    itself if it needs no placeholders. Raises PydanticCustomError.
     """
     found = _parsed(value)
     plain, digits = placeholders(_with_decimals(found))
@@ -156,7 +156,9 @@ def _parsed(value: Any) -> Any:
 
 
 def _checked(check: _Check, value: Any) -> Any:
-    """Return the value with checked numbers; the value itself if no number had to be changed."""
+    """Return the value after its numbers are checked. If no number changed, return the same
+    object.
+    """
     if is_object(value):
         made = {key: _checked(check, each) for key, each in value.items()}
         is_same = all(map(is_, made.values(), value.values()))
@@ -168,7 +170,7 @@ def _checked(check: _Check, value: Any) -> Any:
 
 
 def _checked_number(literal: LosslessFloat, *, whole: bool, exact: bool) -> Any:
-    """Return a number, or an integer if a float would lose digits.
+    """Return the number unchanged, or as an integer if a float would lose digits.
 
     `whole`: integers may be declared in the text. Pydantic would make a float of
     12345678901234567890.0, so it is written without the point. `exact`: Decimals may be declared.
@@ -183,7 +185,9 @@ def _checked_number(literal: LosslessFloat, *, whole: bool, exact: bool) -> Any:
 
 
 def _is_kept(digits: Decimal, number: float) -> bool:
-    """Return True if a float keeps all digits, also as an integer."""
+    """Return True if a float keeps all digits of a number, also when the float is converted to an
+    integer.
+    """
     return Decimal(repr(number)) == digits and abs(number) < _INEXACT
 
 

@@ -42,8 +42,8 @@ def describe_json_texts(document: Json) -> None:
 
 
 def _texts(document: Json) -> Iterator[tuple[Json, Json]]:
-    """Yield every text that takes JSON, after its node. The text is the node itself or one of its
-    alternatives.
+    """Yield every node that takes JSON as text, with the schema of that text. The schema is the
+    node itself or one of its alternatives.
     """
     waiting: list[Any] = [document]
     while waiting:
@@ -77,13 +77,15 @@ def _describe(node: Json, text: Json, shown: Examples) -> None:
 
 
 def _scalar(said: str, example: str) -> str:
-    """Return the description of a number or boolean that is published as JSON text."""
+    """Return the description of a number or boolean that is sent as JSON text."""
     head = "" if _SAYS_JSON.search(said) else "Takes JSON"
     return _joined(said.rstrip(), head, "" if example == "null" else example)
 
 
 def _as_text(example: Any) -> str:
-    """Return an example as JSON text. If it is text, the author has already written JSON."""
+    """Return an example as JSON text. An example that is already text was written as JSON by the
+    author.
+    """
     return example if isinstance(example, str) else write_json(example)
 
 
@@ -123,8 +125,8 @@ def _joined(said: str, head: str, example: str) -> str:
 
 
 def _example(said: str, content: Any, given: str, shown: Examples) -> str:
-    """Return the author's example, if it fits the type and is not in the description. If there is
-    none, return one made from the type, if the type is enough for that.
+    """Return the author's example if it fits the type and the description does not contain it. If
+    the author gave no example, make one from the type where that is possible.
     """
     in_text = shown.fitting(content, json_in(said))
     try:
@@ -153,8 +155,8 @@ def _with_all_fields(shown: Examples, content: Any) -> Any:
 def _choices(
     shown: Examples, schema: Any, place: str, above: frozenset[str]
 ) -> Iterator[tuple[str, list[str]]]:
-    """Yield the choices inside a type, with their place: `.kind`, `.lines[].kind`; `.*` means all
-    values.
+    """Yield the choices inside a type, each with its path: `.kind` or `.lines[].kind`. In a path,
+    `.*` means all values.
     """
     branches = shown.document.open(schema).branches
     if any(map(_values, branches)):
@@ -173,7 +175,7 @@ def _choices(
 
 
 def _steps(branch: Schema, fields: Schema) -> Iterator[tuple[str, Any]]:
-    """Yield each schema directly below an object or array, with its step."""
+    """Yield each schema directly below an object or array, with the path step that leads to it."""
     yield from ((f".{name}", each) for name, each in fields.items())
     if is_object(others := branch.get("additionalProperties")):
         yield ".*", others
@@ -191,7 +193,7 @@ def _values(branch: Schema) -> list[Any]:
 
 
 def _words(branch: Schema) -> list[str]:
-    """Return the choices of a branch as JSON, or the type of a branch without choices."""
+    """Return the choices of a branch as JSON. For a branch without choices, return its type."""
     return [write_json(value) for value in _values(branch)] or [f"any {branch.get('type', 'JSON')}"]
 
 

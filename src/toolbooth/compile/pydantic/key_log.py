@@ -34,14 +34,14 @@ class KeyLog(Log):
         self.history = History({})
 
     def _noted(self, key: Any) -> Any:
-        """Note a key that is a name. Return the key as plain text."""
+        """Note that a key was read by name. Return the key as plain text."""
         if type(key) is WalkedKey:
             return plain_key(key)
         self.history.read.add(key)
         return key
 
     def _removed(self, key: Any) -> Any:
-        """Do the same for a key that is removed."""
+        """Note that a key was removed. Return the key as plain text."""
         # An iteration that removes keys, such as a filter, has looked at this key.
         if type(key) is WalkedKey:
             self.history.told_apart.add(key.name)
@@ -50,7 +50,7 @@ class KeyLog(Log):
     def _walked(self, key: str) -> str:
         return walked_key(key, self.history)
 
-    # --- walks
+    # --- iterations
 
     def __iter__(self) -> Iterator[str]:
         self.history.walked = True
@@ -115,8 +115,8 @@ class KeyLog(Log):
         return dict, (plain_copy(self),)
 
 
-# The views of `collections.abc` call `__iter__` of the log, so the iteration is noted only when it
-# happens.
+# The views of `collections.abc` call `__iter__` of the log. So an iteration is noted when it
+# begins, and not when the view is made.
 class _Keys(KeysView[str]):
     def __reversed__(self) -> Iterator[str]:
         return reversed(list(self))
@@ -147,7 +147,7 @@ def plain_copy(given: Mapping[Any, Any]) -> dict[Any, Any]:
 
 
 def origins_of(made: Mapping[Any, Any]) -> list[History]:
-    """Return the sent objects that a mapping is, or was copied from."""
+    """Return the histories of the sent objects from which a mapping was made."""
     if isinstance(made, KeyLog):
         return [made.history]
     keys = _DICT.keys(made) if isinstance(made, dict) else made.keys()

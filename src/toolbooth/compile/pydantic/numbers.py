@@ -28,8 +28,8 @@ DIGITS: ContextVar[Digits] = ContextVar("digits")
 
 
 def number_node(node: CoreNode, *, digits: bool) -> CoreNode:
-    """Return a node for a number (or text) in JSON. With `digits`, it may be the placeholder of a
-    Decimal.
+    """Return a node for a number (or text) in JSON. With `digits`, the number may be a placeholder
+    for a Decimal.
     """
     if node["type"] != "int":
         return _with_digits(node, node) if digits else node
@@ -41,9 +41,7 @@ def number_node(node: CoreNode, *, digits: bool) -> CoreNode:
 
 
 def _whole_number(node: CoreNode) -> CoreNode:
-    """Return a node for an integer that may also be written as 5.0, but not as text or a
-    boolean.
-    """
+    """Return a node for an integer. It accepts 5.0, but neither text nor a boolean."""
     # The type that was sent decides. A union would also try the lenient branch on "5" and true.
     choices = {"<pointed>": {**node, "strict": False}, AS_SENT: {**node, "strict": True}}
     return {"type": "tagged-union", "discriminator": _pointed_or_not, "choices": choices}
@@ -54,8 +52,8 @@ def _pointed_or_not(value: Any) -> str:
 
 
 def _with_digits(node: CoreNode, as_sent: CoreNode) -> CoreNode:
-    """Return a node that validates the Decimal of a placeholder with `node`, and everything else
-    with `as_sent`.
+    """Return a node that replaces a placeholder with its Decimal and validates the Decimal with
+    `node`. All other values are validated with `as_sent`.
     """
     substitute = _SUBSTITUTES[node["type"]]
 
@@ -137,8 +135,8 @@ def _replaced(value: Any, digits: Digits) -> Any:
 def _placeholder(exact: Decimal, digits: Digits) -> float:
     """Return the nearest float that is not used yet."""
     number = float(exact)
-    # The search goes towards smaller numbers, so that it never reaches infinity. Near zero it goes
-    # up.
+    # The search goes towards smaller numbers, so that it never reaches infinity. Only near zero it
+    # goes towards greater ones.
     towards = 0.0 if abs(number) > 1 else inf
     # Compared as text: 1.0 and 1.00 are equal, but an author may count the decimal places.
     while repr(digits.setdefault(number, exact)) != repr(exact):

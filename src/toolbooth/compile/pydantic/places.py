@@ -49,8 +49,9 @@ def note(error: Exception, noted: Noted) -> None:
 def place_of(
     error: Exception, node: CoreNode, value: Any, definitions: Mapping[str, CoreNode]
 ) -> tuple[JsonPath, bool]:
-    """Return the path of an exception in a value that `node` validated, and True if it is about a
-    default. If several places are possible, return the common start of their paths.
+    """Return the path at which an exception was raised in a value that `node` validated. Also
+    return True if a default caused the exception. If several places are possible, return the common
+    start of their paths.
     """
     # The note is removed, because the author may raise the same exception object again.
     noted: Noted | None = vars(error).pop(_NOTE, None)
@@ -68,9 +69,9 @@ def place_of(
 
 
 def _was_running(error: Exception) -> Callable[[CoreNode], bool]:
-    """Return a function that checks if the code of a node raised an exception without a note. This
-    code is a method that Pydantic calls by itself (`__init__`, `model_post_init`, `__hash__`,
-    `_missing_` of an enum), or one of Pydantic's own functions.
+    """Return a function that checks if the code of a node raised an exception without a note. Such
+    code is a method that Pydantic calls (`__init__`, `model_post_init`, `__hash__`, `_missing_` of
+    an enum), or one of Pydantic's own functions.
     """
     running: list[Any] = []
     for frame, _ in walk_tb(error.__traceback__):
@@ -115,9 +116,9 @@ def _places(
     definitions: Mapping[str, CoreNode],
     refs: frozenset[str] = frozenset(),
 ) -> Iterator[_Place]:
-    """Yield the places in a value at which a wanted node validates. A value of another type, such
-    as text for an object, has no places inside. `refs` are the definitions that were followed to
-    get there.
+    """Yield the places in a value at which a wanted node validates. A value of the wrong type, such
+    as text for an object, contains no places. `refs` are the definitions that were followed on the
+    way.
     """
     if wanted(node):
         yield at
@@ -160,8 +161,8 @@ def _children(
 
 
 def _field_place(name: str, field: CoreNode, at: _Place) -> _Place:
-    """Return the place of a field that was sent by an alias or by name, or the place where it is
-    missing.
+    """Return the place of a field in the sent object, by alias or by name. If the field is missing,
+    return the place where it belongs.
     """
     # Pydantic looks for the aliases first, in their order.
     paths = [*alias_paths(field), [name]]

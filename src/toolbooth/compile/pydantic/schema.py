@@ -112,8 +112,8 @@ _PYDANTICS_METADATA = frozenset(("pydantic_js_functions", "pydantic_js_updates")
 
 
 def is_self_explanatory(core: CoreNode) -> bool:
-    """Return True if writing the JSON Schema of this node cannot fail or need a warning: it has
-    only Pydantic's own types.
+    """Return True if the node has only Pydantic's own types. Its JSON Schema can then be written
+    without an error or a warning.
     """
     if isinstance(marker_of(core), Unpack):
         return is_self_explanatory(core["steps"][0])
@@ -125,7 +125,7 @@ def is_self_explanatory(core: CoreNode) -> bool:
 
 
 def _is_customised(core: CoreNode) -> bool:
-    """Return True if the author has changed the JSON Schema of a node, with a dict or with code."""
+    """Return True if the author has customised the JSON Schema of a node, by a dict or by code."""
     # A model has its configuration under one name, a dataclass or TypedDict under another.
     cls: Any = core.get("cls")
     own: Any = getattr(cls, "model_config", None) or getattr(cls, "__pydantic_config__", None)
@@ -144,8 +144,8 @@ def _is_customised(core: CoreNode) -> bool:
 
 @dataclass(slots=True, frozen=True)
 class _Wire:
-    """Rewrites a core schema to describe the arguments as they are sent. `builder` knows the
-    definitions.
+    """Rewrites a core schema so that it describes the arguments as they are sent. `builder` has the
+    definitions of the core schema.
     """
 
     builder: ShapeBuilder
@@ -168,7 +168,7 @@ class _Wire:
         return made
 
     def fields(self, node: CoreNode, config: Config) -> CoreNode:
-        """Return any kind of field list as a plain table."""
+        """Return a field list of any kind as a plain dict of fields."""
         table: dict[str, CoreNode] = {}
         self._add(table, node, config, prefix="", optional=False)
         extras = node.get("extras_schema")
@@ -208,7 +208,7 @@ class _Wire:
                 routes[name] = {**each, "paths": paths[0], "required": not left_out}
             else:
                 table[prefix + whole] = self._field(each, config, required=not left_out)
-        # These come after the fields with their own key, which an alias path must not replace.
+        # These fields come last, because an alias path must not replace a field with its own key.
         for each in routes.values():
             first, *rest = each["paths"]
             inner = _route(rest, self._field(each, config, required=each["required"]))
@@ -234,7 +234,7 @@ def _typed_field(schema: CoreNode, *, required: bool, metadata: Any = None) -> C
 
 
 def _route(path: list[str | int], end: CoreNode) -> CoreNode:
-    """Return the objects and lists of an alias path, with its field inside."""
+    """Return a schema of the objects and lists along an alias path, with the field at the end."""
     if not path:
         return end["schema"]
     inner = _route(path[1:], end)
@@ -245,7 +245,9 @@ def _route(path: list[str | int], end: CoreNode) -> CoreNode:
 
 
 def _json_text(marker: JsonText, node: CoreNode, content: CoreNode) -> CoreNode:
-    """Return a string that takes JSON, with its example for `describe_json_texts`."""
+    """Return the schema of a string that takes JSON text. Its example is kept for
+    `describe_json_texts`.
+    """
     updates = {key: said for key in ("description", "examples") if (said := _said(node, key))}
     example = marker.example
     updates[EXAMPLE_KEY] = example if isinstance(example, str) else _json(example)
@@ -265,7 +267,9 @@ def _json(value: Any) -> str:
 
 
 def _said(node: CoreNode, key: str) -> Any:
-    """Return the author's value for a key of the metadata, from any layer of the node."""
+    """Return the value that the author wrote under a key of the metadata. Every layer of the node
+    is searched.
+    """
     while True:
         metadata: dict[str, Any] = node.get("metadata") or {}
         updates: dict[str, Any] = metadata.get("pydantic_js_updates") or {}

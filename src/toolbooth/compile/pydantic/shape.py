@@ -93,7 +93,7 @@ class ShapeBuilder:
         return core["schema"]
 
     def build(self, node: CoreNode, config: Config = DEFAULTS) -> Shape:
-        """The shape of one node."""
+        """Return the shape of one node."""
         kind = node["type"]
         config = Config.of(node, config)
         strict = bool(node.get("strict", config.strict))
@@ -215,8 +215,8 @@ class ShapeBuilder:
                 routes.setdefault(str(path[0]), []).append((path[1:], shape))
 
     def flattened_fields(self, node: CoreNode, config: Config, owner: str) -> ObjectShape | None:
-        """Return the fields of a model to unpack, even if the author's code makes the model itself
-        free.
+        """Return the fields of a model that is unpacked. The author's code may make the model
+        itself free.
         """
         found = self.field_list(node, config)
         if found is None:
@@ -236,8 +236,8 @@ class ShapeBuilder:
         return made
 
     def field_list(self, node: CoreNode, config: Config) -> tuple[CoreNode, Config, bool] | None:
-        """Return the list of fields inside a node, its configuration, and True if an author's
-        validator runs before them.
+        """Return three values: the list of fields inside a node, the configuration of these fields,
+        and True if an author's validator runs before them.
         """
         authored = False
         while node["type"] not in FIELD_LISTS:
@@ -342,7 +342,7 @@ class ShapeBuilder:
         return self.shapes.union(shapes, by_type=by_type)
 
     def _holds(self, kinds: tuple[str, ...], node: CoreNode, seen: set[str]) -> bool:
-        """Return True if this node, or a node below it, is of one of these kinds."""
+        """Return True if a node of one of these kinds is here or below."""
         if node["type"] in kinds:
             return True
         ref = node.get("schema_ref", "")
@@ -383,12 +383,12 @@ _SCALARS: dict[str, Shape] = {
 
 
 def _constant(member: Any) -> Any:
-    """Return the value of an enum member as it is sent."""
+    """Return the value of an enum member. Return any other value unchanged."""
     return member.value if isinstance(member, Enum) else member
 
 
 def _absent(field: CoreNode) -> Absent:
-    """Return the value of an unpacked model if none of its fields is sent."""
+    """Return how an unpacked model is treated if none of its fields is sent."""
     if is_optional(field):
         return "omit"
     return "null" if is_nullable(field["schema"]) else "empty"

@@ -55,7 +55,7 @@ _MOST_LEVELS = 60
 
 
 def _no_error(_value: Any) -> ValidationError | None:
-    """Return None: it is not known if the value fits."""
+    """Return None, which means that the value may fit."""
     return None
 
 
@@ -85,7 +85,7 @@ class _Rule:
 
 def union_check(core: CoreNode, read_errors: ReadErrors) -> Callable[[Any], None]:
     """Return a function that raises InvalidValues for arguments that the validation would refuse.
-    `core` must come from `for_wire` with `AS_JSON`.
+    `core` must be the result of `for_wire` with `AS_JSON`.
     """
 
     # Made on first use: few calls have many forms to try.
@@ -170,13 +170,13 @@ class _Rules:
 
 
 def _choice(choice: Any) -> CoreNode:
-    """Return a choice of a union without its label."""
+    """Return one choice of a union. The choice may come with a label, which is dropped."""
     return choice[0] if is_labelled(choice) else choice
 
 
 def _is_certain(node: CoreNode) -> bool:
-    """Return True if a validator of only this node gives the same result as the whole validation,
-    and runs no author's code.
+    """Return True if a validator made from this node alone gives the same result as the whole
+    validation. The node must not contain code of the author.
     """
     kind = node["type"]
     if kind in ("definition-ref", "model") or "default_factory" in node or "on_error" in node:
@@ -196,7 +196,7 @@ class _Trials:
         self._known: dict[tuple[int, int], Misfit] = {}
 
     def misfit(self, rule: _Rule, value: Any, level: int) -> Misfit:
-        """Return how far a value is from fitting; None if it fits."""
+        """Return how badly a value fits its rule. Return None if the value fits."""
         match rule.kind:
             case "object" | "list":
                 # The arguments exist during the whole call, so ids are not reused.
@@ -218,7 +218,7 @@ class _Trials:
                 return _FITS if value is None else _NOT_NULL
 
     def _of_parts(self, rule: _Rule, value: Any, level: int) -> Misfit:
-        """Return how far an object or array is from fitting."""
+        """Return how badly an object or array fits, from its parts."""
         if not _is_of_kind(rule, value):
             return _OTHER_KIND
         others: float = 0
@@ -258,7 +258,7 @@ class _Trials:
 
 
 def _tagged_form(rule: _Rule, value: Any) -> _Rule | None:
-    """Return the form for the tag of a value; None if there is none."""
+    """Return the form that the tag of a value selects. Return None if no form has this tag."""
     tag = value.get(rule.tag) if is_object(value) else None
     return rule.tagged.get(tag) if isinstance(tag, str) else None
 

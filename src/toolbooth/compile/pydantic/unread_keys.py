@@ -27,8 +27,8 @@ from toolbooth.jsonvalue import JsonPath, is_object
 
 
 def watch_keys(node: CoreNode, config: Config) -> CoreNode:
-    """Return the author's validator. It is called with dicts that note which keys it reads, and its
-    list of fields is closed.
+    """Return a node with the author's validator. The validator gets dicts that note which keys it
+    reads. Its list of fields refuses undeclared keys.
     """
     place = place_behind(node["schema"], config)
     if place is None:
@@ -48,7 +48,7 @@ def _before(function: Callable[..., Any], place: Watched) -> Callable[..., Any]:
         lost = _lost_in(histories)
         if not lost:
             return made
-        # The closed list of fields refuses these keys, and reports all other problems too.
+        # The closed list of fields refuses these keys, and also reports all other problems.
         with_lost = hand_on.with_lost(made)
         if with_lost is None:
             # The fields cannot report these keys at the right path, so the error is raised here.
@@ -94,12 +94,12 @@ def _wrap(function: Callable[..., Any], place: Watched) -> Callable[..., Any]:
 
 
 def _own_copy(value: Any) -> Any:
-    """Return a copy, because the author's code may change it."""
+    """Return a copy of the value, because the author's code may change the object that it gets."""
     return dict(value) if is_object(value) else value
 
 
 def _lost_in(histories: Histories) -> dict[JsonPath, Any]:
-    """Return the keys that would be dropped, by path."""
+    """Return the keys that would be dropped, grouped by the path of their object."""
     return {
         (*place, key): value
         for place, history in histories.items()
@@ -110,7 +110,7 @@ def _lost_in(histories: Histories) -> dict[JsonPath, Any]:
 def _forbidden(
     keys: dict[JsonPath, Any], further: ValidationError | None = None
 ) -> ValidationError:
-    """Return the error for undeclared keys, together with other errors that were found."""
+    """Return one error with the undeclared keys and all other errors that were found."""
     errors: list[InitErrorDetails] = []
     others = further.errors(include_url=False) if further is not None else []
     for each in others:

@@ -79,8 +79,8 @@ def _built(schema: CoreSchema) -> SchemaValidator:
 
 @cache
 def _check_closing() -> None:
-    """Raise if undeclared keys are not refused. This depends on a private flag of Pydantic, and a
-    tool that loses keys in silence would be worse than no tool.
+    """Raise an error if undeclared keys are not refused. The refusal depends on a private flag of
+    Pydantic. Without it, a tool would lose keys silently.
     """
 
     class Probe(BaseModel):
@@ -145,14 +145,14 @@ def for_wire(node: Any, config: Config = DEFAULTS, authored: bool = False) -> An
 
 
 def _in_place_of(outer: CoreNode, inner: CoreNode) -> CoreNode:
-    """Return `inner` with the name and description of the node that it replaces."""
+    """Return `inner` under the name and description of the node that `inner` replaces."""
     kept = {key: outer[key] for key in ("ref", "metadata", "serialization") if key in outer}
     return {**inner, **kept}
 
 
 def for_values(core: Any, *, as_json: bool = False, digits: bool = False) -> Any:
-    """Finish a schema from `for_wire` for validating. `as_json`: for `validate_json`. `digits`:
-    with placeholders for Decimals.
+    """Finish a schema from `for_wire` for validation. With `as_json`, the schema is used for
+    `validate_json`. With `digits`, it replaces placeholders by Decimals.
     """
     kind = core["type"]
     if kind == "json":
@@ -166,8 +166,8 @@ def for_values(core: Any, *, as_json: bool = False, digits: bool = False) -> Any
 
 
 def for_python(node: Any, config: Config = DEFAULTS) -> Any:
-    """Return the author's own schema for Python values. It only forbids the keys that would be
-    ignored.
+    """Return the author's own schema, for Python values. The only change is that ignored keys
+    become forbidden.
     """
     if marker_of(node):
         return for_python(node["steps"][0], config)
@@ -179,8 +179,8 @@ def for_python(node: Any, config: Config = DEFAULTS) -> Any:
 
 
 def json_run(core: CoreNode) -> Callable[[Any], Any]:
-    """Return a function that validates values as `validate_json` would validate their JSON. `core`
-    must come from `for_wire` with `AS_JSON`.
+    """Return a function that validates Python values as `validate_json` would validate the same
+    values as JSON. `core` must be the result of `for_wire` with `AS_JSON`.
     """
     run = validator(for_values(core, as_json=True)).validate_json
 
@@ -205,7 +205,9 @@ def json_run(core: CoreNode) -> Callable[[Any], Any]:
 
 
 def _may_merge_keys(keys: CoreNode, config: Config) -> bool:
-    """Return True if two different keys of a JSON object may become the same key of the dict."""
+    """Return True if two different keys of a JSON object may become the same key of the validated
+    dict.
+    """
     if keys["type"] == "str":
         return bool(config.rewrites) or any(keys.get(how) for how in REWRITES)
     # Keys of any type stay the texts that were sent, and these all differ.
@@ -213,7 +215,7 @@ def _may_merge_keys(keys: CoreNode, config: Config) -> bool:
 
 
 class _Key:
-    """A key of a dict that is not equal to any other, so that two keys with the same meaning are
+    """A dict key that differs from every other key. With it, two keys with the same meaning are
     both kept.
     """
 
@@ -283,8 +285,8 @@ _PROVING = FIELD_LISTS | {
 
 
 def proves_shape(core: CoreNode) -> bool:
-    """Return True if a schema from `for_values` accepts only values that fit the shape, and runs no
-    author's code.
+    """Return True if a schema from `for_values` accepts only values that fit the shape, without
+    running the author's code.
     """
     if (
         core["type"] not in _PROVING

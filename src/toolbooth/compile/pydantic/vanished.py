@@ -1,5 +1,5 @@
-"""Finds out what an author's validator did with undeclared keys that are gone: it renamed them,
-removed them, or made a model that dropped them.
+"""Finds out why undeclared keys are gone after an author's validator. The validator may have
+renamed them, removed them, or made a model that dropped them.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
 
 @dataclass(slots=True, kw_only=True)
 class Free:
-    """An instance, or an object with other keys, whose source among the sent objects is not
-    known.
+    """An instance, or an object with other keys, that the author's code made. The sent object from
+    which it was made is unknown.
     """
 
     path: JsonPath | None
@@ -52,8 +52,8 @@ class Free:
 
 
 def free_objects(made: Any, path: JsonPath | None) -> Iterator[Free]:
-    """Yield an instance and the instances inside it. Yield nothing for JSON and for values such as
-    dates.
+    """Yield an instance and all instances inside it. Yield nothing for JSON values and for simple
+    values such as dates.
     """
     seen: set[int] = set()
     waiting: list[tuple[Any, JsonPath | None]] = [(made, path)]
@@ -89,7 +89,9 @@ def _instance(made: Any, values: dict[str, Any], path: JsonPath | None) -> Free:
 
 
 def _values_of(made: Any) -> dict[str, Any] | None:
-    """Return the values that were passed to an instance, by name; None if it is not an instance."""
+    """Return the values that were passed to an instance, by name. Return None if the value is not
+    an instance.
+    """
     # A date or a Decimal counts as a value, although it is an instance in Python.
     if type(made).__module__.partition(".")[0] in sys.stdlib_module_names:
         return None
@@ -103,12 +105,12 @@ def _values_of(made: Any) -> dict[str, Any] | None:
     return getattr(made, "__dict__", None)
 
 
-# --- which sent object it was made of -------------------------------------------------------------
+# --- the sent object from which an instance was made ----------------------------------------------
 
 
 def settle(gone: dict[JsonPath, History], free: list[Free], names: Names) -> None:
-    """Set `lost` for objects that are not passed on themselves. If nothing was made from an object,
-    the author's code removed it, which is allowed.
+    """Set `lost` for objects that the author's code did not pass on. If nothing was made from such
+    an object, the code removed it, which is allowed.
     """
     logs = {history for each in free for history in each.logs}
     made_of = _made_of(gone, free)
@@ -124,8 +126,8 @@ def settle(gone: dict[JsonPath, History], free: list[Free], names: Names) -> Non
 
 
 def _take_out(lost: dict[str, Any], made: list[Free]) -> None:
-    """Remove lost keys from objects that the author's code has made, so that they are reported only
-    at the place where they were sent.
+    """Remove lost keys from objects that the author's code has made. The keys are then reported
+    only at the place where they were sent.
     """
     for each in made:
         for key in () if each.is_model else lost:
@@ -133,8 +135,8 @@ def _take_out(lost: dict[str, Any], made: list[Free]) -> None:
 
 
 def _made_of(gone: dict[JsonPath, History], free: list[Free]) -> dict[History, list[Free]]:
-    """For each sent object, return the objects that may have been made from it, found by position
-    or by values.
+    """Return a dict from each sent object to the objects that may have been made from it. They are
+    matched by position or by equal values.
     """
     found: dict[History, list[Free]] = {}
     others: list[Free] = []
@@ -151,7 +153,8 @@ def _made_of(gone: dict[JsonPath, History], free: list[Free]) -> dict[History, l
     for each in others:
         likeness = {history: _likeness(history, each) for history in left}
         best = max(likeness.values(), default=0)
-        # If no value is equal, the best likeness is 0, and any of them may be the one.
+        # If no value is equal, the best likeness is 0. Then each of these objects may be the right
+        # one.
         for history in left:
             if likeness[history] == best:
                 found.setdefault(history, []).append(each)
@@ -159,7 +162,9 @@ def _made_of(gone: dict[JsonPath, History], free: list[Free]) -> dict[History, l
 
 
 def _likeness(history: History, made: Free) -> int:
-    """Count the values that are equal under the same name in a sent object and a made one."""
+    """Return the number of values that a sent object and a made object have in common under the
+    same name.
+    """
     names = {recased(name): value for name, value in made.values.items()}
     return sum(
         1
@@ -190,7 +195,7 @@ def _dropped(history: History, unread: dict[str, Any], made: list[Free]) -> set[
 
 
 def _same_in(made: Free, unread: dict[str, Any]) -> set[str]:
-    """Return the keys that are still there with the same value."""
+    """Return the keys that a made object still has with the same value."""
     both = unread.keys() & made.values.keys()
     return {key for key in both if made.values[key] == unread[key]}
 
@@ -225,8 +230,9 @@ def new_fields(history: History, content: dict[str, Any]) -> dict[str, Any]:
 def removed_keys(
     history: History, unread: dict[str, Any], content: dict[str, Any]
 ) -> Collection[str]:
-    """Return the keys that the code removed on purpose, from an object with renamed keys or in a
-    copy that is not recognised. Code that only picks the fields it knows removes nothing.
+    """Return the keys that the author's code removed on purpose. They are removed from an object
+    with renamed keys, or from a copy that is not recognised. Code that only picks the fields it
+    knows removes nothing.
     """
     if not history.walked:
         return ()
@@ -240,7 +246,9 @@ def removed_keys(
 
 
 def _is_made_in_a_walk(history: History, content: dict[str, Any]) -> bool:
-    """Return True if an object has a key that was not read by name, or the value of one."""
+    """Return True if an object was made while iterating over the sent one. Its sign is a key that
+    was not read by name, or the value of such a key.
+    """
     unread = {key: value for key, value in history.sent.items() if key not in history.read}
     if not unread.keys().isdisjoint(content):
         return True
@@ -277,8 +285,8 @@ def is_handed_on(key: str, value: Any, new: dict[str, Any]) -> bool:
 
 
 def _is_renamed(key: str, new: dict[str, Any]) -> bool:
-    """Return True if the name of a new field contains all words of the key, or the key contains all
-    words of the name.
+    """Return True if the name of a new field and the key are similar: one of them contains all
+    words of the other.
     """
     words = _words(key)
     return any(
@@ -295,7 +303,7 @@ def _is_collection(value: Any) -> TypeIs[str | list[Any] | dict[str, Any]]:
 
 
 def _holds(place: Any, value: Any) -> bool:
-    """Return True if a value is equal to another one, or contains it."""
+    """Return True if a value equals another value or contains it."""
     # The types are compared as well, because True equals 1.
     if type(place) is type(value) and place == value:
         return True

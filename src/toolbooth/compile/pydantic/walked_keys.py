@@ -63,8 +63,8 @@ class Log(dict[str, Any]):
 
 
 class WalkedKey(str):
-    """A key from an iteration. A key that is made from it, such as `key.lower()`, has this type
-    too.
+    """A key that an iteration returned. Text made from such a key, such as `key.lower()`, has this
+    type too.
     """
 
     __slots__ = ("history", "name")
@@ -108,7 +108,8 @@ class WalkedKey(str):
     # --- the same key, in another form
 
     def __str__(self) -> str:
-        # Otherwise `str(key)` would be plain text, and reads could not be noted any more.
+        # `str(key)` must return such a key too. Otherwise it would be plain text, and its reads
+        # could not be noted.
         return self
 
     def lower(self) -> str:
@@ -155,7 +156,7 @@ def _is_name(other: object) -> bool:
 
 
 def walked_key(key: str, history: History) -> WalkedKey:
-    """Return a key as an iteration gives it."""
+    """Return a key in the form in which an iteration returns it."""
     made = WalkedKey(key)
     made.history, made.name = history, plain_key(key)
     return made
@@ -166,7 +167,7 @@ def plain_key(key: Any) -> Any:
     return str.__str__(key) if type(key) is WalkedKey else key
 
 
-# --- who reads a key ------------------------------------------------------------------------------
+# --- the code that reads a key --------------------------------------------------------------------
 
 
 def _caller() -> FrameType:
@@ -182,14 +183,14 @@ def _instruction(frame: FrameType) -> int:
 
 
 def note_expansion(log: Log) -> None:
-    """If `keys()` is called for `function(**log)`, note that all keys are passed to a function."""
+    """Note that all keys are passed to a function, if `keys()` is called for `function(**log)`."""
     frame: Any = currentframe()
     if _instruction(frame.f_back.f_back) == _EXPANSION:
         log.history.given = frozenset(_DICT.keys(log))
 
 
 def _note_given(reader: FrameType, noticed: dict[int, Any]) -> None:
-    """Note which keys Pydantic gets. It has them in a local variable."""
+    """Note which keys Pydantic gets. They are in a local variable of Pydantic's function."""
     variables: dict[str, Any] = reader.f_locals
     # The name of the variable differs between Pydantic's functions, so all variables are checked.
     for each in variables.values():
@@ -210,7 +211,7 @@ def _note_keys(given: Any) -> None:
 
 
 def _names_in(given: dict[Any, Any]) -> dict[History, list[str]]:
-    """Return the keys in a copy by the sent object that they come from."""
+    """Return the keys in a copy, grouped by the sent object that they come from."""
     found: dict[History, list[str]] = {}
     for key in given:
         if type(key) is WalkedKey:

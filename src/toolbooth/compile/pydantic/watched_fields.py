@@ -33,7 +33,7 @@ _Nodes = list[tuple[CoreNode, Config]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FieldsBehind:
-    """The fields that get their object from an author's validator, and how they treat undeclared
+    """The fields that get their object from an author's validator, and their rule for undeclared
     keys.
     """
 
@@ -52,8 +52,8 @@ class FieldsBehind:
 
 @dataclass(slots=True, eq=False)
 class Watched:
-    """The declared fields at one place behind an author's validator. A model that contains itself
-    has a place that contains itself.
+    """The declared fields at one place behind an author's validator. For a model that contains
+    itself, this object contains itself too.
     """
 
     fields: FieldsBehind | None = None
@@ -89,7 +89,7 @@ class Watched:
         return False
 
     def below(self, step: str | int) -> Watched | None:
-        """Return the place of an item, or of the value of a key."""
+        """Return the place of the value of a key, or of an item of a list."""
         if isinstance(step, int):
             return self.items
         return self.values if self.fields is None else self.inside.get(step)
@@ -104,14 +104,14 @@ def place_behind(node: CoreNode, config: Config) -> Watched | None:
 
 
 class _Watches:
-    """Makes each place once, even if it contains itself."""
+    """Makes each place only once, also if a place contains itself."""
 
     def __init__(self) -> None:
         self._made: dict[tuple[int, ...], Watched] = {}
         self._unfinished: set[Watched] = set()
 
     def of(self, nodes: _Nodes) -> Watched:
-        """Return the place of a value that any of these nodes may validate."""
+        """Return the place of a value that one of these nodes may validate."""
         # The nodes are the key, so that each model is searched only once.
         key = tuple(id(node) for node, _ in nodes)
         if key not in self._made:
@@ -136,7 +136,7 @@ class _Watches:
         place.items = self._below(search.items)
 
     def _below(self, nodes: _Nodes) -> Watched | None:
-        """Return the place of these nodes; None if it has no fields."""
+        """Return the place that belongs to these nodes. Return None if it has no fields."""
         if not nodes:
             return None
         place = self.of(nodes)
@@ -146,7 +146,7 @@ class _Watches:
 
 @dataclass(slots=True)
 class _Search:
-    """Searches the lists of fields that may get an object directly from a validator."""
+    """Searches for the lists of fields that may get an object directly from a validator."""
 
     lists: _Nodes = field(default_factory=list[tuple[CoreNode, Config]])
     items: _Nodes = field(default_factory=list[tuple[CoreNode, Config]])
@@ -162,7 +162,9 @@ class _Search:
 
     @property
     def fields(self) -> FieldsBehind | None:
-        """Return the fields; None if there are none, or if undeclared keys may be accepted."""
+        """Return the fields. Return None if there are no fields, or if undeclared keys may be
+        accepted.
+        """
         # If one branch of a union accepts undeclared keys, a key may be meant for that branch.
         extras = {extra_of(*each) for each in self.lists}
         if self.is_open or not extras or "allow" in extras:
@@ -181,7 +183,7 @@ class _Search:
         )
 
     def nodes_by_key(self) -> dict[str, _Nodes]:
-        """Return the nodes for the value of each key."""
+        """Return the nodes that validate the value of each key."""
         found: dict[str, _Nodes] = {}
         for fields, config in self.lists:
             inner = Config.of(fields, config)

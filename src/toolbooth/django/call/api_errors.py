@@ -1,4 +1,4 @@
-"""Turns the errors in a view's response into problems, in the names of the arguments that were
+"""Turns the errors in a view's response into problems. Each problem names the argument that was
 sent.
 """
 
@@ -25,7 +25,9 @@ logger = logging.getLogger("toolbooth.django")
 
 
 def problems_of(response: Any, arguments: Arguments, action: Action | None) -> Iterator[Problem]:
-    """Yield the errors in a view's response, each at the path of the argument that was sent."""
+    """Yield a problem for each error in a view's response, with the path of the argument that was
+    sent.
+    """
     data = _data_of(response)
     # The same name may be a filter and a field of the body, such as `status`. For a GET or a
     # DELETE, an error of `status` is about the query.
@@ -39,8 +41,9 @@ def problems_of(response: Any, arguments: Arguments, action: Action | None) -> I
     elif (errors := _standardized_errors(data)) is not None:
         yield from _standardized_problems(errors, ())
     elif is_mapping(data):
-        # With the names of the path, `{"project": "unknown"}` is an error of the URL's `project`.
-        # Without them it would look like information about the response.
+        # The names of the URL's arguments are included, so that `{"project": "unknown"}` counts as
+        # an error of the argument `project`. Otherwise it would look like a description of the
+        # response.
         fields = _fields_in(data, {**names, **arguments.named("path")})
         yield from _problems_of_fields(fields, names)
     else:
@@ -48,7 +51,9 @@ def problems_of(response: Any, arguments: Arguments, action: Action | None) -> I
 
 
 def problems_of_rows(response: Any, place: JsonPath) -> Iterator[Problem]:
-    """Yield the errors in the response to a list of rows that was sent at `place`."""
+    """Yield the problems in the response to a list of rows. `place` is the path of the list in the
+    arguments.
+    """
     data = _data_of(response)
     rows: Any = _found_by_project(data)
     if rows is None and (errors := _standardized_errors(data)) is not None:
@@ -82,8 +87,8 @@ _MESSAGES = ("detail", "message", "error", "title", "description", "reason", "ms
 
 
 def _fields_in(data: Mapping[Any, Any], names: Mapping[str, str]) -> Mapping[Any, Any]:
-    """Return the errors by field of a response. Projects send other keys beside them that describe
-    the response: its id, its status, a version.
+    """Return the part of a response that maps fields to errors. Keys that only describe the
+    response, such as an id, a status or a version, are left out.
     """
     inside = [each for key, each in data.items() if _holds_fields(key, each, names)]
     if inside:
@@ -98,8 +103,8 @@ def _fields_in(data: Mapping[Any, Any], names: Mapping[str, str]) -> Mapping[Any
 
 
 def _found_by_project(data: Any) -> Mapping[Any, Any] | None:
-    """Return the errors that the project's own function finds in a response; None if there is no
-    such function, or if it finds nothing. If the function fails, the response is still reported.
+    """Return the errors that the function in the setting `ERROR_ENVELOPE` finds in a response.
+    Return None if the project has no such function, or if the function finds nothing or fails.
     """
     path = configuration().error_envelope
     if not path or data is None:
@@ -116,7 +121,9 @@ def _found_by_project(data: Any) -> Mapping[Any, Any] | None:
 
 
 def _rows_in(data: Any) -> Any:
-    """Return the errors of rows in the response to a list of rows, also from inside an envelope."""
+    """Return the errors by row in the response to a list of rows. They may be the value of one key
+    of an outer object.
+    """
     if not is_mapping(data) or _are_of_rows(data):
         return data
     found = next(filter(_are_of_rows, data.values()), None)
@@ -124,8 +131,8 @@ def _rows_in(data: Any) -> Any:
 
 
 def _are_of_rows(errors: Any) -> bool:
-    """Whether the errors are grouped by row: in a list or, in newer versions of REST framework, by
-    the index of the row.
+    """Return True if the errors are grouped by row. REST framework puts them in a list, or in newer
+    versions in a mapping by the index of the row.
     """
     if is_mapping(errors):
         return bool(errors) and all(isinstance(key, int) for key in errors)
@@ -140,17 +147,17 @@ def _general() -> tuple[str, ...]:
 
 
 def _holds_fields(key: Any, value: Any, names: Mapping[str, str]) -> bool:
-    """Whether a key that is not an argument contains errors of arguments."""
+    """Return True if a key is not an argument, and its value contains errors of arguments."""
     if key in names or not is_mapping(value) or not value:
         return False
-    # By its name, such as `validationErrors`, or by its content: `{"title": [...]}` if `title` is
-    # an argument.
+    # Such a key is recognised by its name, such as `validationErrors`, or by its content:
+    # `{"title": [...]}` if `title` is an argument.
     return str(key).lower().endswith(("error", "errors")) or not names.keys().isdisjoint(value)
 
 
 def _is_about_answer(key: Any, value: Any, names: Mapping[str, str]) -> bool:
-    """Whether a value only describes the response. REST framework's errors are lists, objects, or
-    one sentence.
+    """Return True if a value only describes the response. REST framework's errors are lists,
+    objects, or one sentence under a known key.
     """
     return (
         key not in names and key not in _general() and not isinstance(value, Mapping | list | tuple)
@@ -158,7 +165,9 @@ def _is_about_answer(key: Any, value: Any, names: Mapping[str, str]) -> bool:
 
 
 def _plain_content(response: Any) -> Any:
-    """Return the content of a plain Django response, if it is JSON or plain text."""
+    """Return the content of a plain Django response if it is JSON or plain text. Return None for
+    any other content.
+    """
     media_type = response.get("Content-Type", "").partition(";")[0]
     # A plain text is usually one sentence. HTML would be a page for browsers.
     if media_type == "text/plain":
@@ -170,7 +179,7 @@ def _plain_content(response: Any) -> Any:
 
 
 def _path_of(key: Any, names: Mapping[str, str]) -> JsonPath:
-    """Return the path of a field's argument; empty for problems with the whole body."""
+    """Return the path of a field's argument, or an empty path for problems with the whole body."""
     if isinstance(key, int):
         # The index of a row: the body is a list.
         return (WHOLE_BODY, key)
@@ -181,7 +190,9 @@ def _path_of(key: Any, names: Mapping[str, str]) -> JsonPath:
 
 
 def problems_in(data: Any, path: JsonPath) -> Iterator[Problem]:
-    """Yield every problem in REST framework's errors, below the path that was sent."""
+    """Yield every problem in REST framework's errors. `path` is the path of the value that the
+    errors are about.
+    """
     if is_mapping(data):
         for key, each in data.items():
             # Errors of a whole object have the path of that object.
@@ -190,7 +201,8 @@ def problems_in(data: Any, path: JsonPath) -> Iterator[Problem]:
             yield from problems_in(each, path if whole else (*path, step))
     elif _is_sequence(data):
         for index, each in enumerate(data):
-            # A list of sentences is about one place; a list of objects has one place for each.
+            # All sentences in a list are about the same place. Each object in a list is about a
+            # place of its own.
             nested = isinstance(each, Mapping | list)
             yield from problems_in(each, (*path, index) if nested else path)
     elif data is not None:
@@ -210,8 +222,8 @@ def _problem(message: Any, path: JsonPath, code: Any) -> Problem:
 
 
 def _standardized_errors(data: Any) -> list[Mapping[str, Any]] | None:
-    """Return errors in the form of drf-standardized-errors: a list, each with its path beside it.
-    None for any other form.
+    """Return the errors if they have the form of drf-standardized-errors: a list of errors, each
+    with its path. Return None for any other form.
     """
     errors: Any = data.get("errors") if is_mapping(data) else None
     if not errors or not is_array(errors):

@@ -17,12 +17,12 @@ from toolbooth.django.describe.kinds import Kinds
 logger = logging.getLogger("toolbooth.django")
 
 Make = Callable[..., Any]
-"""A function that makes the serializer of a view, and of a row if there is one."""
+"""A function that makes the serializer of a view. A row may be passed as the second argument."""
 
 
 def asked_serializer(view: Any, make: Make) -> Any:
-    """Return the serializer that a view would use for its request; None if it can only be made
-    while the view runs.
+    """Return the serializer that a view would use for its request. Return None if the serializer
+    can only be made while the view runs.
 
     Raises:
         REFUSALS: the view refuses the caller.
@@ -48,8 +48,8 @@ def asked_serializer(view: Any, make: Make) -> Any:
 
 
 def kind_of_row(view: Any, make: Make, kinds: Kinds) -> str | None:
-    """Return the kind of the row that a view would change, from its serializer or from the row
-    itself. None if the row has no kind that is known.
+    """Return the kind of the row that a view would change. The kind is read from the serializer, or
+    else from the row. Return None if the kind is not a known one.
 
     Raises:
         REFUSALS: the view refuses the caller.
@@ -63,7 +63,7 @@ def kind_of_row(view: Any, make: Make, kinds: Kinds) -> str | None:
         return None
     try:
         # The serializer comes first: a polymorphic serializer computes the kind from the class of
-        # the row, and it need not be a column.
+        # the row, and the kind need not be a column.
         kind: Any = make(view, row).data[kinds.field]
     except Exception:
         kind = getattr(row, kinds.field, None)
@@ -78,21 +78,22 @@ def _with_fields(view: Any, make: Make) -> Any:
 
 
 def _with_row(make: Make, view: Any) -> Any:
-    """Return the serializer of an update, which is made with the row."""
+    """Return the serializer of an update. It is made with the row that is updated."""
     return make(view, view.get_object())
 
 
 class _Made(Exception):
-    """Ends the dispatch in which a serializer was made, so that nothing else of it runs."""
+    """Carries the serializer out of the view's `dispatch`, and ends `dispatch`."""
 
     def __init__(self, serializer: Any) -> None:
         self.serializer = serializer
 
 
 def _inside_dispatch(view: Any, make: Make) -> Any:
-    """Make the serializer in place of the view's handler, and return it: after `initial`, and
-    inside all contexts that the project's `dispatch` opens. Throttles do not count this run, and
-    its writes are rolled back: all of it runs again in the call.
+    """Run the view's `dispatch`, but make the serializer instead of running the handler. Return the
+    serializer. At that moment `initial` has run, and all contexts that the project's `dispatch`
+    opens are open. Throttles do not count this run, and its writes are rolled back, because
+    everything runs again in the call.
     """
 
     def handler(*_: Any, **__: Any) -> Any:
@@ -102,7 +103,7 @@ def _inside_dispatch(view: Any, make: Make) -> Any:
     # `dispatch` looks the handler up on the view by the name of the HTTP method, so an attribute of
     # this instance replaces the project's own.
     setattr(view, request.method.lower(), handler)
-    # Called without arguments, as the method would be, `list` returns an empty list.
+    # REST framework calls this without arguments, so `list` returns an empty list.
     view.get_throttles = list
     # REST framework would turn `_Made` into a response.
     view.handle_exception = _raise

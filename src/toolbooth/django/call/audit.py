@@ -1,9 +1,9 @@
 """Writes one line to the log `toolbooth.audit` for each call that writes: the user, the
 authenticator, the tool, the row, the fields, and the outcome.
 
-A line has names and keys, but no other values. It is written by an observer, which runs when the
-outcome is known: after the transaction of the view, or of the whole call with many rows. The
-observer is attached only if the log is enabled.
+A line has names and keys, but no other values. An observer writes the line when the outcome is
+known: after the view's transaction or, for a call with many rows, after the transaction of the
+whole call. The observer is attached only if the log is enabled.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _LONGEST = 100
 _OUTCOMES = {"PUT": "changed", "PATCH": "changed", "DELETE": "deleted"}
 
 _NUMBER = re.compile(r"0|[1-9][0-9]{0,17}", re.ASCII)
-"""Matches a number that a URL has as text."""
+"""Matches an integer in the text of a URL."""
 
 _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.ASCII | re.IGNORECASE)
 
@@ -48,7 +48,7 @@ _lock = threading.Lock()
 
 
 def observe_writes(registry: ToolRegistry) -> None:
-    """Write a line for each write of these tools."""
+    """Write a line to the log for each call of these tools that writes."""
     with _lock:
         # Several threads may serve their first request at the same time.
         if not any(each is _write_line for each, _ in registry.observers):
@@ -104,7 +104,8 @@ def _outcome(record: CallRecord, who: Caller, action: Action) -> str:
         return "failed"
     if record.preview:
         return "previewed"
-    # An action of another name, such as `clone`, shows by its status that it has created a row.
+    # For an action of another name, such as `clone`, the status 201 shows that it has created a
+    # row.
     if action.name == "create" or _status(who) == 201:
         return "created"
     return _OUTCOMES.get(action.method, "done")
@@ -118,7 +119,9 @@ def _codes(record: CallRecord, who: Caller) -> list[str]:
 
 
 def _refusal(record: CallRecord, who: Caller) -> int | None:
-    """Return the status with which a view refused the caller or the call; None if it did not."""
+    """Return the status with which a view refused the caller or the call. Return None if no view
+    refused it.
+    """
     if record.outcome != "failed":
         return None
     status = _status(who)
@@ -132,7 +135,7 @@ def _refusal(record: CallRecord, who: Caller) -> int | None:
 
 
 def _is_written(record: CallRecord, who: Caller) -> bool:
-    """Whether the view has made the write, even if its response could not be sent."""
+    """Return True if the view has made the write, even if its response could not be sent."""
     if who.bulk is not None:
         return who.bulk[1] is not None
     status = _status(who)
@@ -148,7 +151,7 @@ def _status(who: Caller) -> int | None:
 
 def _rows(who: Caller, action: Action, *, is_preview: bool) -> Json:
     """Return the key of the row. For many rows, return their number and the first keys. A row that
-    was only previewed has no key.
+    a preview would create has no key.
     """
     is_made = not (is_preview and action.name == "create")
     if who.bulk is None:
@@ -174,7 +177,7 @@ def _row(who: Caller, action: Action) -> Any:
         name = ["", *kwargs][-1]
     key = HIDDEN if is_secret_name(name) else _key(kwargs.get(name))
     has_run = 200 <= (_status(who) or 0) < 400
-    # In a call that was refused, any text may be where a key should be.
+    # A refused call may have any text in the place of a key.
     return key if has_run or isinstance(key, int) or _is_uuid(key) else None
 
 
@@ -204,8 +207,8 @@ def _key(value: Any) -> Any:
 
 
 def _fields(who: Caller, found: Catalogue, tool: str) -> list[str]:
-    """Return the names of the fields that were sent, if the tool has them. Other names could be any
-    text.
+    """Return the names of the sent fields that the tool has. Other names are left out, because they
+    could be any text.
     """
     declared = found.body_names.get(tool)
     if declared is None:
@@ -228,8 +231,8 @@ def _names(who: Caller, declared: Iterable[str]) -> Iterator[str]:
 
 
 def _names_sent(sent: Any, declared: set[str]) -> Iterator[str]:
-    """Yield the keys of a refused call, also those inside keys that the tool does not have:
-    `params` of a dispatcher, a wrapper, a list of rows.
+    """Yield the keys of a refused call. If the tool does not have a key, also yield the keys inside
+    its value: `params` of a dispatcher, a wrapper, or a list of rows.
     """
     if not is_object(sent):
         return

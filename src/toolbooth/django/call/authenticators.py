@@ -1,5 +1,5 @@
-"""Lists the authenticators that give every view the same answer. For a list of tools, they run only
-once.
+"""Lists the authenticators that give every view the same answer. They run only once for a list of
+tools.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ LISTED = frozenset(
     )
 )
 """Authenticators that read headers, cookies and the session, never the path, the URL kwargs or the
-body. By their import paths: a project need not have these packages.
+body. They are listed by import path, because a project need not have these packages.
 """
 
 _MAY_CHECK_CSRF = (f"{_REST_FRAMEWORK}SessionAuthentication", _SIMPLE_JWT)
@@ -59,11 +59,11 @@ _STOCK_METHODS = (
 
 @lru_cache(1024)
 def _listed_path(cls: type) -> str:
-    """Return the import path of an authenticator's class if it is in the list; else an
-    empty text.
+    """Return the import path of an authenticator's class. Return an empty text if the class is not
+    in `LISTED`.
     """
     path = f"{cls.__module__}.{cls.__qualname__}"
-    # A class can have any name and module: it must be the class that the module has by this name.
+    # A class can claim any name and module, so the module must have this class under this name.
     is_real = getattr(sys.modules.get(cls.__module__), cls.__qualname__, None) is cls
     if path not in LISTED or not is_real or (path == _OAUTH2 and _binds_tokens_to_urls()):
         return ""
@@ -71,16 +71,16 @@ def _listed_path(cls: type) -> str:
 
 
 def _binds_tokens_to_urls() -> bool:
-    """Whether this version of oauth2_provider takes some tokens only at some URLs (RFC 8707)."""
+    """Return True if this oauth2_provider can bind a token to certain URLs (RFC 8707)."""
     # The module is loaded if the authenticator is. An import would make the package a dependency.
     chosen: Any = sys.modules.get("oauth2_provider.settings")
     return "RESOURCE_SERVER_TOKEN_RESOURCE_VALIDATOR" in getattr(chosen, "DEFAULTS", {})
 
 
 def answer_alike(authenticators: Iterable[Any]) -> bool:
-    """Whether these authenticators give every view the same answer: they are of the listed classes,
-    and have no attributes of their own. A subclass may look at the path, and an instance may hold a
-    key, so those are asked for each view.
+    """Return True if these authenticators give every view the same answer. Their classes must be in
+    `LISTED`, and the instances must have no attributes of their own. A subclass may look at the
+    path, and an attribute may be a key, so all other authenticators run for each view.
     """
     return all(map(_answers_alike, authenticators))
 
@@ -99,13 +99,14 @@ def _path_of(authenticator: object) -> str:
 
 
 def checks_csrf(authenticator: Any) -> bool:
-    """Whether an authenticator that has recognised a user may have required a CSRF token."""
+    """Return True if an authenticator may require a CSRF token when it recognises a user."""
     return _path_of(authenticator).startswith(_MAY_CHECK_CSRF)
 
 
 def is_lendable(view: APIView, authenticator: Any) -> bool:
-    """Whether a view that has recognised a user by a password would recognise the same user again:
-    the request is the same, and all the code involved is REST framework's own.
+    """Return True if a view that has recognised a user by a password can reuse this user when it
+    runs. The view must be certain to recognise the same user again, so all the code involved must
+    be REST framework's own.
     """
     # Only passwords are slow to check, since their hash is slow by design. Everything else is
     # checked again.
@@ -128,8 +129,8 @@ STOCK_REQUESTS = (APIView.initialize_request, ViewSetMixin.initialize_request)
 
 
 def authenticating_actions(actions: Iterable[Action]) -> tuple[Action, ...]:
-    """Return the actions whose views authenticate the caller. Of several that authenticate in the
-    same way, only one is returned.
+    """Return the actions whose views are used to authenticate the caller. If several actions
+    authenticate in the same way, only one of them is returned.
     """
     alike: dict[tuple[type, ...], Action] = {}
     alone: list[Action] = []
@@ -153,8 +154,8 @@ def authenticating_actions(actions: Iterable[Action]) -> tuple[Action, ...]:
 
 
 def is_open(action: Action) -> bool:
-    """Whether an action is open to everyone: its permissions are REST framework's own, and none of
-    them depends on the caller.
+    """Return True if an action is open to everyone: its permissions are REST framework's own, and
+    none of them depends on the caller.
     """
     view: Any = action.view
     initkwargs: Mapping[str, Any] = getattr(action.callback, "initkwargs", {})

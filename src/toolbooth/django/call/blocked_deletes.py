@@ -35,20 +35,20 @@ def refusal_of(
     action: Action,
     path_values: Mapping[str, Any],
 ) -> ToolError:
-    """Return the refusal of an action that could not delete rows."""
+    """Return the error for an action that could not delete rows, because others refer to them."""
     if isinstance(error, ProtectedError):
         rows: Iterable[Any] = error.protected_objects
     else:
         rows = error.restricted_objects
     visible = VisibleRows(who=who, published=who.models, path_values=path_values)
-    # An action other than a delete may have made changes before.
+    # An action other than a delete may have made other changes before it failed.
     is_undone = action.method == "DELETE"
     return ToolError(tool, _blocked_by(rows, visible, model_of(action), is_undone=is_undone))
 
 
 def refused_by_database(row: Any, visible: VisibleRows) -> str:
-    """Return the reason why the database did not delete a row: the rows that refer to it by a
-    foreign key with `DO_NOTHING`. Empty if there are none.
+    """Return the reason why the database did not delete a row. The reason names the rows that refer
+    to it by a foreign key with `DO_NOTHING`. Return an empty text if there are none.
     """
     rows = list(_left_to_the_database(row))
     return _blocked_by(rows, visible, type(row), is_undone=True) if rows else ""
@@ -66,7 +66,8 @@ def _left_to_the_database(row: Any) -> Iterator[Any]:
 def _blocked_by(rows: Iterable[Any], visible: VisibleRows, own: Any, *, is_undone: bool) -> str:
     by_model: dict[Any, set[Any]] = {}
     for row in rows:
-        # A row of a proxy is a row of its concrete model. In one set, it is counted once.
+        # A row of a proxy model is also a row of its concrete model. One set for both counts it
+        # once.
         by_model.setdefault(row._meta.concrete_model, set()).add(row.pk)
     kinds: list[str] = []
     has_others = False
@@ -88,7 +89,7 @@ class _Found:
     """The rows of one model that the caller can list."""
 
     names: list[str]
-    """The keys and names of the first of them, if a view shows them."""
+    """The keys and names of the first rows, if a view shows them."""
     count: int
 
 
@@ -100,7 +101,8 @@ def _found(
     counted: set[Any] = set()
     for view in visible.views(model):
         try:
-            # To name a row shows to which row it refers, so the view must show that too.
+            # The message shows that a named row refers to another row. The view must show this link
+            # too.
             if not all(shows_one_of(view, each) for each in links):
                 continue
             listed = rows_of(view)
@@ -127,6 +129,6 @@ def _blocking_links(model: Any, own: Any) -> Iterator[tuple[str, ...]]:
 
 
 def _refers_to(own: Any, model: Any) -> bool:
-    """Whether rows of a model refer to rows of the model `own`, or of one of its parents."""
+    """Return True if rows of a model refer to rows of the model `own`, or of one of its parents."""
     targets = {own._meta.concrete_model, *own._meta.get_parent_list()}
     return any(each.is_relation and each.related_model in targets for each in model._meta.fields)

@@ -23,7 +23,7 @@ Pairs = list[tuple[str, str]]
 
 
 def is_json(media_type: str) -> bool:
-    """Whether a media type is JSON by another name."""
+    """Return True if a media type is JSON, such as `application/vnd.api+json`."""
     return media_type == JSON or media_type.endswith("+json")
 
 
@@ -58,8 +58,8 @@ def _json(value: Any) -> bytes:
 
 
 def _pairs(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
-    """Yield the pairs by which REST framework reads a value from form data: `address.city`,
-    `lines[0]price`. A list of scalars is one name with several values.
+    """Yield a value as pairs of form data, with names that REST framework reads: `address.city`,
+    `lines[0]price`. All scalars of a list get the same name.
     """
     if is_object(value):
         joint = "." if name and not name.endswith("]") else ""
@@ -86,7 +86,7 @@ def _multipart(pairs: Pairs) -> tuple[bytes, str]:
 
 
 def _quoted(name: str) -> str:
-    """Return a name with its quotes and line ends escaped, so that it cannot end its header.
-    Django's writer does not do that.
+    """Return a name with its quotes and line ends escaped, so that the name cannot end its header.
+    Django's `encode_multipart` does not escape them.
     """
     return name.replace('"', "%22").replace("\r", "%0D").replace("\n", "%0A")

@@ -1,7 +1,7 @@
 """The page for a person who opens the endpoint in a browser: it explains the endpoint and how to
 connect.
 
-It is the same for every visitor: it has no names of tools or models, and no version. It loads
+The page is the same for every visitor. It has no names of tools or models, and no version. It loads
 nothing, runs no script and sets no cookie.
 """
 
@@ -24,8 +24,8 @@ _OTHERS = ("application/json", "text/event-stream")
 
 
 def prefers_page(accept: str) -> bool:
-    """Whether a header `Accept` names HTML with a higher weight than the media types of MCP. `*/*`
-    does not count as a name.
+    """Return True if an `Accept` header gives HTML a higher weight than the media types of MCP.
+    Only media types that the header names count: `*/*` does not.
     """
     wanted = dict(map(_weighted, accept.lower().split(",")))
     # A browser sends `text/html,...,*/*;q=0.8`. An MCP client that opens a stream by GET names
@@ -35,7 +35,7 @@ def prefers_page(accept: str) -> bool:
 
 
 def _weighted(part: str) -> tuple[str, float]:
-    """Return a media type and its weight."""
+    """Return the media type and the weight in one part of an `Accept` header."""
     kind, *parameters = (each.strip() for each in part.split(";"))
     weights = [each[2:] for each in parameters if each.startswith("q=")]
     try:
@@ -79,8 +79,8 @@ _HEADERS = {
 
 @cache
 def _page() -> tuple[Template, str]:
-    """Return the template, and the content security policy, which allows the page's own style and
-    nothing else.
+    """Return the template of the page and its content security policy. The policy allows the page's
+    own style and nothing else.
     """
     text = files("toolbooth.django.call").joinpath("browser_page.html").read_text(encoding="utf-8")
     # Browsers hash the text between the tags as it is, so it must keep its line ends and spaces.

@@ -47,7 +47,7 @@ Compile = Callable[[Arguments], Contract]
 
 
 MOST_IDS = 100
-"""Keys in one receipt."""
+"""The most keys in one receipt."""
 
 _FAULTS_OF_ROWS = (400, 409, 422)
 """The statuses with which a view refuses one row. Other statuses, such as that of a missing
@@ -56,7 +56,7 @@ permission, are about the call.
 
 
 def takes_many(call: SyncInvocation) -> bool:
-    """Whether a call creates one row, so that it can be repeated for many."""
+    """Return True if a call creates one row. Such a call can be repeated for many rows."""
     is_create = call.action.name == "create" and call.action.method == "POST"
     is_one = bool(call.arguments.named("body")) and not call.arguments.whole
     return is_create and is_one and call.arguments.plain is None
@@ -77,7 +77,7 @@ def function_of(call: SyncInvocation, results: PagedResults) -> Callable[[Json],
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bulk:
-    """The variants of one create that take many rows."""
+    """The variants of a tool for one row that create many rows."""
 
     call: SyncInvocation
     compile: Compile
@@ -87,8 +87,8 @@ class Bulk:
     _tools: dict[str, Tool] = field(default_factory=dict[str, Tool])
 
     def variant(self, sent: Any) -> Tool | None:
-        """Return the variant for arguments that have a list of rows under one key; None for
-        others.
+        """Return the variant for a call that has a list of rows under one key. Return None for any
+        other call.
         """
         found = text_as_json(sent)
         if not is_object(found):
@@ -105,7 +105,9 @@ class Bulk:
         return self.tool(keys[0])
 
     def tool(self, key: str) -> Tool:
-        """Return the tool that takes its rows under `key`. It is compiled on its first call."""
+        """Return the tool that takes its rows under `key`. The tool is compiled when it is first
+        needed.
+        """
         if key not in self._tools:
             contract = self.compile(_arguments(self.call.arguments, key, self.most))
             # A view that takes only lists has its own limit of rows.
@@ -115,8 +117,8 @@ class Bulk:
             write = previewable(self.call, create)
             self._tools[key] = Tool(
                 contract=contract,
-                # The key is handled outside the preview: `KeyedWrite` passes on a preview without
-                # using the key.
+                # The idempotency key is handled outside the preview. `KeyedWrite` runs a preview
+                # without using up the key.
                 function=with_key(self.call, write, self.results.chosen),
                 access_check=self.access_check,
             )
@@ -169,7 +171,7 @@ def _arguments(single: Arguments, key: str, most: int) -> Arguments:
 
 
 def _relations_of_rows(single: Arguments, key: str) -> dict[str, Any]:
-    """Return the relations of the rows, at their places in the arguments of the variant."""
+    """Return the relations of the rows, by their paths in the arguments of the variant."""
     found = single.relations
     if not found:
         return {}
@@ -208,8 +210,8 @@ class BulkCreate:
         rows: list[Json] = sent[self.key]
         beside = {name: each for name, each in sent.items() if name != self.key}
         who = caller()
-        # A preview and a key are handled before this function. If a bug lets one through, it must
-        # not become a write.
+        # Previews and idempotency keys are handled before this function. If a bug lets one through,
+        # it must not become a plain write.
         check_plain(asked, has_key=who.has_key)
         # Set before the write, because the audit log also has a line for calls that fail.
         who.bulk = (rows, None)
@@ -241,7 +243,9 @@ class BulkCreate:
             return self._one_by_one(who, beside, rows, everywhere), True
 
     def _by_the_view(self, who: Caller, beside: Json, rows: list[Json]) -> Json | None:
-        """Return the view's result for the whole list; None if the view takes one row at a time."""
+        """Send the whole list to the view and return its result. Return None if the view takes one
+        row at a time.
+        """
         if self.call.arguments.whole:
             return self._accepted(self.call.respond(who, {**beside, WHOLE_BODY: rows}), rows)
         if not (is_bulk(self.call.action) and is_json(self.call.media_type)):
@@ -264,7 +268,7 @@ class BulkCreate:
         return self.call.value(response)
 
     def _explained(self, problem: Problem, response: Any, rows: list[Json]) -> Problem:
-        """Return a problem of a row with the values that would be accepted there."""
+        """Return a problem of a row. Its message also names the values that the field accepts."""
         arguments = self.call.arguments
         # A view that takes only lists has its relations under the key of the list.
         if arguments.whole or len(problem.path) < 2 or not isinstance(problem.path[1], int):
@@ -293,7 +297,9 @@ class BulkCreate:
         return {"results": self._each(rows, make)}
 
     def _problems_of_row(self, response: Any, row: Json) -> list[Problem]:
-        """Return the problems of one row in a response; empty if its status is not about a row."""
+        """Return the problems of one row in a response. The list is empty if the status is not
+        about a row.
+        """
         if response.status_code not in _FAULTS_OF_ROWS:
             return []
         arguments = self.call.arguments
@@ -301,10 +307,10 @@ class BulkCreate:
         return explained(found, response, arguments, row)
 
     def _each(self, rows: list[Json], step: Callable[[Json], Json]) -> list[Json]:
-        """Return the results of the step for all rows.
+        """Run `step` for each row, and return the results.
 
         Raises:
-            ToolInputError: a row was refused. It has the problems of all rows, by index.
+            ToolInputError: a row was refused. The error has the problems of all rows, by index.
         """
         made: list[Json] = []
         problems: list[Problem] = []
@@ -337,8 +343,8 @@ class BulkCreate:
 def _receipt(value: Json, *, in_order: bool) -> Json:
     """Return the number of rows that were created, and their keys.
 
-    If a key is not known, return the rows. The receipt also states that the keys are in the order
-    in which the rows were sent.
+    If a key is not known, return the rows instead of the keys. With `in_order`, the receipt also
+    states that the keys are in the order in which the rows were sent.
     """
     keys = keys_in(value)
     if keys is None:
@@ -350,8 +356,8 @@ def _receipt(value: Json, *, in_order: bool) -> Json:
 
 
 def keys_in(value: Json) -> list[Any] | None:
-    """Return the keys of rows that were created, with None for a key that is not known. None for
-    all if the view has its own form of response.
+    """Return the keys of the created rows, with None in place of an unknown key. Return None
+    instead of a list if the view has its own form of response.
     """
     rows: Any = value.get("results")
     return _keys(rows) if is_array(rows) else None
@@ -366,7 +372,9 @@ def _keys(rows: list[Any]) -> list[Any]:
 
 
 def _rows_saved_by(serializer: Any) -> list[Any] | None:
-    """Return the rows that the serializer of a list has saved; None for any other serializer."""
+    """Return the rows that the serializer of a list has saved. Return None for any other
+    serializer.
+    """
     rows: Any = getattr(serializer, "instance", None)
     return rows if isinstance(serializer, ListSerializer) and is_array(rows) else None
 
@@ -375,10 +383,10 @@ def _key(row: Any) -> Any:
     saved = serializer_of(row)
     if saved is not None:
         return key_of(row, saved, saved.instance)[1]
-    # Without a row of a model, `id` is the usual name of the key.
+    # If the response has no row of a model, `id` is the usual name of the key.
     return row.get("id") if _is_mapping(row) else None
 
 
 def _is_mapping(value: Any) -> TypeIs[Mapping[str, Any]]:
-    """Whether a value has keys, as the data of a serializer has."""
+    """Return True if a value is a mapping, such as the data of a serializer."""
     return isinstance(value, Mapping)

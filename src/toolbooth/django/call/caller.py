@@ -74,9 +74,9 @@ class Caller:
         tool has no body.
         """
         self.bulk: tuple[list[Json], Json | None] | None = None
-        """The rows that a call has sent, and the result for them; None: no result yet."""
+        """The rows that a call has sent, and their result (None before the rows are created)."""
         self.own_meta: Any = None
-        """The gateway's part of `_meta` in the message; None: there is none."""
+        """The gateway's part of `_meta` in the message, or None if there is none."""
         self.has_key = False
         """True if the call has an idempotency key."""
         self.objected: int | None = None
@@ -92,7 +92,7 @@ class Caller:
 
     @cached_property
     def sent(self) -> Any:
-        """The arguments of the call, as they were sent; None if they cannot be read. For a
+        """The arguments of the call as they were sent, or None if they cannot be read. For a
         continuation, these are the arguments of the call that it continues.
         """
         reading = None if self.message is None else self.message.reading
@@ -104,8 +104,8 @@ class Caller:
     # --- for a list ---
 
     def may_call(self, action: Action) -> bool:
-        """Whether the view lets the caller in, if that is known without the arguments of a call.
-        Throttles do not count this; permissions for single rows are checked in the call.
+        """Return True if the view lets the caller in, as far as is known without a call's
+        arguments. Throttles do not count this. Permissions for single rows are checked in the call.
         """
         view = self._view_of_list(action, action.method)
         try:
@@ -121,8 +121,8 @@ class Caller:
         return True
 
     def is_known(self, actions: Iterable[Action]) -> bool:
-        """Whether any of these views recognises the caller. Raises AuthenticationFailed for
-        credentials that all of them refuse.
+        """Return True if any of these views recognises the caller. Raises AuthenticationFailed if
+        one refuses the credentials and none recognises the caller.
         """
         failed: AuthenticationFailed | None = None
         for action in actions:
@@ -138,14 +138,14 @@ class Caller:
         return False
 
     def _is_known_to(self, action: Action) -> bool:
-        """Whether a view recognises the caller. Raises APIException for wrong credentials."""
+        """Return True if a view recognises the caller. Raises APIException for bad credentials."""
         try:
             return self._for_list(self._view_of_list(action, action.method))[2] is not None
         except PermissionDenied:  # a session without its CSRF token may still read
             return self._for_list(self._view_of_list(action, "GET"))[2] is not None
 
     def _may_be_known(self, view: Any) -> bool:
-        """Whether a view recognises the caller, or needs a call to do so."""
+        """Return True if a view recognises the caller, or can only do so in a call."""
         try:
             return self._for_list(view)[2] is not None
         except Exception:  # the authenticator needs the URL kwargs: the call decides
@@ -180,7 +180,7 @@ class Caller:
             _admit(view, partial(self._for_help, action))
             self._must_be_known(partial(self._for_help, action, view))
         except REFUSALS as error:
-            # REST framework marks the current transaction to be rolled back: here one of its own.
+            # REST framework rolls the current transaction back, so it gets one of its own here.
             answer = _handler.make_view_atomic(partial(_answer, view, error))
             response = answer(view.request)
             self.objected = response.status_code
@@ -192,7 +192,7 @@ class Caller:
     def admitted_view(
         self, action: Action, kwargs: Mapping[str, Any], request: HttpRequest | None = None
     ) -> Any:
-        """Return the view of an action, ready to be asked. Raises its refusal of the caller."""
+        """Return an action's view before it runs. Raises its refusal if it refuses the caller."""
         view = self.view(action, kwargs, request)
         try:
             _admit(view, partial(self._for_call, action))
@@ -205,8 +205,8 @@ class Caller:
         return view
 
     def reading_view(self, action: Action, asked: Any, request: HttpRequest) -> Any:
-        """Return the view that reads at the address of `asked`, which has authenticated the caller
-        already. Raises one of REFUSALS if it refuses the caller.
+        """Return the view that reads at the address of the view `asked`. `asked` has authenticated
+        the caller already. Raises one of REFUSALS if the new view refuses the caller.
         """
         view = self.view(action, asked.kwargs, request)
         known: Any = asked.request
@@ -216,8 +216,8 @@ class Caller:
         return view
 
     def listing_view(self, action: Action, kwargs: Mapping[str, Any], request: HttpRequest) -> Any:
-        """Return the view of an action that lists rows, checked as for a list. Raises its
-        refusal.
+        """Return the view of an action that lists rows, after the same checks as for a list of
+        tools. Raises one of REFUSALS if the view refuses the caller.
         """
         view = self.view(action, kwargs, request)
         _admit(view, self._for_list)
@@ -229,7 +229,7 @@ class Caller:
         kwargs: Mapping[str, Any] | None = None,
         request: HttpRequest | None = None,
     ) -> bool:
-        """Whether a view may run for this caller, if the caller must be known."""
+        """Return False if the caller must be known, and no view recognises the credentials."""
         try:
             view = self.view(action, kwargs, request)
             self._must_be_known(partial(self._for_call, action, view))
@@ -253,7 +253,7 @@ class Caller:
 
     def identity(self, action: Action) -> Identity:
         """Return the identity of the caller for the view that has just run or was checked. Raises
-        APIException if it refuses the credentials, which may happen only the second time.
+        APIException if the view refuses the credentials, even if it accepted them before.
         """
         place = self._place_of(action)
         try:
@@ -267,8 +267,8 @@ class Caller:
             raise AuthenticationFailed from error
 
     def known_as(self, action: Action) -> tuple[Any, Any]:
-        """Return the user and the authenticator of the last view; None for both if it does not
-        recognise the caller.
+        """Return the user and the authenticator of the last view. Both are None if that view does
+        not recognise the caller.
         """
         with suppress(APIException):
             ran = self._place_of(action).ran
@@ -279,7 +279,7 @@ class Caller:
         return None, None
 
     def kwargs_of(self, action: Action) -> Mapping[str, Any]:
-        """Return the URL kwargs with which a view has run, or was asked."""
+        """Return the URL kwargs with which an action's view last ran or was checked."""
         return self._place_of(action).kwargs
 
     def _for_call(self, action: Action, view: Any) -> Identity:
@@ -296,7 +296,7 @@ class Caller:
             self._for_call(action, self.view(action, kwargs, request))
 
     def lets_in(self, action: Action, response: Any) -> bool:
-        """Whether the view that gave a response lets the caller in."""
+        """Return True if the view that gave a response lets the caller in."""
         context: Mapping[str, Any] | None = getattr(response, "renderer_context", None)
         if context is None:
             return self.may_call(action)
@@ -320,8 +320,8 @@ class Caller:
 
     @cached_property
     def _identities(self) -> Identities:
-        """Return the identities. Made on first use, because in most calls only the view that runs
-        identifies the caller.
+        """The identities that views have found. Made on first use, because in most calls only the
+        view that runs identifies the caller.
         """
         return Identities(self.loans)
 
@@ -340,7 +340,7 @@ class Caller:
         request: HttpRequest | None = None,
     ) -> Any:
         """Return a view of the action that has not run yet. `request` is the inner request of a
-        call, if there is one. A tool without a URL runs at the endpoint's.
+        call, if there is one. A tool without a URL runs at the URL of the endpoint.
         """
         callback: Any = action.callback
         view = callback.cls(**callback.initkwargs)

@@ -26,14 +26,14 @@ def own_fields(serializer: Any) -> dict[str, Any]:
 
 
 def unread(serializer: Any, value: Any, path: JsonPath = ()) -> Iterator[JsonPath]:
-    """Yield the paths of fields that the serializer does not have, and would ignore."""
+    """Yield the paths of sent fields that the serializer does not have and would ignore."""
     if is_array(value):
         child: Any = getattr(serializer, "child", serializer)
         for index, each in enumerate(value):
             yield from unread(child, each, (*path, index))
     if not isinstance(serializer, serializers.Serializer) or not is_object(value):
         return
-    # Its own code may read fields that the serializer does not declare.
+    # A nested serializer's own code may read fields that it does not declare.
     if path and reads_by_own_code(serializer):
         return
     try:

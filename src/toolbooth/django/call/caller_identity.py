@@ -13,8 +13,9 @@ from toolbooth.django.call.identities import Identity
 
 
 def identity_parts(identity: Identity, request: HttpRequest) -> list[str]:
-    """Return the kind of the user and its key, or else the credentials. Empty for a caller who is
-    anonymous, or cannot be distinguished from others. The credentials are secret: hash the parts.
+    """Return the parts of a caller's identity: the kind and the key of the user, or else the
+    credentials. The list is empty for a caller who is anonymous or cannot be distinguished from
+    others. The credentials are secret, so the parts must be hashed before they are stored.
     """
     user, auth, authenticator = identity
     # The kind is part of the identity: user 5 and service account 5 may be rows of two tables.
@@ -28,8 +29,10 @@ def identity_parts(identity: Identity, request: HttpRequest) -> list[str]:
 
 
 def _credentials(auth: Any, request: HttpRequest) -> str:
-    """Return the caller's credentials as text, which is the same for every request with them."""
-    # The text of a row is not unique: `__str__` is the project's own.
+    """Return the caller's credentials as text. The text is the same for every request with these
+    credentials.
+    """
+    # The text of a row need not be unique, because the project writes `__str__`.
     if isinstance(auth, Model):
         return f"{_kind(auth)} {auth.pk}"
     if isinstance(auth, str | bytes | int):

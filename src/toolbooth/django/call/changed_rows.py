@@ -25,9 +25,10 @@ _Answer = TypeVar("_Answer")
 Kind = Literal["deleted", "unlinked", "changed"]
 
 CountVisible = Callable[[Any, str, RawSQL, frozenset[str]], Callable[[], int]]
-"""A function that is called before a statement deletes the rows of a model with these keys, in a
-database, or changes these columns of them. It returns one for afterwards, with the number of rows
-in which the caller can see that.
+"""A function that is called before a statement deletes or changes rows. Its arguments are the
+model, the alias of the database, a query for the keys of the rows, and the columns that are changed
+(none for a delete). It returns a second function, which is called after the statement and returns
+the number of rows in which the caller can see the change.
 """
 
 _DELETE = re.compile(
@@ -51,13 +52,13 @@ class RowChange:
     alias: str
     count: int
     visible: int
-    """The number of them in which the caller can see it."""
+    """The number of these rows in which the caller can see the change."""
     is_preparing: bool
     """True if Django only clears the foreign keys of rows that it is about to delete, because this
-    database checks them at once.
+    database checks foreign keys at once.
     """
     is_kept: bool = False
-    """True if their transaction has been committed, or if there was none."""
+    """True if the transaction of the change has been committed, or if there was no transaction."""
 
     def keep(self) -> None:
         """Note that the transaction is committed."""
@@ -70,7 +71,7 @@ class RowChanges:
 
     visible: CountVisible
     _noted: dict[str, list[RowChange]] = field(default_factory=dict[str, list[RowChange]])
-    """The changes by database, since each has its own transactions."""
+    """The changes by database. Each database has its own transactions."""
     _savepoints: dict[tuple[str, str], int] = field(default_factory=dict[tuple[str, str], int])
     _is_asking: bool = False
     """True while our own query is running."""
@@ -90,7 +91,7 @@ class RowChanges:
         return [each for each in kept if not (each.is_preparing and each.model in gone)]
 
     def execute(self, run: Any, sql: Any, params: Any, many: bool, context: Any) -> Any:  # Django's
-        """Run a statement, and note the rows that it changed. Django calls it for each
+        """Run a statement, and note the rows that it changed. Django calls this method for each
         statement.
         """
         text = str(sql)
@@ -127,7 +128,7 @@ class RowChanges:
         return self._asking(partial(self.visible, model, alias, keys, columns))
 
     def _asking(self, ask: Callable[[], _Answer]) -> _Answer:
-        """Return an answer whose queries are not noted."""
+        """Return the result of `ask`. The queries that `ask` sends are not noted."""
         self._is_asking = True
         try:
             return ask()
@@ -156,7 +157,7 @@ class RowChanges:
 
 @contextmanager
 def counting_rows(visible: CountVisible) -> Generator[RowChanges]:
-    """While this is open, the statements on all databases are counted."""
+    """While this is open, note the rows that statements delete or change in any database."""
     changes = RowChanges(visible)
     with ExitStack() as stack:
         for connection in connections.all():
@@ -165,7 +166,7 @@ def counting_rows(visible: CountVisible) -> Generator[RowChanges]:
 
 
 def _is_open(alias: str) -> bool:
-    """Whether the changes are not committed yet, because the transaction began before the call."""
+    """Return True if a transaction that began before the call is still open in this database."""
     return connections[alias].in_atomic_block
 
 
@@ -177,13 +178,13 @@ class _Change:
     assigned: str
     """The text after SET; empty for a DELETE."""
     columns: frozenset[str]
-    """The columns that it sets."""
+    """The columns that the statement sets."""
     rest: str
     """The rest of the statement, which selects the rows."""
 
 
 def _change_in(text: str) -> _Change | None:
-    """Return the parts of a statement that deletes or changes rows; None for any other."""
+    """Return the parts of a statement that deletes or changes rows, or None for any other."""
     # Most statements are queries, and are sorted out before any regular expression runs.
     if text.lstrip()[:6].upper() not in ("DELETE", "UPDATE"):
         return None
@@ -206,9 +207,11 @@ def _change_in(text: str) -> _Change | None:
 
 
 def _without_brackets(text: str) -> str:
-    """Return a statement of the same length, with the contents of all brackets replaced."""
+    """Return a statement with all brackets and their contents replaced by dots. Its length is the
+    same.
+    """
     while True:
-        # From the inside outwards, because a regular expression cannot match nested brackets.
+        # The innermost brackets come first, because a regular expression cannot match nested ones.
         shorter = _INNERMOST.sub(lambda found: "." * len(found[0]), text)
         if shorter == text:
             return text

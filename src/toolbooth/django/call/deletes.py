@@ -1,5 +1,5 @@
-"""Makes the receipt of a delete: the number of rows of each kind that are deleted, or have lost
-their link. Rows that the caller cannot list are not counted.
+"""Makes the receipt of a delete. The receipt counts the rows that the call has deleted, unlinked or
+changed, by the kind of row. Rows that the caller cannot list are not counted.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ logger = logging.getLogger("toolbooth.django")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReceiptedDelete:
-    """A delete that returns its effects on the rows of the project."""
+    """A delete that returns a receipt of its effects on rows."""
 
     call: SyncInvocation
 
@@ -44,7 +44,8 @@ class ReceiptedDelete:
     def _deleted(self, who: Caller, sent: Json) -> Any:
         in_path = self.call.arguments.named("path").items()
         values = {name: sent[argument] for name, argument in in_path if argument in sent}
-        # The views that list rows are asked too: this way a password is hashed only once.
+        # The views that list rows authenticate the caller too. With this, a password is hashed only
+        # once.
         self.call.recognise(who, sent)
         visible = VisibleRows(who=who, published=who.models, path_values=values)
         with counting_rows(visible.count) as changes:
@@ -65,8 +66,8 @@ class ReceiptedDelete:
         return json_fragment({**value, **receipt}, self.call.tool)
 
     def _refused(self, who: Caller, sent: Json, visible: VisibleRows) -> ToolError | None:
-        """Return the refusal of a delete that the database refused because of other rows; None if
-        there are no such rows.
+        """Return the error for a delete that the database refused because of other rows. Return
+        None if there are no such rows.
         """
         try:
             why = refused_by_database(self.call.view(who, sent).get_object(), visible)
@@ -95,7 +96,9 @@ class ReceiptedDelete:
 
 
 class _Counted:
-    """Counts the rows of each kind that the caller could read."""
+    """Counts the rows of each kind that the caller could read. The own row is the row that the
+    caller has named.
+    """
 
     def __init__(self, published: PublishedModels, own: Any) -> None:
         self._shown: dict[str, Counter[str]] = {
@@ -105,9 +108,11 @@ class _Counted:
         self._own = own
         self._kinds_of_own: set[str] = set()
         self._kinds_of_part: set[str] = set()
-        """The kinds of changes to columns of the own row in a table that the caller cannot list."""
+        """The kinds of changes to the own row's columns in a parent's table that the caller cannot
+        list.
+        """
         self._unseen_of_own: set[str] = set()
-        """The kinds of changes to rows of the own kind that the caller cannot list."""
+        """The kinds of changes to rows of the own row's model that the caller cannot list."""
         self._deleted: Counter[Any] = Counter()
         """The deleted rows that are shown, by model."""
         self._hidden: Counter[Any] = Counter()
@@ -119,12 +124,12 @@ class _Counted:
 
     @property
     def has_others(self) -> bool:
-        """Whether rows were affected that the caller could not read."""
+        """True if the call affected rows that the caller could not read."""
         return any(count > self._parts(model) for model, count in self._hidden.items())
 
     def _parts(self, model: Any) -> int:
-        """Return the number of rows of a model that are only the part of a deleted row in a
-        parent's table. Callers do not see them as separate rows.
+        """Return the number of rows in the table of a parent model that belong to deleted rows of a
+        derived model. Callers do not see them as separate rows.
         """
         derived = (each for each in self._deleted if model in each._meta.get_parent_list())
         return sum(self._deleted[each] for each in derived)
@@ -132,8 +137,8 @@ class _Counted:
     def add(self, change: RowChange) -> None:
         is_own = change.model is self._own
         is_part = self._is_part_of_own(change.model)
-        # The visible rows are counted by a query of their own, and another transaction may change
-        # rows between the two statements.
+        # The visible rows are counted by a separate query, and another transaction may change rows
+        # between the two statements.
         shown = min(change.count, change.visible)
         hidden = change.count - shown
         if is_own or is_part:
@@ -154,8 +159,8 @@ class _Counted:
             self._hidden[change.model] += hidden
 
     def _is_part_of_own(self, model: Any) -> bool:
-        """Whether the own row has columns in the table of this model, because its model is derived
-        from it.
+        """Return True if this model is a parent of the own row's model, so that its table has
+        columns of the own row.
         """
         return self._own is not None and model in self._own._meta.get_parent_list()
 
@@ -171,7 +176,7 @@ class _Counted:
             self._hidden[self._own] -= 1
 
     def kinds(self) -> Json:
-        """Return the numbers of rows by kind and name."""
+        """Return the numbers of rows, by the kind of change and the plural name of the model."""
         for kind in self._unseen_of_own:
             self._count_own(kind)
         for kind in self._kinds_of_part:

@@ -1,7 +1,7 @@
 """The MCP endpoint: one Django view around `respond`. Start here.
 
-It is sync, for WSGI and ASGI alike: Django runs it in its thread for sync code, where the views
-that it calls must run.
+The view is sync, on WSGI and on ASGI. Django runs it in the thread for sync code, and the views
+that it calls must run in that thread too.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def endpoint(request: HttpRequest) -> HttpResponse:
             caller.login = lambda: _is_let_in(caller, found)
 
         def shows(tool: str) -> bool:
-            # A tool may be left out when it is described; it is not among the actions after that.
+            # A tool that was left out when the tools were described is not among the actions.
             return tool in found.actions and caller.may_call(found.actions[tool])
 
         if audit_log.isEnabledFor(logging.INFO):
@@ -84,8 +84,8 @@ def endpoint(request: HttpRequest) -> HttpResponse:
     return _response(reply)
 
 
-# The host's own rules for views, such as a required login, do not apply to the endpoint itself:
-# each call meets them in the view that it runs.
+# The host's own rules for views, such as a required login, do not apply to the endpoint itself.
+# They apply to the view that each call runs.
 _endpoint: Any = endpoint
 _endpoint.login_required = False
 _endpoint.should_append_slash = False
@@ -119,7 +119,7 @@ def _refused_by_http(request: HttpRequest, chosen: Configuration) -> HttpRespons
 
 
 def _is_own(origin: str) -> bool:
-    """Whether a browser's page comes from a host that this project serves."""
+    """Return True if an `Origin` header names a host that this project serves."""
     allowed: list[str] = settings.ALLOWED_HOSTS
     if settings.DEBUG and not allowed:
         # The hosts that Django itself allows in development.
@@ -159,11 +159,11 @@ def _body(request: HttpRequest, chosen: Configuration) -> bytes | HttpResponse:
 
 
 def _refused_chunks(request: HttpRequest, chosen: Configuration) -> HttpResponse | None:
-    """Read a chunked body on WSGI, where Django reads nothing without a length, and set the length
-    of the request. Return a response if that is not possible.
+    """Read a chunked body on WSGI, and set the length of the request, because Django reads nothing
+    without a length. If the body cannot be read, return the response that refuses it.
     """
-    # The server sets this if reading ends at the end of the body. On other servers it may never
-    # end.
+    # The server sets this key if a read ends at the end of the body. On other servers the read may
+    # never end.
     if not request.META.get("wsgi.input_terminated"):
         return _text(messages.LENGTH_NEEDED, 411)
     source: Any = request.META["wsgi.input"]
@@ -184,8 +184,8 @@ def _refused_chunks(request: HttpRequest, chosen: Configuration) -> HttpResponse
 
 
 def _too_long(read: Callable[[int], bytes], words: str) -> HttpResponse:
-    """Return 413 after reading the rest of the request: a client that is cut off while it sends
-    would not read the response.
+    """Read the rest of the request, and return 413. A client that is cut off while it sends would
+    not read the response.
     """
     left = _MOST_LET_IN
     while left > 0 and (part := read(min(left, 65536))):
@@ -194,8 +194,8 @@ def _too_long(read: Callable[[int], bytes], words: str) -> HttpResponse:
 
 
 def _is_let_in(caller: Caller, found: Catalogue) -> bool:
-    """Whether a caller is authenticated, or need not be, because a tool is open to all or the
-    setting `LOGIN_REQUIRED` is False.
+    """Return True if a caller is authenticated or need not be. With `LOGIN_REQUIRED` False, callers
+    need not be authenticated. With None, they need not be if a tool is open to them.
     """
     login = found.configuration.login_required
     try:
@@ -207,8 +207,8 @@ def _is_let_in(caller: Caller, found: Catalogue) -> bool:
 
 
 def _challenge(caller: Caller, found: Catalogue) -> str:
-    """Return the first `WWW-Authenticate` header of the project's authenticators; empty if there is
-    none.
+    """Return the first `WWW-Authenticate` header of the project's authenticators. Return an empty
+    text if there is none.
     """
     for action in found.authenticating_actions:
         view = caller.view(action)
@@ -220,7 +220,7 @@ def _challenge(caller: Caller, found: Catalogue) -> str:
 
 
 def _unauthorized(challenge: str) -> HttpResponse:
-    """Return 401 with the challenge, as REST framework does; 403 if no authenticator has one."""
+    """Return 401 with the challenge. Without a challenge, return 403, as REST framework does."""
     if not challenge:
         return _text(messages.SEND_CREDENTIALS, 403)
     return _text(messages.SEND_CREDENTIALS, 401, **{"WWW-Authenticate": challenge})

@@ -1,5 +1,5 @@
-"""Turns an exception in a serializer's own validation into the response of a view that refuses the
-field.
+"""Turns an exception in a serializer's own validation into a response with status 400 that names
+the field.
 
 REST framework reports only `ValidationError`, and passes every other exception on. The traceback
 shows whether a serializer was validating, and which of its fields.
@@ -45,9 +45,12 @@ variable.
 
 
 def failed_validation(error: Exception, tool: str) -> Response | None:
-    """Return the response for an exception in a serializer's validation; None for any other."""
+    """Return the response for an exception in a serializer's validation. Return None for any other
+    exception.
+    """
     frames = [frame for frame, _ in walk_tb(error.__traceback__)]
-    # By code, because the methods of serializers have the same names as many other functions.
+    # Frames are compared by code, because the methods of serializers have the same names as many
+    # other functions.
     codes = {frame.f_code for frame in frames}
     # While it saves, a serializer may validate values that were not sent.
     if _SAVING in codes or not codes & _VALIDATING:
@@ -61,18 +64,19 @@ def failed_validation(error: Exception, tool: str) -> Response | None:
 
 
 def _path(frames: list[FrameType]) -> JsonPath:
-    """Return the path of the field that was being validated; empty for a validator of the whole
-    body.
+    """Return the path of the field that was being validated. The path is empty for a validator of
+    the whole body.
     """
     path: list[str | int] = []
     for frame in frames:
         # No variable has an empty name, so all other frames yield None.
         part: Any = frame.f_locals.get(_PARTS.get(frame.f_code, ""))
         if part is None and frame.f_code is _ROWS:
-            # Before REST framework 3.18 there is no index, but an entry for each earlier row.
+            # Before REST framework 3.18 there is no variable for the index, but `errors` has an
+            # entry for each earlier row.
             part = len(frame.f_locals["errors"])
         if part is not None:
-            # In the loop over fields the variable holds the field itself, in the others a key or an
-            # index.
+            # In the loop over fields, the variable is the field itself. In the other loops, it is a
+            # key or an index.
             path.append(getattr(part, "field_name", part))
     return tuple(path)

@@ -1,4 +1,6 @@
-"""Runs a query: its filters may be sent in one object, and `filter_keys` must name fields."""
+"""Runs a call that reads rows. Its filters may be sent in one object, and `filter_keys` must name
+fields of the result.
+"""
 
 from __future__ import annotations
 
@@ -27,8 +29,8 @@ def query_of(call: SyncInvocation, function: Callable[[Json], Any]) -> Callable[
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Query:
-    """A call with `filters` or `filter_keys`. `function` runs it after the filters are flattened
-    and the keys are checked.
+    """A call with `filters` or `filter_keys`. `function` runs the call after the filters are
+    flattened and the keys are checked.
     """
 
     call: SyncInvocation
@@ -68,8 +70,8 @@ def _serializer_of(view: Any) -> Any:
 
 
 def check_keys(call: SyncInvocation, who: Caller, arguments: Json, called: Json) -> None:
-    """Check that `filter_keys` names fields that the view shows to this caller. `called` are the
-    arguments of the call as it was sent, for the corrected call.
+    """Check that `filter_keys` names fields that the view shows to this caller. `called` has the
+    arguments as they were sent. The corrected call is made from them.
 
     Raises:
         ToolInputError: a key is not such a field.
@@ -83,7 +85,7 @@ def check_keys(call: SyncInvocation, who: Caller, arguments: Json, called: Json)
     except REFUSALS:
         return  # the view refuses the call itself
     # If the names were not checked, a misspelt one would return rows without that field, and the
-    # agent would take it for empty.
+    # agent would think that the field is empty.
     if serializer is None:
         unknown = Problem(code="invalid", path=(name,), message=messages.FIELDS_NOT_KNOWN)
         raise ToolInputError([unknown], tool=call.tool)
@@ -119,8 +121,8 @@ def _no_such_field(key: str, path: JsonPath, shown: tuple[str, ...]) -> Problem:
 
 
 def _meant(keys: tuple[str, ...], shown: tuple[str, ...]) -> list[str]:
-    """Return the fields that these keys mean in another spelling, each once. Return an empty list
-    if one key is unknown.
+    """Return the fields that these keys mean, without repetitions. A key may be another spelling of
+    its field. Return an empty list if one key is unknown.
     """
     found: dict[str, None] = {}
     for key in keys:

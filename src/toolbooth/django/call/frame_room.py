@@ -1,7 +1,7 @@
 """Reserves memory for the frames of all functions that a call runs.
 
-CPython keeps the frames of Python functions in chunks of 16 KB. A function that is called in a loop
-right at the end of a chunk allocates a chunk each time, and the operating system takes it back
+CPython keeps the frames of Python functions in chunks of 16 KB. If a function is called in a loop
+right at the end of a chunk, each call allocates a new chunk and returns it to the operating system
 (python/cpython#142183; 3.14 and the last releases of 3.13 keep the chunk). A call over MCP is some
 40 frames deeper than the same call over REST. In nautobot these frames moved the loops of its
 filters to the end of a chunk, and the call took 2.5 times the CPU time.
@@ -16,8 +16,8 @@ from typing import Any, TypeVar
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 _SLOTS = 15_400
-"""CPython rounds a chunk up to a power of two: this frame gets one of 256 KB. It takes 120 KB of it
-itself, which are never touched. The rest is for some 700 frames.
+"""CPython rounds the size of a chunk up to a power of two, so this frame gets a chunk of 256 KB.
+The frame itself reserves 120 KB, which are never used. The rest has room for some 700 frames.
 """
 
 

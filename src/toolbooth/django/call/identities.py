@@ -1,8 +1,8 @@
 """Keeps the identities of callers that views have recognised while one message is handled.
 
-A view that runs authenticates its own request. Other views are asked beforehand: all of them for a
-list, one for the help or the relations of a call. Their answers are kept here until the message is
-answered, not longer.
+A view that runs authenticates its own request. Other views authenticate the caller without running:
+all of them for a list of tools, and one for the help or the relations of a call. Their answers are
+kept here only until the message is answered.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Identity = tuple[Any, Any, Any]
 """A user, their credentials, and the authenticator that recognised them (None: anonymous)."""
 
 Loans = dict[Any, tuple[Mapping[str, Any], Loan]]
-"""The loans by question without its headers, with the URL kwargs."""
+"""Loans by a `Question` without its headers. Each value also has the URL kwargs."""
 
 _OF_THE_BODY = frozenset(("CONTENT_LENGTH", "CONTENT_TYPE"))
 
@@ -33,12 +33,12 @@ _READ_BY_BACKEND = ("_perm_cache", "_user_perm_cache", "_group_perm_cache")
 
 
 class Question(NamedTuple):
-    """A view that is asked for one call: its callback, which has the class and the `initkwargs`,
-    and the whole request except its body.
+    """The view and the request of one authentication: the view's callback, and everything in the
+    request except its body.
     """
 
     outer: HttpRequest
-    """Middleware may replace it: earlier answers do not count then."""
+    """Middleware may replace this request. Earlier answers are not valid after that."""
     callback: Any
     path: str
     method: str
@@ -47,27 +47,27 @@ class Question(NamedTuple):
 
 
 class Identities:
-    """The answers of the views that were asked about one message."""
+    """The answers of the views that authenticate the caller of one message."""
 
     def __init__(self, loans: Loans) -> None:
         self.user: Any = None
         """The first user that an authenticator has recognised."""
         self._by_headers: dict[Any, Identity | APIException] = {}
-        """Answers that are valid for every view: by the outer request, the types of the
-        authenticators, and whether a session needs a CSRF token.
+        """Answers that are valid for every view. The key has the outer request, the types of the
+        authenticators, and True if a session needs a CSRF token.
         """
         self._by_question: dict[Question, tuple[Mapping[str, Any], Identity | APIException]] = {}
         """Answers by question, each with its URL kwargs."""
         self._loans = loans
         self._known: tuple[type, dict[str, Any], Any] | None = None
-        """The last user that was recognised for a list: the fields as they were first read, and the
-        object with the permissions.
+        """The last user that was recognised for a list: the class, the fields as they were first
+        read, and the object with the cached permissions.
         """
 
     # --- for a list ---
 
     def for_list(self, outer: HttpRequest, view: Any) -> Identity:
-        """Return the identity of a caller for a list.
+        """Return the identity of a caller for a list of tools.
 
         Raises:
             APIException: the view refuses the credentials.
@@ -111,8 +111,8 @@ class Identities:
         return self.for_call(outer, callback, kwargs, view)
 
     def _share_permissions(self, user: Any) -> None:
-        """Copy the permissions of a user that were read for another view: most authenticators read
-        the user anew each time.
+        """Copy the permissions that were read for another view to this object of the same user.
+        Most authenticators read the user anew for each view.
         """
         if not isinstance(user, Model):
             return
@@ -132,7 +132,7 @@ class Identities:
     def for_call(
         self, outer: HttpRequest, callback: Any, kwargs: Mapping[str, Any], view: Any
     ) -> Identity:
-        """Return the identity of a caller by the view's own authenticators, on a request with the
+        """Return the identity of a caller from the view's own authenticators. The request has the
         path, the method and the URL kwargs of the call.
 
         Raises:
@@ -163,16 +163,16 @@ class Identities:
             # A copy, because permissions are cached on the object itself.
             identity=(copy(user), auth, authenticator),
         )
-        # The key does not contain the headers. `RunningRequest._lent` compares the one that
-        # matters.
+        # The key does not contain the headers. `RunningRequest._lent` compares the `Authorization`
+        # header.
         self._loans[question[:4]] = (kwargs, loan)
 
     def lend_to(
         self, outer: HttpRequest, callback: Any, kwargs: Mapping[str, Any], request: HttpRequest
     ) -> None:
-        """Lend a user to a view that runs, so that it does not hash the same password again."""
-        # The key does not contain headers. The request compares the one that matters when the view
-        # asks for the user.
+        """Lend a user to a view that runs, so that it need not hash the same password again."""
+        # The key does not contain headers. The request compares the `Authorization` header when the
+        # view asks for the user.
         key = (outer, callback, request.path, request.method)
         kept = self._loans.get(key)
         if kept is not None and kept[0] == kwargs:
@@ -212,8 +212,8 @@ def _question(outer: HttpRequest, callback: Any, request: Any) -> Question:
 
 
 def _taken(request: Any, answer: Identity | APIException) -> Identity:
-    """Return an identity, and set it on the request as if it had been authenticated there. Raises
-    APIException.
+    """Return an identity, and set it on the request as if the request had been authenticated. If
+    the answer is an APIException, raise it.
     """
     if isinstance(answer, APIException):
         raise answer

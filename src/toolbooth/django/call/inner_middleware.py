@@ -40,7 +40,9 @@ _BASES: tuple[Any, ...] = (MiddlewareMixin, CommonMiddleware)
 """The usual base classes of middleware. Running their own code twice is harmless."""
 
 InnerMiddleware = Literal["auto", "none"] | tuple[str, ...]
-"""The setting: by our list, none, or these classes by their import paths."""
+"""The setting: `"auto"` for all middleware outside of `OUTER_ONLY`, `"none"`, or the import paths
+of the middleware to run.
+"""
 
 OUTER_ONLY = (
     "allauth.",
@@ -81,7 +83,7 @@ _HANDLED = (
 """Exceptions that Django turns into responses."""
 
 _CALL = "toolbooth_call"
-"""The attribute of a request with the call that it is made for."""
+"""The name of the attribute of a request that has its `InnerCall`."""
 
 _base: Any = BaseHandler()
 
@@ -97,8 +99,8 @@ def inner_middleware(setting: InnerMiddleware) -> tuple[str, ...]:
 
 
 def _is_outer_only(path: str) -> bool:
-    """Whether middleware is from one of these packages, or derived from one of their classes, such
-    as a project's own sessions.
+    """Return True if middleware is from a package in `OUTER_ONLY`, or is derived from a class in
+    one, such as a project's own session middleware.
     """
     if path.startswith(OUTER_ONLY):
         return True
@@ -142,7 +144,7 @@ class Chain:
         self._of_exception: list[Callable[..., Any]] = []
         handler: Callable[[HttpRequest], Any] = _answering(self._innermost)
         is_async = False
-        # From the view outwards, as Django builds its own chain.
+        # The chain is built from the view outwards, as in Django.
         for path in reversed(tuple(paths)):
             middleware = import_string(path)
             # The gateway is sync, so only middleware that cannot be sync is adapted.
@@ -174,11 +176,11 @@ class Chain:
             self._of_exception.append(_base.adapt_method_mode(False, made.process_exception))
 
     def run(self, request: HttpRequest, call: InnerCall) -> Any:
-        """Return the response that the middleware returns. The URLconf, the language and the time
-        zone are the same afterwards.
+        """Run the middleware around a call, and return its response. The URLconf, the language and
+        the time zone are restored afterwards.
         """
         vars(request)[_CALL] = call
-        # As in Django: middleware that runs before the view does not know it yet.
+        # As in Django, middleware that runs before the view does not know the view yet.
         request.resolver_match = None
         urlconf = get_urlconf()
         try:
@@ -208,8 +210,8 @@ class Chain:
                 response = self._response_to(error, request)
                 if response is None:
                     raise
-        # `SyncInvocation.within` compares this response with the one that the chain returns: any
-        # other was made by the middleware.
+        # `SyncInvocation.within` compares this response with the one that the chain returns. If
+        # they differ, the middleware made the other response.
         call: InnerCall | None = vars(request).get(_CALL)
         if call is not None:
             call.response = response
@@ -229,8 +231,8 @@ class Chain:
         return call.run()
 
     def _response_to(self, error: Exception, request: HttpRequest) -> Any:
-        """Return the response of the first middleware that has one for an exception; None if there
-        is none.
+        """Return the first response that a middleware has for an exception, or None if there is
+        none.
         """
         for hook in self._of_exception:
             response = hook(request, error)
@@ -240,8 +242,8 @@ class Chain:
 
 
 def _answering(get_response: Callable[[HttpRequest], Any]) -> Callable[[HttpRequest], Any]:
-    """Return `get_response` with a response for every exception, so that outer middleware gets a
-    response, as it does in Django.
+    """Return `get_response`, wrapped so that every exception becomes a response. Outer middleware
+    gets this response, as in Django.
     """
     if sync.iscoroutinefunction(get_response):
 
@@ -273,11 +275,13 @@ def _response_for(request: HttpRequest, error: Exception) -> Any:
 
 
 def is_inside(request: HttpRequest) -> bool:
-    """Whether a request has already passed the middleware of its call."""
+    """Return True if a request has already passed the middleware of its call."""
     return _CALL in vars(request)
 
 
 @lru_cache(8)
 def chain_of(paths: tuple[str, ...]) -> Chain | None:
-    """Return the chain of these classes, built once; None if there are none."""
+    """Return the chain of the middleware at these import paths, built once. Return None if there
+    are no paths.
+    """
     return Chain(paths) if paths else None

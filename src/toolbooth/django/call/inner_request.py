@@ -1,5 +1,5 @@
-"""Makes the request that a view gets: the caller's own, with the method, path, query and body of
-the REST call.
+"""Makes the request that a view gets: a copy of the caller's request, with the method, path, query
+and body of the REST call.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ them.
 """
 
 _PARENT = "toolbooth_parent"
-"""The request that the request of a call was made from."""
+"""The name of the attribute with the request that an inner request was made from."""
 
 _OWN = frozenset(("csrf_processing_done", "_body", "_post", "_files", "_upload_handlers", _PARENT))
-"""Attributes of the MCP message itself, above all its body."""
+"""Attributes that belong to the MCP message itself, such as its body. They are not copied."""
 
 
 def inner_request(
@@ -41,8 +41,8 @@ def inner_request(
     *,
     run: bool = False,
 ) -> HttpRequest:
-    """Return the REST request for a call in `outer`: same caller, same host, same session. `run`: a
-    view will get it.
+    """Return the REST request for a call in `outer`: same caller, same host, same session. With
+    `run`, a view will run with the request.
     """
     make = _on_asgi if isinstance(outer, ASGIRequest) else _on_wsgi
     inner = make(outer, method, path, query, body, content_type, headers or {})
@@ -70,10 +70,10 @@ def inner_request(
 
 
 def request_at(template: HttpRequest, method: str, path: str) -> HttpRequest:
-    """Return the request to another path, without a query and a body. Much faster than
-    `inner_request`: for a list, a thousand views are asked.
+    """Return a copy of a request for another path, without a query and a body. This is much faster
+    than `inner_request`. A list of tools may need a thousand such requests.
     """
-    # Without `__init__`, which would read the whole environment again.
+    # `__init__` is not called, because it would read the whole environment again.
     made: Any = type(template).__new__(type(template))
     attributes: dict[str, Any] = made.__dict__
     attributes.update(vars(template))
@@ -90,36 +90,41 @@ def request_at(template: HttpRequest, method: str, path: str) -> HttpRequest:
 
 
 _FOUND = "toolbooth_found"
-"""The user as the host's middleware set it, kept after a view has set another one."""
+"""The name of the attribute with the user that the host's middleware has set. It is kept after a
+view has set another user.
+"""
 
 _OUTER = "toolbooth_outer"
-"""The outer request, and the names of the attributes that are not copied to it."""
+"""The name of the attribute with the outer request, and with the names that are not copied to it.
+"""
 
 
 def user_before(outer: HttpRequest) -> Any:
-    """Return the user of a request before any view has set one; None if it has none."""
+    """Return the user that a request had before a view set one. Return None if it had none."""
     attributes = vars(outer)
     return attributes[_FOUND] if _FOUND in attributes else attributes.get("user")
 
 
 def is_signed(outer: HttpRequest) -> bool:
-    """Whether a view has set the user of a request."""
+    """Return True if a view has set the user of a request."""
     return _FOUND in vars(outer)
 
 
 @dataclass(frozen=True, slots=True)
 class Loan:
-    """A user that a view has recognised before it runs, so that a password is hashed once."""
+    """A user that a view has recognised before it runs. The view reuses this user when it runs, so
+    that a password is hashed only once.
+    """
 
     authorization: str | None
-    """The header that the user was recognised by."""
+    """The `Authorization` header by which the user was recognised."""
     session_user: Any
     """The user of the request itself, which authentication by session would use."""
     identity: tuple[Any, Any, Any]
 
 
 def lend(request: HttpRequest, loan: Loan) -> None:
-    """Let a view that runs use a recognised user, if its request is still the same by then."""
+    """Let a view use a recognised user when it runs, if its request has not changed by then."""
     vars(request)[_LOAN] = loan
 
 
@@ -127,15 +132,15 @@ _LOAN = "toolbooth_loan"
 
 
 def is_basic(outer: HttpRequest) -> bool:
-    """Whether a request comes with a password, which takes long to hash."""
+    """Return True if a request comes with a password, which takes long to hash."""
     authorization: str = outer.META.get("HTTP_AUTHORIZATION", "")
     # The name of an authentication scheme is not case-sensitive.
     return authorization[:6].lower() == "basic "
 
 
 class RunningRequest:
-    """A request that copies the attributes which a view sets on it, above all the user, to the
-    outer request, where the host's middleware reads them.
+    """A request that copies each attribute that a view sets, above all the user, to the outer
+    request. The host's middleware reads the attributes there.
     """
 
     META: Any
@@ -155,7 +160,7 @@ class RunningRequest:
         return self._lent()[2]
 
     def _lent(self) -> tuple[Any, Any, Any]:
-        """Return the identity that was lent.
+        """Return the identity of the loan that `lend` has set.
 
         Raises:
             AttributeError: there is none, or a decorator of the view has changed the user or the
@@ -166,7 +171,7 @@ class RunningRequest:
             raise AttributeError
         user, auth, _ = loan.identity
         # All three attributes are read, one after the other. The first read sets the user, so the
-        # others are found.
+        # other reads succeed.
         if vars(self).get("user") is not user:
             is_same = self.META.get("HTTP_AUTHORIZATION") == loan.authorization
             if not is_same or vars(self).get("user") is not loan.session_user:
@@ -181,7 +186,8 @@ class RunningRequest:
         if found is None or name in found[1]:
             return
         outer: HttpRequest | None = found[0]
-        # A request inside the middleware has a parent of its own: all of them get the attribute.
+        # If the outer request was itself made from another one, all its parents get the attribute
+        # too.
         while outer is not None:
             if name == "user":
                 vars(outer).setdefault(_FOUND, vars(outer).get("user"))

@@ -49,8 +49,8 @@ Value = TypeVar("Value")
 _handler = BaseHandler()
 
 Moved = Mapping[str, list[str]]
-"""Parameters of the query that one page of a list has instead of those of the call. An empty list
-takes a parameter out of the query.
+"""The query parameters that are different for another page of a list. An empty list removes a
+parameter from the query.
 """
 NOT_MOVED: Moved = {}
 
@@ -122,8 +122,8 @@ class SyncInvocation:
         return call.value
 
     def _answered_by_middleware(self, response: Any, call: InnerCall) -> Any:
-        """Return the value of a call whose response is not the view's. Raises the refusal for the
-        agent.
+        """Return the value of a call if the middleware has replaced the view's response. Raises the
+        refusal for the agent.
         """
         if response.status_code >= 400:
             self.value(response)
@@ -138,20 +138,20 @@ class SyncInvocation:
         return who.admitted_view(self.action, parts.match.kwargs, request)
 
     def reading_view(self, who: Caller, arguments: Mapping[str, Any], asked: Any) -> Any:
-        """Return the view of GET at the address of a call. `asked` has let the caller in."""
+        """Return the view for a GET at a call's address. The view `asked` has let the caller in."""
         request = self._request(who, self._parts(arguments), None, run=False, method="GET")
         return who.reading_view(self.action, asked, request)
 
     def recognise(self, who: Caller, arguments: Mapping[str, Any]) -> None:
-        """Hash a password once for many calls with these arguments and another body each."""
+        """Hash a password once for many calls with these arguments and different bodies."""
         if is_basic(who.request):
             parts = self._parts(arguments)
             request = self._request(who, parts, None, run=False)
             who.recognise(self.action, parts.match.kwargs, request)
 
     def objection(self, who: Caller, sent: Any) -> Any:
-        """Return the response of a view that refuses the caller; None if it lets the caller in, or
-        only the call can decide. If values of the path are missing, the view is asked without any.
+        """Return the response if the view refuses the caller. Return None if it lets the caller in,
+        or if only the call can decide. If values of the path are missing, none are used.
         """
         values = path_values(list(self.arguments.named("path").values()), sent)
         try:
@@ -166,8 +166,8 @@ class SyncInvocation:
         return self._body_for_view(who, self._parts(arguments))
 
     def keyed_body(self, who: Caller, arguments: Mapping[str, Any]) -> dict[str, Any] | None:
-        """Return the body with keys in place of the objects that name rows; None if there are none.
-        Raises ToolInputError.
+        """Return the body with keys in place of the objects that name rows. Return None if no
+        object names a row. Raises ToolInputError.
         """
         relations = self.arguments.relations
         if not relations or not names_rows(arguments, relations):
@@ -181,8 +181,8 @@ class SyncInvocation:
         body: dict[str, Any] | list[dict[str, Any]] | None = None,
         moved: Moved = NOT_MOVED,
     ) -> Any:
-        """Return the response of the view. `body`, if given, is from `body_for_view`, or a list of
-        such. Raises ToolInputError.
+        """Run the view, and return its response. `body` is a result of `body_for_view`, or a list
+        of such results. Raises ToolInputError.
         """
         parts = self._parts(arguments, moved)
         if body is None:
@@ -193,8 +193,8 @@ class SyncInvocation:
         request = self._request(who, parts, body, run=True)
         if who.loans:
             who.starts(self.action, parts.match.kwargs, request)
-        # As Django runs views: with ATOMIC_REQUESTS, the writes of a view that fails are rolled
-        # back.
+        # Django runs views in the same way: with ATOMIC_REQUESTS, the writes of a view that fails
+        # are rolled back.
         view = _handler.make_view_atomic(parts.match.func)
         run = partial(view, request, *parts.match.args, **parts.match.kwargs)
         chain = chain_of(self.middleware)
@@ -230,7 +230,7 @@ class SyncInvocation:
     def _request(
         self, who: Caller, parts: _RequestParts, body: Any, *, run: bool, method: str = ""
     ) -> HttpRequest:
-        """Return the REST request for these arguments; `method`: another one at its address."""
+        """Return the REST request for these arguments. `method` replaces the action's method."""
         content, kind = self._body(body)
         method = method or self.action.method
         request = inner_request(
@@ -267,8 +267,8 @@ class SyncInvocation:
         return re.sub(r"{(\w+)}", lambda each: text(values[each[1]]), self.action.path)
 
     def _match(self, path: str, values: Mapping[str, Any]) -> ResolverMatch | None:
-        """Return the action's view at a path; None if the path belongs to no view or another
-        one.
+        """Return the action's view at a path. Return None if the path belongs to another view or to
+        none.
         """
         resolver = get_resolver(get_urlconf())
         try:
@@ -279,7 +279,7 @@ class SyncInvocation:
         return match if is_own else None
 
     def _not_an_address(self, values: Mapping[str, Any]) -> ToolInputError:
-        """Return the refusal of values in the path, without those that are valid on their own."""
+        """Return the refusal of path values. Values that are valid on their own are left out."""
         names = self.arguments.named("path")
         plausible = plausible_kwargs(self.action)
         blamed: list[str] = []
@@ -329,7 +329,7 @@ class SyncInvocation:
         return keyed_body
 
     def _must_be_of_its_kind(self, who: Caller, parts: _RequestParts, kinds: Kinds) -> None:
-        """Raise ToolInputError for fields of another kind than the call's, or else the row's."""
+        """Raise ToolInputError for fields that the row's kind does not have."""
         body = parts.body
         kind = body.get(kinds.field)
         unsure = [] if kind is not None else kinds.in_some_only(body)
@@ -347,8 +347,8 @@ class SyncInvocation:
             raise of_another_kind(self.tool, self.arguments, kinds, str(kind), names)
 
     def _must_be_read(self, serializer: Any, body: Mapping[str, Any]) -> None:
-        """Raise ToolInputError for fields that the serializer of this caller does not have: it may
-        have fewer than the one that was published.
+        """Raise ToolInputError for fields that this caller's serializer does not have. More fields
+        may have been published.
         """
         paths = list(unread(serializer, self._as_sent(body)))
         if paths:
@@ -387,7 +387,7 @@ async def _awaited(response: Coroutine[Any, Any, Any]) -> Any:
 
 
 def _is_whole(match: ResolverMatch, values: Mapping[str, Any]) -> bool:
-    """Whether a URL was resolved as written: `5.json` must not become row 5 in the format JSON."""
+    """Return True if a URL was resolved as written: `5.json` must not become row 5 in JSON."""
     found: Any = match  # Django's types do not know `extra_kwargs`
     given: Mapping[str, Any] = found.extra_kwargs or {}
     captured = {name: each for name, each in match.kwargs.items() if name not in given}

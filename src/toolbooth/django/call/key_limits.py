@@ -52,7 +52,7 @@ class KeyLimit:
 
 
 def limit_of_keys(action: Action, alias: str) -> KeyLimit | None:
-    """Return the reason why an action takes no key, if its code shows one; None if it takes a key.
+    """Return the reason why an action cannot take a key. Return None if its code shows no reason.
     `alias` is the database with the keys.
     """
     if not has_transactions(connections[alias]):
@@ -64,7 +64,7 @@ def limit_of_keys(action: Action, alias: str) -> KeyLimit | None:
     if durable is not None:
         return KeyLimit(kind="durable", message=messages.DURABLE, method=durable)
     model = model_of(action)
-    # Without a model this is not known before the view runs. `only_writing_to` checks each
+    # Without a model, the database is not known before the view runs. `only_writing_to` checks each
     # statement.
     written = alias if model is None else router.db_for_write(model)
     if written == alias:
@@ -84,8 +84,8 @@ def _methods(action: Action) -> Iterator[Any]:
 
 
 def _is_durable(method: Any) -> bool:
-    """Whether a method contains a durable block, or is one. A durable block must be the outermost
-    one.
+    """Return True if a method contains a durable block of `transaction.atomic`, or is decorated
+    with one. Django requires a durable block to be the outermost block.
     """
     # Decorators may hide the block, so each layer of the method is examined.
     while method is not None:
@@ -113,7 +113,9 @@ def _names_durable_block(function: Any) -> bool:
 
 
 def _texts(constants: Iterable[str | tuple[Any, ...] | None]) -> Iterator[str]:
-    """Yield the texts among constants. The names of keyword arguments are a tuple of texts."""
+    """Yield the texts among the constants of a function. The names of keyword arguments are in a
+    tuple.
+    """
     for each in constants:
         if isinstance(each, str):
             yield each
@@ -122,7 +124,7 @@ def _texts(constants: Iterable[str | tuple[Any, ...] | None]) -> Iterator[str]:
 
 
 def is_nested_durable(error: BaseException) -> bool:
-    """Whether an exception was raised because a durable block is not the outermost one."""
+    """Return True if an exception was raised because a durable block is not the outermost one."""
     trace = error.__traceback__
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next
@@ -146,13 +148,13 @@ class WrittenElsewhere(Exception):
 @contextmanager
 def only_writing_to(alias: str) -> Generator[None]:
     """While this is open, statements that would write to another database raise WrittenElsewhere.
-    It is raised at the end too, in case the view has caught it.
+    The exception is raised again at the end, in case the view has caught it.
     """
     tried: list[str] = []
 
     def execute(run: Any, sql: Any, params: Any, many: bool, context: Any) -> Any:  # Django's
-        # A statement of an unknown kind counts as a write. To refuse a key is less harmful than to
-        # make a write twice.
+        # A statement of an unknown kind counts as a write. Refusing a key is less harmful than
+        # making a write twice.
         if not _READS.match(str(sql)):
             tried.append(context["connection"].alias)
             raise WrittenElsewhere(tried[0])

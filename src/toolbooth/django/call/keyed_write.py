@@ -50,12 +50,14 @@ class KeyedWrite:
     """The control arguments: their names in this tool, and in `CONTROL_ARGUMENTS`."""
     write: Write
     identify: Callable[[Caller, Json], Identity]
-    """Returns the identity of a caller that the view lets in. Raises the refusal of any other."""
+    """Returns the identity of a caller that the view lets in. Raises the refusal of any other
+    caller.
+    """
     view: Callable[[Caller, Json], Any]
-    """Returns the view of a call, which has not run."""
+    """Returns the view of a call before it runs."""
     store: DatabaseStore
     is_off: bool
-    """The project has switched keys off."""
+    """True if the project has switched keys off."""
 
     def __call__(self, arguments: Json) -> Any:
         """Make the write, unless it has been made with the same key before."""
@@ -84,9 +86,9 @@ class KeyedWrite:
         limit = limit_of_keys(self.action, alias)
         if limit is not None:
             raise self._refusal(limit.message)
-        # The key is handled here, so `check_plain` lets the write pass.
+        # The key is handled here. With this flag, `check_plain` lets the write pass.
         who.has_key = True
-        # The same id may be another user at another host, in a project with one tenant for each
+        # In a project with one tenant for each host, the same id may be another user at another
         # host.
         name = json.dumps([who.request.get_host(), *parts])
         # `sent` has no control arguments: with `verify: true` it is still the same write.
@@ -109,11 +111,11 @@ class KeyedWrite:
         return value_of_receipt(receipt)
 
     def _must_still_be_let_in(self, who: Caller, sent: Json, identity: Identity) -> None:
-        """Raise the refusal of an `initial` of the project's own. `identify` has asked the
-        permissions of the view only, and a repeated call does not run it.
+        """Raise the refusal if the project's own `initial` refuses the caller. `identify` has
+        checked only the permissions of the view, and a repeated call does not run the view.
         """
         view = self.view(who, sent)
-        # Known already: a password is hashed once.
+        # The caller is known already, so the password is not hashed again.
         view.request.user, view.request.auth, view.request._authenticator = identity
         try:
             begin(view)
@@ -122,7 +124,7 @@ class KeyedWrite:
 
     def _rolled_back(self, who: Caller, sent: Json, begun: list[bool]) -> None:
         _forget_run(who)
-        # A call that has only waited for another one has counted nothing.
+        # If a call has only waited for another call, throttles have not counted it.
         if begun:
             count_again(partial(self.view, who, sent))
 
@@ -130,13 +132,13 @@ class KeyedWrite:
         begun.append(True)
         with only_writing_to(alias), only_undoable([alias]):
             value = self.write(arguments)
-        # The table has receipts as JSON; pictures and files would be lost.
+        # The table stores receipts as JSON, so pictures and files would be lost.
         if pieces_of(value) is not None:
             raise ToolError(self.tool, messages.CONTENT_NOT_KEPT)
         return json_of(value)
 
     def _told(self, error: Exception, alias: str) -> ToolInputError | None:
-        """Return the refusal for an error about a key; None for any other error."""
+        """Return the refusal for an error about a key, or None for any other error."""
         if isinstance(error, KeyReused):
             return self._refusal(server_messages.KEY_REUSED, "key-reused")
         if isinstance(error, WrittenElsewhere):
@@ -194,14 +196,16 @@ def store_of(chosen: Configuration) -> DatabaseStore:
 
 
 def is_off(chosen: Configuration) -> bool:
-    """Whether a project has switched keys off."""
+    """Return True if a project has switched keys off."""
     return KEY not in control_names(chosen.arguments)
 
 
 def _identified(call: SyncInvocation, who: Caller, sent: Json) -> Identity:
-    """Return the identity of a caller that the view lets in. Raises the refusal of any other."""
-    # Asked again for each repetition: without the permission for the write, a caller must not get
-    # its receipt either.
+    """Return the identity of a caller that the view lets in. Raises the refusal of any other
+    caller.
+    """
+    # The view is checked again for each repetition. A caller without the permission for the write
+    # must not get its receipt either.
     answer = call.objection(who, sent)
     if answer is not None:
         raise refusal(answer, call.tool, call.arguments)
@@ -228,7 +232,7 @@ def _identified_for_function(tool: str, action: Action, who: Caller, _: Json) ->
 
 
 def _forget_run(who: Caller) -> None:
-    """Forget the run of a view: the write was rolled back, even if the view has returned a
+    """Forget the run of a view whose write was rolled back, even if the view has returned a
     success.
     """
     # The run of a view that has refused the call is kept: the audit log takes the reason from it.

@@ -18,7 +18,7 @@ _SQLITE_CODES = frozenset((5, 6))
 
 
 def is_contention(error: BaseException, vendor: str) -> bool:
-    """Whether a database error was caused by another transaction."""
+    """Return True if a database error was caused by another transaction."""
     # Django wraps the exception of the driver, which has the code.
     cause: Any = error.__cause__
     match vendor:
@@ -36,15 +36,15 @@ def is_contention(error: BaseException, vendor: str) -> bool:
 
 
 class LockWait:
-    """Bounds the waits of one connection. Open it before the transaction begins, call `inside` as
-    the first thing in it, and `restore` before the view runs.
+    """Limits how long the statements of one connection wait for locks. Open it before the
+    transaction begins, call `inside` as the first thing in it, and `restore` before the view runs.
     """
 
     def __init__(self, connection: Any, seconds: float) -> None:
         self._connection = connection
         self._seconds = seconds
         self._before: Any = None
-        """The setting before the change; None: it is not changed."""
+        """The setting before the change, or None if it is not changed."""
 
     def __enter__(self) -> LockWait:
         match self._connection.vendor:
@@ -64,17 +64,17 @@ class LockWait:
         return self
 
     def inside(self) -> None:
-        """Bound the waits of a transaction that has begun: PostgreSQL has such a setting by
-        transaction.
+        """Limit the waits of a transaction that has begun. On PostgreSQL, the setting is valid for
+        one transaction.
         """
         if self._connection.vendor == "postgresql":
             before = self._value("SELECT current_setting('lock_timeout')")
-            # 0 would mean no bound.
+            # 0 would mean no limit.
             self._set_postgresql(f"{max(1, int(self._seconds * 1000))}ms")
             self._before = before
 
     def restore(self) -> None:
-        """Restore the setting."""
+        """Restore the setting that was valid before."""
         # `__exit__` restores too. After the first time there is nothing left to do.
         before, self._before = self._before, None
         if before is None:

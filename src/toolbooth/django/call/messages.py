@@ -40,7 +40,7 @@ def not_with_key(reason: str) -> str:
 
 
 def not_previewed(reason: str) -> str:
-    """The same for a preview."""
+    """The message for a call that cannot be previewed."""
     return f"this call cannot be previewed: {reason}"
 
 

@@ -24,7 +24,7 @@ from toolbooth.errors import Problem
 from toolbooth.jsonvalue import JsonPath, is_array, is_mapping, is_object, look_up, quoted
 
 MOST_ROWS = 10
-"""The most rows that are named instead of one that does not exist."""
+"""The most existing rows that are named if a row does not exist."""
 
 _GONE = (404, 410)
 _CHANGED = (409, 412, 423, 428)
@@ -44,9 +44,9 @@ def with_existing_rows(
     serializer: Callable[[], Any],
     sent: Any = None,
 ) -> Problem:
-    """Return the problem of a missing row, and add the existing rows. `serializer` makes the
-    serializer that reads the body for this caller; `sent` are the arguments, if they are not those
-    of the whole call.
+    """Return the problem. If its row does not exist, add the existing rows to its message.
+    `serializer` is a function that makes the serializer of the body for this caller. `sent` has the
+    arguments, if they are not those of the whole call.
     """
     relation = _relation_at(arguments.relations, problem.path)
     if problem.kind != NO_SUCH_ROW or relation is None:
@@ -68,7 +68,7 @@ def _rows_taken(serializer: Callable[[], Any], path: tuple[str, ...]) -> Any:
 def _relation_at(relations: Any, path: JsonPath) -> Relation | None:
     found = relations
     for step in path:
-        # A list has one entry that is valid for all its rows.
+        # In `relations`, a list has one entry, which is valid for all rows.
         if is_array(found):
             found = found[0]
             if isinstance(step, int):
@@ -82,8 +82,8 @@ def _relation_at(relations: Any, path: JsonPath) -> Relation | None:
 def _what_is_missing(
     problem: Problem, relation: Relation, arguments: Any, taken: Callable[[], Any]
 ) -> str:
-    """Return the message for rows that do not exist. REST framework's message is about keys of
-    objects; this one has the values as sent, if they can be found.
+    """Return the message for rows that do not exist. It names the values as they were sent. If they
+    cannot be found, return REST framework's message.
     """
     try:
         sent = look_up(arguments, problem.path)
@@ -98,8 +98,8 @@ def _what_is_missing(
 
 
 def _without_row(keys: list[Any], relation: Relation, taken: Callable[[], Any]) -> list[str]:
-    """Return the keys without a row that the field accepts. A row that the caller may not see
-    counts as none: the message must not show that it exists.
+    """Return the keys for which the field accepts no row. A row that the caller may not see counts
+    as missing, because the message must not show that it exists.
     """
     try:
         rows = taken()
@@ -113,7 +113,7 @@ def _without_row(keys: list[Any], relation: Relation, taken: Callable[[], Any]) 
 
 
 def _keys_in(rows: Any, key: str, wanted: list[Any]) -> set[str] | None:
-    """Return the keys that belong to rows; None if one of them cannot be a key."""
+    """Return the keys that belong to rows, or None if one of `wanted` cannot be a key."""
     try:
         known = rows.filter(**{f"{key}__in": wanted}).values_list(key, flat=True)
         return set(map(str, known))
@@ -122,8 +122,8 @@ def _keys_in(rows: Any, key: str, wanted: list[Any]) -> set[str] | None:
 
 
 def _existing(relation: Relation, who: Caller, taken: Callable[[], Any]) -> str:
-    """Return a sentence with the rows that the field accepts and the caller can list, and with the
-    tool that lists them if there are more.
+    """Return a sentence with the rows that the field accepts and the caller can list. If there are
+    more rows, it also names the tool that lists them.
     """
     model = relation.model
     for view in VisibleRows(who=who, published=who.models, path_values={}).views(model):
@@ -148,7 +148,7 @@ def _tool_to_create(model: Any, who: Caller) -> str:
 
 
 def next_step(response: Any, action: Action | None, who: Caller) -> str:
-    """Return the next step after a refusal with this status; empty if there is none."""
+    """Return a sentence with the next step after a refusal. The text is empty if there is none."""
     status: int = response.status_code
     pause = response.get("Retry-After")
     # A pause may come with other statuses too, such as 503.
@@ -168,7 +168,7 @@ def next_step(response: Any, action: Action | None, who: Caller) -> str:
 
 
 def _lacks_credentials(response: Any) -> bool:
-    """Whether REST framework refused the call because no credentials were sent."""
+    """Return True if REST framework refused the call because no credentials were sent."""
     data: Any = getattr(response, "data", None)
     detail: Any = data.get("detail") if is_mapping(data) else None
     return getattr(detail, "code", None) == NotAuthenticated.default_code

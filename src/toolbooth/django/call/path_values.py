@@ -15,12 +15,12 @@ from toolbooth.django.resolve import resolve
 from toolbooth.jsonvalue import Json, is_object
 
 _DEEPEST = 2
-"""The most objects around the arguments: those of a dispatcher, and a wrapper."""
+"""The most objects around the arguments: the arguments of a dispatcher, and a wrapper."""
 
 
 def path_values(names: Sequence[str], sent: Any) -> Json:
-    """Return the arguments of the path. They may be flat, or all in one wrapper. Return an empty
-    dict if they are missing.
+    """Return the arguments that belong to the path of the URL. They may be at the top level, or all
+    in one wrapper. Return an empty dict if one is missing.
     """
     if not names:
         return {}
@@ -32,7 +32,7 @@ def path_values(names: Sequence[str], sent: Any) -> Json:
 
 
 def _objects(sent: Any, depth: int) -> Iterator[Json]:
-    """Yield the arguments, and the objects in them, also from JSON text."""
+    """Yield the arguments and the objects in them. Each may be sent as JSON text."""
     found = text_as_json(sent)
     if not is_object(found):
         return
@@ -43,7 +43,7 @@ def _objects(sent: Any, depth: int) -> Iterator[Json]:
 
 @lru_cache(4096)
 def fixed(resolver: URLResolver, language: str | None, path: str) -> ResolverMatch:
-    """Resolve a path without values. The language is part of the key of the cache, because patterns
-    may begin with it.
+    """Resolve a path without values. The language is part of the key of the cache, because URL
+    patterns may begin with it.
     """
     return resolve(resolver, path)

@@ -1,5 +1,5 @@
-"""Previews a write (`preview: true`): it is run completely, and rolled back. The result is the
-receipt that the write would have returned.
+"""Previews a write (`preview: true`). The write runs completely, and is rolled back. The result is
+the receipt that the write would have returned.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class _NotKnown(BaseException):
 
 
 def previewable(call: SyncInvocation, run: Callable[[Json], Any]) -> Callable[[Json], Any]:
-    """Return the function of a call, with previews if the tool has them."""
+    """Return the function of a call, wrapped in `Previewable` if the tool has `preview`."""
     name = call.arguments.called("preview")
     return run if name is None else Previewable(call=call, run=run, name=name)
 
@@ -95,11 +95,12 @@ class Previewable:
             count_again(partial(self.call.view, who, beside))
 
     def _must_be_let_in(self, who: Caller, sent: Json) -> None:
-        """Raise the refusal of a caller that the view does not let in. The view is asked outside of
-        the transaction, so that counts of failed logins are not rolled back.
+        """Raise the refusal if the view does not let the caller in. This check is outside of the
+        transaction, so that counts of failed logins are not rolled back.
         """
         answer = self.call.objection(who, sent)
-        # The middleware may recognise the caller: then the view decides inside of it.
+        # The host's middleware may recognise the caller. Then the view decides inside the
+        # middleware.
         if answer is not None and not self.call.middleware:
             raise refusal(answer, self.call.tool, self.call.arguments)
 
@@ -111,7 +112,7 @@ class Previewable:
                 self._must_be_possible(everywhere)
                 self.call.within(who, sent, partial(self._must_still_be_known, who, sent))
                 receipt = self._watched(others, everywhere)
-                # The view has caught the error, and the write itself would continue.
+                # The view has caught a database error. Without a preview, the write would continue.
                 if everywhere.is_broken():
                     raise self._refusal(_AFTER_ERROR)
                 # Deferred constraints are checked at the commit, which a preview never reaches.
@@ -151,8 +152,8 @@ class Previewable:
             WATCH.reset(token)
 
     def _must_only_write(self, serializer: Any) -> None:
-        """Raise _NotKnown for a serializer that may do more than write rows. The view may have
-        chosen it by the body.
+        """Raise _NotKnown for a serializer that may do more than write rows. The view may choose
+        its serializer by the body.
         """
         found = obstacle_of_serializer(self.call.action.name, serializer)
         if found:
@@ -195,7 +196,7 @@ class Previewable:
 
 
 def _is_refused(alias: str) -> bool:
-    """Whether a constraint that is checked at the commit is violated."""
+    """Return True if a constraint that is checked at the commit is violated."""
     connection = connections[alias]
     # Such a database has checked every statement already.
     if not connection.features.can_defer_constraint_checks:
@@ -208,8 +209,8 @@ def _is_refused(alias: str) -> bool:
 
 
 def _broken_links(alias: str) -> set[Any] | None:
-    """Return all foreign keys of a SQLite database without a row; None for another database, which
-    checks only those of this transaction.
+    """Return all foreign keys in a SQLite database that refer to a missing row. Return None for any
+    other database, because it checks only the foreign keys of this transaction.
     """
     connection = connections[alias]
     if connection.vendor != "sqlite":
@@ -223,8 +224,8 @@ def _broken_links(alias: str) -> set[Any] | None:
 
 @contextmanager
 def _kept_request(request: HttpRequest) -> Generator[None]:
-    """While this is open, changes in the session, and in the messages for its user, are undone at
-    the end: Django would save both after the call.
+    """When this ends, undo all changes to the session and to the messages for its user. Django
+    would save both after the call.
     """
     kept: Any = request
     session: Any = getattr(kept, "session", None)
@@ -235,7 +236,8 @@ def _kept_request(request: HttpRequest) -> Generator[None]:
         yield
     finally:
         if of_session is not None:
-            # First cleared, because attributes that the view has added must be removed too.
+            # The session is cleared first, because attributes that the view has added must be
+            # removed too.
             _attributes(session).clear()
             _attributes(session).update(of_session)
         if of_storage is not None:
@@ -273,5 +275,5 @@ def _marked(receipt: Any) -> Any:
         written = orjson.dumps({"receipt": orjson.Fragment(written)})
     inside = written[1:]
     comma = b"" if inside == b"}" else b","
-    # Joined as bytes, so that numbers keep all their digits.
+    # The parts are joined as bytes, so that numbers keep all their digits.
     return orjson.Fragment(orjson.dumps(_MARK)[:-1] + comma + inside)

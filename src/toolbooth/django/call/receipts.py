@@ -1,8 +1,8 @@
 """Makes the receipt of a write.
 
-It names the row and the fields that were set, defaulted, stored with another value, or not stored.
-It is short, and also shows that a write had no effect. With `verify: true` the whole object is
-returned.
+The receipt names the row and the fields that were set, defaulted, stored with another value, or not
+stored. It is short, and also shows if a write had no effect. With `verify: true` the whole object
+is returned.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ _LONGEST = 100
 """The most characters of one value in a receipt."""
 
 RECENT_SECONDS = 600
-"""The age up to which a create counts as possibly repeated by another one."""
+"""A create may be a repetition of an earlier one that is not older than this."""
 
 _PAUSE = 60
 """After a failure, the cache is not used for this many seconds, so that it does not slow down
@@ -60,17 +60,18 @@ writes.
 """
 
 Earlier = Callable[[Any, Json], Json | None]
-"""A function that finds the row that a create may repeat, from the new row and its key."""
+"""A function that finds an earlier row that a create may repeat. It takes the new row and its key.
+"""
 
 
 def is_receipted(action: Action) -> bool:
-    """Whether an action returns a receipt if it writes a row."""
+    """Return True if an action returns a receipt if it writes a row."""
     return action.name in _WRITES and action.method in ("POST", "PUT", "PATCH")
 
 
 @dataclass(frozen=True, slots=True)
 class Advised:
-    """The function of a call, with advice in its refusals: the corrected call, if there is one."""
+    """The function of a call. Its refusals contain the corrected call, if there is one."""
 
     contract: Contract
     function: Callable[[Json], Any]
@@ -91,7 +92,7 @@ class ReceiptedWrite:
     recent: RecentCreates
 
     def __call__(self, arguments: Json) -> Any:
-        """Run the action, and return the fate of each field."""
+        """Run the action. Return the receipt, or the whole object with `verify`."""
         sent, asked = split_controls(arguments, self.call.arguments.controls)
         who = caller()
         check_plain(asked, has_key=who.has_key)
@@ -173,7 +174,7 @@ class ReceiptedWrite:
         return {**identified, **{key: about[key] for key in order}}
 
     def _own_names(self, row: StoredRow) -> Iterable[str]:
-        """Return the fields of the body that are listed, and others that this caller may send."""
+        """Return the published fields of the body, and others that this caller may send."""
         names, listed = self.call.body_names, self.call.arguments.properties
         if all(name in listed for name in names):
             return names
@@ -221,7 +222,7 @@ def _of(fates: Mapping[str, Fate], fate: Fate) -> list[str]:
 
 
 def _parts(fates: Mapping[str, Fate], same: list[str]) -> Json:
-    """Return the fields that were sent, by their fate."""
+    """Return the names of the sent fields, by the outcome for each field."""
     not_stored = _of(fates, "not_stored")
     newly_set = [name for name in _of(fates, "set") if name not in same]
     unchanged = [name for name in same if name not in not_stored]
@@ -234,7 +235,7 @@ def _parts(fates: Mapping[str, Fate], same: list[str]) -> Json:
 
 
 def _note_of_update(fates: Mapping[str, Fate], same: list[str]) -> str:
-    """Return the note about an update without effect; empty if a field has changed."""
+    """Return the note about an update without effect, or an empty text if a field has changed."""
     if any(name not in same and fate != "not_stored" for name, fate in fates.items()):
         return ""
     if not fates:
@@ -255,12 +256,12 @@ class _Reader:
     before: RowBefore | None
 
     def is_saved_by(self, saved: Any) -> bool:
-        """Whether the serializer of the view's response is this one."""
+        """Return True if the serializer of the view's response is of the same class."""
         reader: Any = self.call.body_serializer.cls
         return type(saved) is reader or is_same_class(saved, reader)
 
     def serializer(self) -> Any:
-        """Return the serializer; None if it cannot be made."""
+        """Return the serializer, or None if it cannot be made."""
         if self.before is not None:
             return self.before.serializer
         try:
@@ -273,7 +274,9 @@ class _Reader:
 
 
 def serializer_of(value: Any) -> Any:
-    """Return the serializer of a response with one row of a model; None for any other response."""
+    """Return the serializer of a response with one row of a model. Return None for any other
+    response.
+    """
     serializer: Any = getattr(value, "serializer", None)
     is_for_one = issubclass(type(serializer), serializers.Serializer)
     has_row = is_for_one and isinstance(serializer.instance, Model)
@@ -293,8 +296,8 @@ def identity(value: Mapping[str, Any], saved: Any, lookup_field: str) -> Json:
 
 
 def key_of(value: Mapping[str, Any], serializer: Any, row: Any) -> tuple[str, Any]:
-    """Return the name and the value of a row's key, as the serializer shows it, or else as the
-    model has it.
+    """Return the name and the value of a row's key. They are from the serializer if it shows the
+    key, or else from the model.
     """
     pk: str = row._meta.pk.name
     for name, field in serializer.fields.items():
@@ -308,9 +311,9 @@ def key_of(value: Mapping[str, Any], serializer: Any, row: Any) -> tuple[str, An
 
 @dataclass(slots=True, kw_only=True)
 class RecentCreates:
-    """The creates of each caller with one tool in the last minutes, in Django's cache: one read and
-    one write of a cache are cheaper than two queries, and nothing depends on them. The cache holds
-    hashes of arguments and keys of rows.
+    """The creates of each caller with one tool in the last minutes. They are in Django's cache,
+    because one read and one write of a cache are cheaper than two queries, and losing them does no
+    harm. The cache holds hashes of arguments and keys of rows.
     """
 
     tool: str
@@ -318,9 +321,9 @@ class RecentCreates:
     _paused_until: float = 0.0
 
     def earlier(self, who: Caller, sent: Json, row: Any, shown: Json) -> Json | None:
-        """Return the key and the time of a row that the same caller has made with the same
-        arguments; None if there is none. `row` is remembered as the last one. `shown` begins with
-        its key.
+        """Return the key and the time of an earlier row that the same caller has made with the same
+        arguments, or None if there is none. Remember `row`, the new row. `shown` begins with its
+        key.
         """
         user = _user_of_run(who)
         # Without a key, callers cannot be distinguished.
@@ -336,7 +339,7 @@ class RecentCreates:
             # remembered.
             keep = partial(self._keep, name, entry)
             transaction.on_commit(keep, using=row._state.db, robust=True)
-            # With a key, repeated calls are recognised by the key.
+            # With an idempotency key, repeated calls are recognised by that key.
             if found is None or who.has_key or not _is_other(found[0], row):
                 return None
             return found[1]
@@ -346,7 +349,7 @@ class RecentCreates:
 
     def _name(self, user: Any, host: str, sent: Json) -> str:
         """Return the name of an entry: a hash of the caller, the host, the tool and the arguments.
-        With one tenant for each host, the same id may be another user there.
+        With one tenant for each host, the same id may be another user at another host.
         """
         of_caller = [type(user).__qualname__, str(user.pk), host, self.tool]
         # Hashed with the project's secret: short arguments could be guessed from a plain hash.
@@ -372,13 +375,13 @@ def _user_of_run(who: Caller) -> Any:
 
 
 def _is_other(key: Any, row: Any) -> bool:
-    """Whether a key is that of another row that still exists."""
+    """Return True if a key belongs to another row, and that row still exists."""
     model: Any = row.__class__
     return key != row.pk and model._base_manager.using(row._state.db).filter(pk=key).exists()
 
 
 def _is_short(value: Any) -> bool:
-    """Whether a value is shown whole, and is not a list or an object."""
+    """Return True if a value is short enough to be shown whole, and is not a list or an object."""
     return not isinstance(value, dict | list) and len(str(value)) <= _LONGEST
 
 

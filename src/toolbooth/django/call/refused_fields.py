@@ -49,5 +49,5 @@ def _unknown(path: JsonPath, message: str) -> Problem:
 
 
 def _declared(arguments: Arguments, of_body: tuple[str, ...]) -> Declared:
-    """Return the fields that can be sent, with the values of the path."""
+    """Return the fields of the body that can be sent, and the arguments of the path."""
     return declared_arguments(arguments, (*arguments.named("path").values(), *of_body))

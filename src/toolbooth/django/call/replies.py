@@ -48,8 +48,7 @@ def value_of(
     try:
         if response.status_code >= 500:
             caller().has_failed = True
-            # An unexpected error, which the server masks: the page of a 500 may contain a
-            # traceback.
+            # The server masks this error, because the page of a 500 may contain a traceback.
             raise RuntimeError(messages.view_answered(response.status_code))
         if response.status_code >= 400:
             raise refusal(response, tool, arguments, action)
@@ -99,8 +98,8 @@ def _with_other_keys(value: Any) -> bytes:
 
 
 def _without_type(value: Any) -> Any:
-    """Return the JSON form of a value of another type, as REST framework writes it; a mapping by
-    its `items()`, as `json` does.
+    """Return the JSON form of a value that orjson cannot write. A mapping is converted by its
+    `items()`, as `json` does, and other values as REST framework does.
     """
     if is_object(value):
         return dict(value.items())
@@ -173,7 +172,7 @@ def _has_content(response: Any) -> bool:
 
 
 def _text(response: Any) -> tuple[str, bool]:
-    """Return the start of a response's text, and whether there is more."""
+    """Return the start of a response's text, and True if there is more."""
     if not response.streaming:
         whole = response.content.decode(response.charset or "utf-8", errors="replace")
         return whole[:MOST_TEXT], len(whole) > MOST_TEXT
@@ -193,7 +192,9 @@ def _text(response: Any) -> tuple[str, bool]:
 def refusal(
     response: Any, tool: str, arguments: Arguments = NO_ARGUMENTS, action: Action | None = None
 ) -> Exception:
-    """Return the refusal of a view in the boundary's own form."""
+    """Return the refusal of a view: ToolInputError if the agent can correct the arguments, or else
+    ToolError.
+    """
     status: int = response.status_code
     # If a view lets the caller in and then returns 401, it refuses a value that was sent: another
     # password, a token that has expired.
@@ -224,7 +225,7 @@ def explained(
     problems: Iterable[Problem], response: Any, arguments: Arguments, sent: Any = None
 ) -> list[Problem]:
     """Return the problems of a response with the values that would be accepted: the choices of a
-    field, the rows that exist. `sent` are the arguments of one row.
+    field, the rows that exist. `sent` has the arguments of one row, if there are several.
     """
     serializer = partial(_serializer_of, response)
     who = caller()
@@ -254,14 +255,14 @@ def _with_choices(problem: Problem, arguments: Arguments) -> Problem:
 
 
 def _sentence(problem: Problem, arguments: Arguments) -> str:
-    """Return a problem as a sentence, with its place if that is an argument."""
+    """Return a problem as a sentence, which begins with the place if that is an argument."""
     is_argument = bool(problem.path) and problem.path[0] in arguments.slots
     return f"{problem.where}: {problem.message}" if is_argument else problem.message
 
 
 def _is_untouched(response: Any, action: Action | None) -> bool:
-    """Whether a refused view has changed nothing. That is so if it raised the refusal and Django
-    rolls back its changes.
+    """Return True if a refused call has certainly changed nothing: the view has raised the refusal,
+    and Django rolls back its changes.
     """
     free = getattr(action and action.callback, "_non_atomic_requests", None)
     atomic = all(each.settings_dict["ATOMIC_REQUESTS"] for each in connections.all())

@@ -1,4 +1,6 @@
-"""Reads the row that an update changes, before it does so. The receipt compares with it."""
+"""Reads the row of an update before the view changes it. The receipt compares the old values with
+the new ones.
+"""
 
 from __future__ import annotations
 
@@ -32,9 +34,7 @@ _FIELDS = (_stock.get_fields, _stock_of_model.get_fields)
 
 @dataclass(frozen=True, slots=True)
 class RowBefore:
-    """The values of a row before it was changed. Only fields that the response shows too
-    are shown.
-    """
+    """The values of a row before an update. Fields that the caller cannot read are left out."""
 
     serializer: Any
     """The serializer that reads the body, with the fields that are compared."""
@@ -42,8 +42,8 @@ class RowBefore:
 
     @classmethod
     def of(cls, call: SyncInvocation, who: Caller, sent: Json) -> RowBefore | None:
-        """Return the row of an update; None if the caller cannot read it. Then the view refuses the
-        call, or the receipt has no comparison.
+        """Return the row of an update. Return None if the caller cannot read the row. Then the view
+        refuses the call, or the receipt has no comparison.
         """
         try:
             view = call.view(who, sent)
@@ -52,7 +52,7 @@ class RowBefore:
                 return None
             row, reader = found
             serializer: Any = call.body_serializer.of(view)
-            # Each other field could cost a query.
+            # Every other field could cost a query.
             _keep_only(serializer, row, sent)
             held = _representation(serializer, row)
             names = set(_shown(serializer, held, reader, row))
@@ -86,13 +86,15 @@ class RowBefore:
         return same, changed
 
     def has_only(self, others: Iterable[str]) -> bool:
-        """Whether only the view itself can have set the other changed fields."""
+        """Return True if no caller can send these changed fields, so that the view itself has set
+        them.
+        """
         return all(self.serializer.fields[name].read_only for name in others)
 
 
 def _as_read(call: SyncInvocation, who: Caller, sent: Json, view: Any) -> tuple[Any, Any] | None:
-    """Return the row, and the serializer that shows it to this caller: by GET at the same address,
-    or else in a list. None if neither shows it.
+    """Return the row, and the serializer that shows it to this caller. The row is read by a GET at
+    the same address, or else in a list. Return None if neither shows the row.
 
     Raises:
         REFUSALS: the caller may not read the row.
@@ -104,7 +106,7 @@ def _as_read(call: SyncInvocation, who: Caller, sent: Json, view: Any) -> tuple[
         detail = call.reading_view(who, sent, view)
         begin(detail)
         return detail.get_object(), detail.get_serializer()
-    # No stock GET at this address shows the row. A list may.
+    # REST framework's own code does not show the row by a GET at this address. A list may show it.
     row = view.get_object()
     visible = VisibleRows(who=who, published=who.models, path_values=view.kwargs)
     for each in visible.views(row._meta.concrete_model):
@@ -114,14 +116,14 @@ def _as_read(call: SyncInvocation, who: Caller, sent: Json, view: Any) -> tuple[
 
 
 def _shown(serializer: Any, held: Json, reader: Any, row: Any) -> Iterable[str]:
-    """Return the fields that the serializer for reading shows in the same form as this one."""
+    """Return the fields that `reader` and `serializer` show in the same form."""
     cls: Any = reader.__class__
     # The project's own code may mask or compute values. Only fields that both serializers show in
     # the same form are compared.
     if cls.to_representation is not _stock.to_representation:
         shown = as_json(reader.to_representation(row))
         return [name for name, value in held.items() if name in shown and shown[name] == value]
-    # The same class, without code that could choose other fields for the reader.
+    # Both have the same class, and no code of the project can choose other fields for `reader`.
     if type(serializer) is cls and cls.__init__ is _stock.__init__ and cls.get_fields in _FIELDS:
         return held
     read = {each.field_name: each for each in reader._readable_fields}
@@ -130,7 +132,7 @@ def _shown(serializer: Any, held: Json, reader: Any, row: Any) -> Iterable[str]:
 
 
 def _is_same_field(one: Any, other: Any) -> bool:
-    """Whether two fields show the same value in the same form."""
+    """Return True if two fields show the same value in the same form."""
     if one is None or other is None:
         return one is other
     is_same_part = all(

@@ -41,7 +41,7 @@ class FieldsNotRead(BaseException):
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """The body of a call that runs, and how its serializer was described."""
+    """The body of the call that is running, and the description of its serializer."""
 
     body: Any
     described: BodySerializer
@@ -49,8 +49,8 @@ class Reading:
     """The fields of the serializers that have validated the body, while unread fields are noted."""
 
     def is_of_a_kind(self, serializer: Any) -> bool:
-        """Whether a serializer reads one kind of the body. Its parent may be a polymorphic
-        serializer, which passes the whole body on.
+        """Return True if a serializer reads the bodies of one kind. Its parent may be a polymorphic
+        serializer, which passes the whole body to it.
         """
         return any(_is_of_class(serializer, each) for each in self.described.kinds)
 
@@ -95,7 +95,7 @@ def _names_in(value: Any) -> set[str]:
 
 
 def _is_at(path: JsonPath, value: Any) -> bool:
-    """Whether there is a value at a path."""
+    """Return True if there is a value at a path."""
     try:
         for step in path:
             value = value[step]
@@ -112,11 +112,11 @@ _is_same_class = lru_cache(maxsize=4096)(is_same_class)
 
 
 def is_reader(serializer: Any, described: BodySerializer) -> bool:
-    """Whether a serializer is the one that reads the body of its view, and may have other fields
-    than were described.
+    """Return True if a serializer reads the body of its view, and its fields may differ from the
+    described ones.
 
-    A view may use other serializers to read a part of its body, and read the rest by its own code.
-    Those are not checked.
+    Other serializers are not checked. A view may use them for a part of its body, and read the rest
+    by its own code.
     """
     if described.cls is None:
         return False
@@ -142,11 +142,13 @@ READING: ContextVar[Reading | None] = ContextVar("toolbooth_reading", default=No
 
 
 UNREAD: ContextVar[set[str] | None] = ContextVar("toolbooth_unread", default=None)
-"""The set to which unread fields are added; None: they are not noted."""
+"""The set to which unread fields are added, or None if they are not noted."""
 
 
 WATCH: ContextVar[Callable[[Any], None] | None] = ContextVar("toolbooth_watch", default=None)
-"""Called with each serializer of a view before it validates anything, if it is set."""
+"""If this function is set, it is called with each serializer of a view before the serializer
+validates anything.
+"""
 
 
 @contextmanager

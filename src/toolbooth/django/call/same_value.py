@@ -17,8 +17,8 @@ _SETS: tuple[type, ...] = (serializers.ManyRelatedField, serializers.MultipleCho
 
 
 def is_same(sent: Any, stored: Any, field: Any) -> bool:
-    """Whether the stored value equals the sent one. `stored` is in the form of the serializer's
-    field.
+    """Return True if the stored value equals the sent one. `stored` is in the form of the
+    serializer's field.
     """
     if same_json(sent, stored):
         return True
@@ -36,8 +36,8 @@ def is_same(sent: Any, stored: Any, field: Any) -> bool:
 
 
 def is_unchanged(old: Any, new: Any, field: Any) -> bool:
-    """Whether two values are the same. Both are in the form of the serializer's field, in which
-    only decimals have more than one form.
+    """Return True if two values are the same. Both are in the form of the serializer's field. Only
+    decimals have more than one form there.
     """
     if same_json(old, new):
         return True
@@ -72,8 +72,8 @@ def _is_same_scalar(sent: Any, stored: Any, field: Any) -> bool:
 
 
 def _stock_reader(field: Any) -> Any:
-    """Return REST framework's own method that reads a value of this kind. A project's own code may
-    change the value.
+    """Return REST framework's own method that reads a value of this field. The project's method is
+    not used, because it may change the value.
     """
     bases: tuple[Any, ...] = field.__class__.__mro__
     stock = (each for each in bases if each.__module__.startswith("rest_framework."))
@@ -81,8 +81,8 @@ def _stock_reader(field: Any) -> Any:
 
 
 def _decimal(value: Any) -> Any:
-    """Return a text or number as a decimal, so that 1.50 is equal to 1.5; any other value
-    as it is.
+    """Return a text or number as a decimal, so that 1.50 equals 1.5. Return any other value
+    unchanged.
     """
     try:
         return Decimal(str(value))

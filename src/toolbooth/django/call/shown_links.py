@@ -15,13 +15,14 @@ _stock_of_field: Any = serializers.Field
 
 
 def shows_one_of(view: Any, attributes: Iterable[str]) -> bool:
-    """Whether the rows of a view have a field for one of these attributes."""
+    """Return True if the rows of a view have a field for one of these attributes."""
     return _has_one_of(view.get_serializer(), attributes)
 
 
 def nested_in(view: Any, rows: Any, key: Any, attributes: Iterable[str] = ()) -> Any:
-    """Return the rows that are nested in the `rows` of a view, by a foreign key to them; None if
-    the view shows none. With `attributes`, the nested rows must have a field for one of them.
+    """Return the rows that a view shows nested in its `rows`. `key` is the foreign key from the
+    nested rows to `rows`. With `attributes`, the nested rows must have a field for one of them.
+    Return None if the view shows no such rows.
     """
     accessor: str = key.remote_field.get_accessor_name()
     for field in _fields(view.get_serializer()):
@@ -33,15 +34,15 @@ def nested_in(view: Any, rows: Any, key: Any, attributes: Iterable[str] = ()) ->
 
 
 def _of_relation(key: Any) -> Any:
-    """Return the rows that the attribute of a relation has: its manager may hide some."""
+    """Return the rows of a relation. Its manager may hide some of them."""
     model = key.model
     manager = model._base_manager if key.one_to_one else model._default_manager
     return manager.all()
 
 
 def _prefetched(queryset: Any, accessor: str, usual: Any) -> Any:
-    """Return the rows of a relation, as the view selects them beforehand; None if that depends on
-    their number.
+    """Return the rows of a relation that the view prefetches, or `usual` if it does not choose any.
+    Return None if the view prefetches only a limited number of rows.
     """
     lookups: tuple[Any, ...] = queryset._prefetch_related_lookups
     for each in lookups:
@@ -59,8 +60,8 @@ def _has_one_of(serializer: Any, attributes: Iterable[str]) -> bool:
 
 
 def _fields(serializer: Any) -> Iterator[Any]:
-    """Yield the fields that a serializer shows. None if the project's own code writes the row:
-    it may leave some out.
+    """Yield the fields that a serializer shows. Yield nothing if the project's own code writes the
+    row, because this code may leave fields out.
     """
     cls: Any = serializer.__class__
     if cls.to_representation is _stock.to_representation:
@@ -68,7 +69,7 @@ def _fields(serializer: Any) -> Iterator[Any]:
 
 
 def _is_plain(field: Any) -> bool:
-    """Whether a field shows all rows of its attribute."""
+    """Return True if a field shows all rows of its attribute."""
     cls: Any = field.__class__
     if cls.get_attribute is not _stock_of_field.get_attribute:
         return False

@@ -1,5 +1,5 @@
-"""Decides which views show the rows of their queryset to every caller that they let in. Other views
-may hide some of them by code of their own.
+"""Decides which views show all rows of their queryset to every caller that they let in. Other views
+may hide some rows by code of their own.
 """
 
 from __future__ import annotations
@@ -17,24 +17,26 @@ _OF_ONE_ROW = ("get_object", "check_object_permissions")
 
 
 def lets_in(callback: Any) -> bool:
-    """Whether only the checks of REST framework decide who is let in. A `dispatch` or a decorator
-    of the project's own may refuse a caller too, and is not asked.
+    """Return True if only the checks of REST framework decide who is let in. The project's own
+    `dispatch` or decorator could refuse a caller too, but our checks do not run it.
     """
     return not first_own(callback.cls, ("dispatch",)) and lets_all_in(callback)
 
 
 def is_stock_list(cls: Any) -> bool:
-    """Whether views of a class list the rows of their queryset, by their own serializer."""
+    """Return True if views of this class list their queryset by REST framework's own `list`."""
     return _is_stock(cls, "list", ListModelMixin)
 
 
 def is_stock_retrieve(cls: Any) -> bool:
-    """Whether views of a class show one row by its key, by their own serializer."""
+    """Return True if views of this class show one row by REST framework's own `retrieve`."""
     return _is_stock(cls, "retrieve", RetrieveModelMixin)
 
 
 def shows_each_row(view: Any) -> bool:
-    """Whether a view shows each row of its queryset by its key, whatever row it is."""
+    """Return True if a view shows every row of its queryset by its key. No permission depends on
+    the row.
+    """
     cls: Any = view.__class__
     if not is_stock_retrieve(cls) or first_own(cls, _OF_ONE_ROW):
         return False
@@ -45,7 +47,7 @@ def shows_each_row(view: Any) -> bool:
 
 def begin(view: Any) -> None:
     """Run the project's own `initial`, which may restrict the queryset of this caller. Throttles do
-    not count it. Raises what it raises.
+    not count this run. Raises the exceptions of `initial`.
     """
     cls: Any = view.__class__
     stock: Any = APIView.initial

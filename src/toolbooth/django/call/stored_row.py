@@ -23,8 +23,9 @@ from toolbooth.django.describe.date_forms import MOMENTS, showing_as_taken
 from toolbooth.jsonvalue import Json
 
 Fate = Literal["set", "accepted", "stored_as", "not_stored"]
-"""The outcome for a field: the row shows its value; the field is write-only; the row shows another
-value; or the row does not show the field.
+"""The outcome for a field that was sent. `set`: the row shows the sent value. `accepted`: the field
+is write-only. `stored_as`: the row shows another value. `not_stored`: the row does not show the
+field.
 """
 
 _stock: Any = serializers.Serializer
@@ -55,7 +56,7 @@ class Saves:
         self._columns: dict[tuple[type, Any], dict[str, Any]] = {}
 
     def note(self, row: Any, update_fields: Iterable[str] | None) -> None:
-        """Note a row that was saved: all of it, or these fields."""
+        """Note a row that was saved. With `update_fields`, only these fields were saved."""
         only = None if update_fields is None else frozenset(update_fields)
         held: dict[str, Any] = row.__dict__
         # A view may save a row twice: all of it, then one field with `update_fields`.
@@ -69,8 +70,9 @@ class Saves:
                 written[field.attname] = deepcopy(value) if is_document else value
 
     def wrote(self, row: Any, source: Sequence[str]) -> bool:
-        """Whether the value at a path of attributes was written. True for attributes that are not
-        columns: Django reads relations of many rows from the database to show them.
+        """Return True if the value at a path of attributes was written. Attributes that are not
+        columns count as written: Django reads relations of many rows from the database to show
+        them.
         """
         *path, last = source or ("",)
         for step in path:
@@ -85,7 +87,8 @@ class Saves:
             return True
         written = self._columns.get(_key(row), {})
         held: dict[str, Any] = row.__dict__
-        # From `__dict__`, because `getattr` would query the database for a deferred field.
+        # The value is from `__dict__`, because `getattr` would query the database for a deferred
+        # field.
         return column in written and written[column] == held.get(column)
 
 
@@ -129,9 +132,9 @@ class StoredRow:
     saved: Any
     """The serializer of the response."""
     row: Any
-    """The row: as the view left it, or read back. None: the database has no such row."""
+    """The row as the view left it, or as it was read back. None if the database has no such row."""
     is_reader: bool
-    """Whether the serializer of the response also read the body."""
+    """True if the serializer of the response also read the body."""
     reader: Callable[[], Any]
     """A function that makes the serializer that reads the body."""
     sent: Json
@@ -139,7 +142,7 @@ class StoredRow:
 
     @property
     def is_plain(self) -> bool:
-        """Whether the response shows the row as its serializer's fields do."""
+        """True if the serializer of the response uses REST framework's own `to_representation`."""
         return self.saved.__class__.to_representation is _stock.to_representation
 
     def read_back(self, saves: Saves, names: Iterable[str]) -> StoredRow:
@@ -173,8 +176,8 @@ class StoredRow:
         # Compared as JSON, because the values were sent as JSON: a date in the row is an object.
         for name, value in as_json(stored).items():
             sent = self.sent[name]
-            # The usual case, without a look at the field. The types must be equal too: in Python
-            # `True == 1`.
+            # This is the usual case, and does not need the field. The types must be equal too: in
+            # Python `True == 1`.
             is_equal = type(sent) is type(value) in _SCALARS and sent == value
             if not is_equal and not is_same(sent, value, fields[name]):
                 # A value that REST does not show is not shown here either.
@@ -194,7 +197,9 @@ class StoredRow:
             return self.value[name]
 
     def _fields(self, names: Iterable[str]) -> dict[str, Any]:
-        """Return the serializer's field for each of these names, if it is known."""
+        """Return the serializer field for each of these names, or None for a name without a known
+        field.
+        """
         own: Mapping[str, Any] = self.saved.fields
         wanted = list(names)
         if self.is_reader or all(name in own and not _is_form(own[name]) for name in wanted):

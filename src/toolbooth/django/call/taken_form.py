@@ -12,8 +12,9 @@ Schema = Mapping[str, Any]
 
 
 def as_taken(value: Any, schema: Schema, root: Schema) -> Any:
-    """Return a value in the declared form of its argument, at every depth: REST framework writes
-    decimals as text. `root` is the schema that references are relative to.
+    """Return a value in the declared form of its argument, also inside lists and objects. For
+    example, REST framework writes a decimal as text, and the argument may be a number. References
+    in `schema` are relative to `root`.
     """
     forms = list(_forms(schema, root))
     if isinstance(value, str):
@@ -50,7 +51,9 @@ def _takes_number(schema: Schema) -> bool:
 
 
 def _number(text: str) -> Any:
-    """Return the number in a text if no digits are lost; else the text."""
+    """Return the number in a text. Return the text itself if it has no number, or if digits would
+    be lost.
+    """
     try:
         number = float(text)
         # A float must not lose digits of the decimal.

@@ -1,5 +1,5 @@
-"""Counts a call again for throttles whose cache is in a database, because the count of its view was
-rolled back there with its writes.
+"""Counts a call again for throttles whose cache is in a database. When the writes of a call are
+rolled back, its count in the database is rolled back too.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from toolbooth.django.call.caller import REFUSALS
 
 
 def count_again(view_of_call: Callable[[], Any]) -> None:
-    """Count a call whose writes were rolled back. `view_of_call` returns its view, which has not
-    run.
+    """Count a call whose writes were rolled back. `view_of_call` returns the view of the call
+    before it runs.
     """
     if not any(isinstance(each, BaseDatabaseCache) for each in caches.all()):
         return

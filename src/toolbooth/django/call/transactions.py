@@ -13,8 +13,8 @@ logger = logging.getLogger("toolbooth.django")
 
 
 def is_after_error(error: BaseException) -> bool:
-    """Whether an exception means that a view has continued after an error of the database. That is
-    only possible outside of a transaction, or with a block `atomic()` around the statement.
+    """Return True if an exception means that a view has continued after an error of the database.
+    That is only possible outside of a transaction, or with a block `atomic()` around the statement.
     """
     cause: Any = error.__cause__
     # psycopg 3 has `sqlstate`, psycopg2 has `pgcode`.
@@ -46,7 +46,7 @@ class Transaction:
         self._open.__exit__(*error)
 
     def is_broken(self) -> bool:
-        """Whether an error has made one of these transactions unusable."""
+        """Return True if an error has made one of these transactions unusable."""
         return any(transaction.get_rollback(using=alias) for alias in self.aliases)
 
     def undo(self) -> None:

@@ -1,5 +1,5 @@
-"""Stops the statements of a view that a rollback would not undo: those that end the transaction,
-and on MySQL and MariaDB those that commit it, and writes to tables without transactions.
+"""Stops the statements of a view that a rollback would not undo. Such statements end the
+transaction. On MySQL and MariaDB, they may also commit it, or write to tables without transactions.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from django.db import connections
 from toolbooth.django.call import messages
 
 _START = r"(?:\s|\(|/\*.*?\*/|(?:--|\#)[^\n]*\n)*"
-"""What may be before the first word of a statement."""
+"""Matches spaces, brackets and comments before the first word of a statement."""
 
 _ENDS = re.compile(
     _START + r"((?:COMMIT|END|ABORT|BEGIN|START\s+TRANSACTION|PREPARE\s+TRANSACTION"
@@ -63,7 +63,7 @@ class NotUndoable(Exception):
 @contextmanager
 def only_undoable(aliases: Iterable[str]) -> Generator[None]:
     """While this is open, statements in these databases that a rollback would not undo raise
-    NotUndoable. It is raised at the end too, in case the view has caught it.
+    NotUndoable. The exception is raised again at the end, in case the view has caught it.
     """
     found: list[str] = []
 
@@ -83,7 +83,7 @@ def only_undoable(aliases: Iterable[str]) -> Generator[None]:
 
 
 def _obstacle(connection: Any, sql: str) -> str | None:
-    """Return the reason why a rollback would not undo a statement; None if it would undo it."""
+    """Return the reason why a rollback would not undo a statement, or None if it would undo it."""
     ending = statement_that_ends(connection.vendor, sql)
     if ending is not None:
         return messages.ends_transaction(ending)
@@ -97,7 +97,7 @@ def _obstacle(connection: Any, sql: str) -> str | None:
 
 
 def statement_that_ends(vendor: str, sql: str) -> str | None:
-    """Return the first words of a statement that ends the transaction; None for any other
+    """Return the first words of a statement that ends the transaction. Return None for any other
     statement.
     """
     found = _ENDS.match(sql)
@@ -107,8 +107,9 @@ def statement_that_ends(vendor: str, sql: str) -> str | None:
 
 
 def written_table(sql: str) -> tuple[str | None, str] | None:
-    """Return the schema, if it is named, and the table that a statement of MySQL writes to; None if
-    it is not an insert, an update or a delete.
+    """Return the schema and the table that a statement of MySQL writes to. The schema is None if
+    the statement does not name it. Return None if the statement is not an insert, an update or a
+    delete.
     """
     found = _WRITES_ON_MYSQL.match(sql)
     if found is None:

@@ -1,9 +1,9 @@
-"""Stores idempotency keys in the database: a row that is inserted first in the transaction of the
-write.
+"""Stores idempotency keys in the database. The row of a key is inserted first in the transaction of
+the write.
 
-Another call with the same key waits for that transaction, because the row is unique. If it is
-committed, the other call finds the row with its receipt; if it is rolled back, the other call
-inserts its own.
+Another call with the same key waits for that transaction, because the row is unique. If the
+transaction is committed, the other call finds the row with the receipt. If it is rolled back, the
+other call inserts a row of its own.
 """
 
 from __future__ import annotations
@@ -68,7 +68,8 @@ class DatabaseStore:
 
     @contextmanager
     def claim(self, use: KeyUse) -> Generator[Claim]:
-        """Claim a key while a call runs, inside a transaction.
+        """Claim a key. While this is open, the call runs in the transaction that has claimed the
+        key.
 
         Raises:
             KeyReused: the key was used with other arguments.
@@ -119,8 +120,8 @@ class DatabaseStore:
         reached("between-commit-and-answer")
 
     def _claimed(self, row: Any, use: KeyUse, alias: str) -> Claim | ExitStack:
-        """Return the transaction in which the key is claimed, or the claim of a call that
-        has run.
+        """Return the open transaction in which the key is claimed. If a call with the key has run
+        already, return the claim of that call.
         """
         ends = monotonic() + self.wait_seconds
         try:
@@ -142,8 +143,8 @@ class DatabaseStore:
 
 
 def _inserted(row: Any, alias: str, seconds: float) -> ExitStack | None:
-    """Begin a transaction and insert the row; None if a committed row is there. Raises
-    DatabaseError.
+    """Begin a transaction, insert the row, and return the open transaction. Return None if there is
+    a committed row for the key. Raises DatabaseError.
     """
     with ExitStack() as stack:
         wait = stack.enter_context(LockWait(connections[alias], seconds))
@@ -151,7 +152,8 @@ def _inserted(row: Any, alias: str, seconds: float) -> ExitStack | None:
             with ExitStack() as begun:
                 begun.enter_context(transaction.atomic(using=alias))
                 wait.inside()
-                # The first statement, so that SQLite waits for its lock. No signals are sent.
+                # This statement is the first, so that SQLite waits for its lock. It sends no
+                # signals.
                 _rows(alias).bulk_create([row])
                 wait.restore()
                 # The transaction stays open. The write runs in it, and `claim` closes it.
@@ -161,7 +163,7 @@ def _inserted(row: Any, alias: str, seconds: float) -> ExitStack | None:
 
 
 def _committed(name: str, use: KeyUse, alias: str) -> Claim | None:
-    """Return the claim of a call that has run under this key; None if the row is gone or has
+    """Return the claim of a call that has run with this key. Return None if its row is gone or has
     expired. Raises KeyReused.
     """
     found = _rows(alias).filter(claim=name).first()
@@ -177,7 +179,7 @@ def _committed(name: str, use: KeyUse, alias: str) -> Claim | None:
 
 
 def has_table() -> bool:
-    """Whether the table of keys exists. A migration creates it."""
+    """Return True if the table of keys exists. A migration creates it."""
     names = connections[alias_of_keys()].introspection.table_names()
     return used_key_model()._meta.db_table in names
 
@@ -187,14 +189,16 @@ def _rows(alias: str) -> Any:
 
 
 def _hash_of_claim(use: KeyUse) -> str:
-    """Return the hash of a key. It does not depend on `SECRET_KEY`: the key must be found after a
-    change of it.
+    """Return the hash of a key. The hash does not depend on `SECRET_KEY`, so that the key is still
+    found after a change of `SECRET_KEY`.
     """
     return hashlib.sha256(json.dumps([use.caller, use.tool, use.key]).encode()).hexdigest()
 
 
 def _hashes_of_arguments(use: KeyUse) -> list[str]:
-    """Return the hash of the arguments by each of the project's secrets, the current one first."""
+    """Return a hash of the arguments for each of the project's secrets. The first is for the
+    current secret.
+    """
     secrets = (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS)
     return [
         salted_hmac(_SALT, use.arguments, secret=each, algorithm="sha256").hexdigest()

@@ -76,8 +76,8 @@ class Validation:
         return {"arguments": sent}
 
     def _plain_body(self, sent: Json) -> Iterator[Objection]:
-        """Yield the objections of a Pydantic model or a JSON Schema: no serializer will read such a
-        body.
+        """Yield the objections to a body that is declared by a Pydantic model or a JSON Schema. No
+        serializer will check such a body.
         """
         if self.arguments.plain is None:
             return
@@ -88,8 +88,8 @@ class Validation:
             yield from error.objections
 
     def missing(self, sent: Json) -> Iterator[Objection]:
-        """Yield all missing arguments. The view is not called any more, so it cannot report those
-        of its own.
+        """Yield an objection for each missing argument. The view will not be called, so it cannot
+        report missing fields itself.
         """
         for name in self.arguments.required:
             if name not in sent:
@@ -113,7 +113,7 @@ class Validation:
                 message = self._about_empty(name)
                 yield Objection(model_path=(*above, name), kind="invalid", message=message)
             elif slot.choices and (wrong := _no_choice(slot, value)):
-                # A single wrong value is echoed anyway.
+                # The refusal shows a single wrong value anyway.
                 is_alone = not isinstance(value, list) and wrong == [text(value)]
                 message = messages.one_of(slot.choices, () if is_alone else wrong)
                 yield Objection(model_path=(*above, name), kind="invalid", message=message)
@@ -121,7 +121,9 @@ class Validation:
                 yield from self._bound(name, slot.bound, sent)
 
     def _about_empty(self, name: str) -> str:
-        """Return the advice for a filter with an empty value: how to find the rows without one."""
+        """Return the advice for a filter with an empty value: how to find the rows in which the
+        field is empty.
+        """
         # A search or an order is not a field of rows, so there is no other way to advise.
         if name in (api_settings.SEARCH_PARAM, api_settings.ORDERING_PARAM):
             return messages.EMPTY_FILTER
@@ -148,8 +150,8 @@ class Validation:
         return {name.partition("__")[0] for name, slot in slots if slot.is_filter}
 
     def _without_value(self, field: str) -> str | None:
-        """Return the advice how to find rows in which a field is empty. None if the API has
-        no way.
+        """Return the advice on finding rows in which a field is empty. Return None if the API
+        cannot find them.
         """
         for each in _BLANK:
             if f"{field}__{each}" in self.arguments.slots:
@@ -206,7 +208,7 @@ class Validation:
 
 
 def _is_empty(value: Any, ignored: str) -> bool:
-    """Whether a value is empty after it is read: filters trim their values."""
+    """Return True if a value is empty after the filter has trimmed it."""
     if is_array(value):
         return all(_is_empty(each, ignored) for each in value)
     return isinstance(value, str) and all(each.isspace() or each in ignored for each in value)
@@ -223,7 +225,9 @@ def _no_choice(slot: Slot, value: Any) -> list[str]:
 
 
 def _within(least: int | None, most: int | None, value: Any) -> str:
-    """Return the allowed range for a number outside of it; empty for any other value."""
+    """Return the allowed range if a number is outside of it. Return an empty text for any other
+    value.
+    """
     if not isinstance(value, int):
         return ""
     if (least is None or value >= least) and (most is None or value <= most):

@@ -33,8 +33,8 @@ class Variants:
     find: Variant
 
     def __call__(self, sent: Any) -> Tool | None:
-        """Return the variant for the arguments as sent; None: the tool itself."""
-        # The usual call, recognised without reading JSON in texts.
+        """Return the variant for the arguments as sent, or None for the tool itself."""
+        # The usual call asks for no variant. It is recognised without parsing JSON in texts.
         is_plain = type(sent) is dict and self.names.isdisjoint(cast("Json", sent))
         if is_plain and caller().own_meta is None:
             return None
@@ -80,8 +80,8 @@ def variants_of(
 def _previewed(
     call: SyncInvocation, find: Callable[[str], Tool], name: str, sent: Any
 ) -> Tool | None:
-    """Return the tool that previews a write; None if the call does not ask for that. The tool
-    itself refuses values that are neither true nor false.
+    """Return the tool that previews a write. Return None if the call does not ask for a preview.
+    The tool itself refuses values that are neither true nor false.
     """
     found = text_as_object(sent, DEFAULT_LIMITS) or {}
     if found.get(name) is not True:
@@ -91,7 +91,7 @@ def _previewed(
 
 
 def _keyed(bulk: Bulk, find: Callable[[str], Tool], sent: Any) -> Tool | None:
-    """Return the tool that makes a write once for its key; None if the call has none."""
+    """Return the tool that makes a write once for its key. Return None if the call has no key."""
     found = text_as_object(sent, DEFAULT_LIMITS) or {}
     if bulk.call.arguments.called(KEY) not in found and caller().own_meta is None:
         return None

@@ -29,13 +29,13 @@ logger = logging.getLogger("toolbooth.django")
 _NONE = Q(pk__in=())
 
 _MOST_COMPARED = 1_000
-"""The most rows without a visible change that are searched for again after a statement."""
+"""After a statement, at most this many rows without a visible change are searched for again."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VisibleRows:
-    """The rows that one caller can read. Views whose URL needs values that this call does not have
-    are not asked.
+    """The rows that one caller can read. Views are left out if their URL needs values that this
+    call does not have.
     """
 
     who: Caller
@@ -46,8 +46,9 @@ class VisibleRows:
     def count(
         self, model: Any, alias: str, keys: RawSQL, columns: frozenset[str]
     ) -> Callable[[], int]:
-        """Return the number of the rows with these keys that the caller can read, as a function to
-        be called after the statement that changes these columns. Without columns, it deletes them.
+        """Return a function that counts the rows with these keys in which the caller can see a
+        change. It is called after the statement that changes these columns. Without columns, the
+        statement deletes the rows.
         """
         try:
             # A query that fails must not spoil the transaction of the call.
@@ -64,8 +65,8 @@ class VisibleRows:
     def _changed(
         self, model: Any, rows: Any, alias: str, attributes: frozenset[str]
     ) -> Callable[[], int]:
-        """Return the number of the rows in which the caller can read the change, or that the caller
-        cannot read any more after it.
+        """Return a function that counts the rows in which the caller can read the change. Rows that
+        the caller cannot read any more after the change count too.
         """
         in_field = self._condition(model, attributes)
         shown: int = rows.filter(in_field).count()
@@ -81,7 +82,7 @@ class VisibleRows:
         return number
 
     def views(self, model: ModelClass) -> list[Any]:
-        """Return the views that list rows of a model for this caller, ready to be asked."""
+        """Return the views that list rows of a model for this caller. They have not run."""
         if model not in self._views:
             actions = self.published.lists.get(model, ())
             found = (self._view(action) for action in actions)
@@ -89,8 +90,8 @@ class VisibleRows:
         return self._views[model]
 
     def _view(self, action: Action) -> Any:
-        """Return the view of an action that lists rows. None if the caller may not list them, if
-        the URL needs other values, or if the rows can only be known by running the view.
+        """Return the view of an action that lists rows. Return None if the caller may not list
+        them, if the URL needs other values, or if the rows can only be known by running the view.
         """
         names = path_names(action)
         if not names <= self.path_values.keys() or not lets_in(action.callback):
@@ -111,8 +112,8 @@ class VisibleRows:
         return view if shows_each_row(view) else None
 
     def _condition(self, model: Any, attributes: frozenset[str] = frozenset()) -> Q:
-        """Return the condition for the rows that the caller can read. With `attributes`, only in
-        views that show one of them.
+        """Return the condition for the rows that the caller can read. With `attributes`, only views
+        that show one of them count.
         """
         if model._meta.auto_created:
             return self._of_links(model)
@@ -131,11 +132,13 @@ class VisibleRows:
         return condition
 
     def _of_links(self, model: Any) -> Q:
-        """Return the condition for the rows of a ManyToManyField's table that the caller can read:
-        those that link two rows in the lists, if one of the lists shows its links.
+        """Return the condition for the rows of a ManyToManyField's table that the caller can read.
+        Such a row links two rows that the caller can list, and one of the two lists shows its
+        links.
         """
         owner: Any = model._meta.auto_created
-        # Its first field is for the rows with the field, the second one for the linked rows.
+        # The table has two foreign keys: one to the rows with the field, and one to the linked
+        # rows.
         field = next(
             each for each in owner._meta.many_to_many if each.remote_field.through is model
         )
@@ -164,7 +167,7 @@ class VisibleRows:
 
 def rows_of(view: Any) -> Any:
     """Return the rows that a view lists, on all of its pages."""
-    # Without an order, which costs time in a subquery.
+    # The order is removed, because it costs time in a subquery.
     return view.filter_queryset(view.get_queryset()).order_by()
 
 
@@ -173,14 +176,15 @@ def _none() -> int:
 
 
 def _attributes(model: Any, columns: frozenset[str]) -> frozenset[str]:
-    """Return the names of the fields with these columns, and of their keys."""
+    """Return the names of the fields with these columns, such as `owner` and `owner_id`."""
     fields = [each for each in model._meta.concrete_fields if each.column in columns]
     return frozenset(name for each in fields for name in (each.name, each.attname))
 
 
 def in_words(view: Any, row: Any, wanted: str = "") -> str:
-    """Return a row as its key and its name, as its view shows them; empty if it shows neither. The
-    key is the field `wanted`, if that is shown, or else the view's lookup field.
+    """Return the key and the name of a row as text, as its view shows them. The text is empty if
+    the view shows neither. The key is the field `wanted` if the view shows it, or else the view's
+    lookup field.
     """
     serializer = view.get_serializer(row)
     shown: Any = serializer.data
@@ -197,7 +201,7 @@ def in_words(view: Any, row: Any, wanted: str = "") -> str:
 
 
 def _shown_as(source: str, serializer: Any, shown: Mapping[str, Any], row: Any) -> Any:
-    """Return the value of a column, under the name that the serializer shows it by."""
+    """Return the value of a column as the serializer shows it, which may be under another name."""
     if source in shown:
         return shown[source]
     columns = ("pk", row._meta.pk.name) if source in ("pk", row._meta.pk.name) else (source,)

@@ -24,7 +24,7 @@ def argument_shape(arguments: Arguments) -> Shape:
 
 
 def declared_arguments(arguments: Arguments, names: Iterable[str]) -> Declared:
-    """Return the declarations of some arguments of a tool, for a refusal of its view."""
+    """Return the declarations of the named arguments. A refusal by the view lists them."""
     return declared_among(names, _shape(arguments).objects)
 
 
@@ -41,7 +41,7 @@ def _shape(arguments: Arguments) -> Shape:
 
 
 def _list_only(published: Any, shape: Shape) -> None:
-    """Make refusals list only the published fields. Some callers may send others too."""
+    """Make refusals list only the published fields. Some callers may send unlisted fields too."""
     if not is_object(published):
         return
     known: Json = published.get("properties") or {}

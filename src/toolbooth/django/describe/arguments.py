@@ -40,17 +40,17 @@ class Slot:
     part: RequestPart
     name: str
     comma_separated: bool = False
-    """Whether a list goes into the query as one value, with commas."""
+    """True if a list is sent in the query as one value, separated by commas."""
     choices: tuple[str, ...] = ()
-    """All values that it accepts."""
+    """The values that the argument accepts; empty if it accepts any value."""
     bound: Bound | None = None
     """The limits of a parameter of the paginator; None for other arguments."""
     is_filter: bool = False
-    """Whether it filters a list. Filters treat an empty value as if it had not been sent."""
+    """True if the argument filters a list. A filter ignores an empty value."""
     ignored_characters: str = ""
-    """Characters that have no meaning in the value, like spaces."""
+    """Characters that are ignored in the value, as spaces are."""
     in_body: bool = False
-    """Whether this part of the path must also be in the body, as the key of the row."""
+    """True if the body must contain this part of the path too, as the key of the row."""
 
 
 @dataclass(slots=True)
@@ -59,22 +59,24 @@ class Arguments(Fields):
 
     slots: dict[str, Slot] = field(default_factory=dict[str, Slot])
     unlisted: tuple[str, ...] = ()
-    """Control arguments that are accepted, but not listed."""
+    """Control arguments that are accepted, but left out of `tools/list`."""
     repeats: bool = False
-    """Whether another listed tool explains the same fields."""
+    """True if another listed tool describes the same fields."""
     definitions: dict[str, Json] = field(default_factory=dict[str, Json])
     whole: bool = False
-    """Whether the body is one argument."""
+    """True if a single argument holds the whole body."""
     updates: bool = False
-    """Whether a field of the body that is not sent keeps its stored value."""
+    """True if a body field keeps its stored value when it is not sent."""
     plain: Contract | None = None
-    """Validates the body, if no serializer does."""
+    """The contract that validates the body, if no serializer does."""
     kinds: Kinds | None = None
-    """The fields of each kind, if the body has several kinds."""
+    """The fields of each kind of body; None if there is only one kind."""
     controls: dict[str, str] = field(default_factory=dict[str, str])
-    """Control arguments: the name of each here, and in `CONTROL_ARGUMENTS`."""
+    """The control arguments, which the gateway adds to the tool. Maps the name in this tool to the
+    name in `CONTROL_ARGUMENTS`.
+    """
     withheld: dict[str, str] = field(default_factory=dict[str, str])
-    """Control arguments that are not accepted here: the name of each, and the reason."""
+    """Maps each control argument that this tool must refuse to the reason."""
 
     def schema(self, properties: dict[str, Json]) -> Json:
         """Return a closed JSON Schema over these properties."""
@@ -87,11 +89,13 @@ class Arguments(Fields):
         return {**made, "$defs": self.definitions} if self.definitions else made
 
     def called(self, control: str) -> str | None:
-        """Return the name of a control argument here; None if it is not accepted."""
+        """Return the name of a control argument in this tool; None if it is not accepted."""
         return next((name for name, own in self.controls.items() if own == control), None)
 
     def path_in_body(self, path: tuple[str, ...]) -> tuple[str, ...]:
-        """Return a path of names without the argument that holds the whole body."""
+        """Return the path of a value in the body, from its path in the arguments. The two differ
+        only if one argument holds the whole body.
+        """
         return path[1:] if self.whole else path
 
     @property
@@ -100,15 +104,15 @@ class Arguments(Fields):
         return [name for name in self.slots if name in self.properties]
 
     def named(self, part: RequestPart) -> dict[str, str]:
-        """Return the arguments of one part of the request: the name of each there, with its name
-        here.
+        """Return the arguments of one part of the request. The keys are the names in the request,
+        the values are the names of the arguments.
         """
         return {slot.name: name for name, slot in self.slots.items() if slot.part == part}
 
 
 def arguments_of(operation: Operation, for_superuser: Operation | None = None) -> Arguments:
-    """Return the arguments of an operation. `for_superuser` is the same operation with other fields
-    in its body.
+    """Return the arguments of an operation. `for_superuser` is the same operation as described for
+    a superuser, if its body has other fields.
 
     Raises:
         Unknowable: the body has no named fields, or a required field cannot be described.
@@ -155,8 +159,8 @@ def arguments_of(operation: Operation, for_superuser: Operation | None = None) -
 def _row_key(
     operation: Operation, for_superuser: Operation | None, body: Fields | None
 ) -> str | None:
-    """Return the field of the body that is the key by which the path names the row. One argument is
-    used for both, since an update cannot give a row another key.
+    """Return the body field that contains the row's key; None if there is none. The path contains
+    the same key, and an update cannot change it, so one argument fills both.
     """
     key = operation.key
     lookup: str = getattr(operation.action.view, "lookup_field", "pk")
@@ -192,7 +196,7 @@ def _query_slot(name: str, parameter: Parameter, operation: Operation) -> Slot:
 
 
 def _free(name: str, ending: str, taken: Iterable[str]) -> str:
-    """Return a name that no other argument has."""
+    """Return the name. If another argument has it, add the ending until the name is unique."""
     while name in taken:
         name = f"{name}_{ending}"
     return name
@@ -211,7 +215,9 @@ def _add(made: Arguments, own: str, slot: Slot, parameter: Parameter, words: str
 
 
 def _wide(slot: Slot, schema: Json, published: Json) -> Json:
-    """Return the schema of the accepted values of a parameter. The text of a URL has no types."""
+    """Return the schema of all values that a parameter accepts. It may accept more than the
+    published schema, because a URL contains only text.
+    """
     kind = schema.get("type")
     if slot.comma_separated and kind == "string":
         return _TEXT_OR_TEXTS  # one of the choices, or several of them
@@ -250,7 +256,9 @@ def _body(operation: Operation) -> Fields | None:
 
 
 def _with_fields_of(operation: Operation, body: Fields) -> Fields:
-    """Return a body with the fields of another description added, unless these cannot be sent."""
+    """Return a body with the fields of another operation's body added. Return it unchanged if that
+    body is missing or cannot be described, or if only one of the two is a list.
+    """
     try:
         others = _body(operation)
     except Unknowable:

@@ -82,13 +82,13 @@ class Building:
     published: PublishedModels = NO_MODELS
     repeating: set[Action] = field(default_factory=set[Action])
     names: dict[str, Name] = field(default_factory=dict[str, Name])
-    """The name of every view's tool, in its parts."""
+    """The name of each view's tool, split into its parts."""
     summaries: dict[str, str] = field(default_factory=dict[str, str])
-    """The first paragraph of a view's description, by the standard tools of the view."""
+    """Maps each standard tool of a view to the first paragraph of its description."""
     dispatchers: dict[decorators.Dispatcher, dict[str, str]] = field(
         default_factory=dict[Any, dict[str, str]]
     )
-    """The actions of each hand-written dispatcher, with their tools."""
+    """For each hand-written dispatcher, the tool of each of its actions."""
     unused_patterns: list[LeftOut] = field(default_factory=list[LeftOut])
     undeclared_bodies: list[str] = field(default_factory=list[str])
     wrong_entries: list[LeftOut] = field(default_factory=list[LeftOut])
@@ -137,8 +137,8 @@ class Building:
         )
 
     def _output_check(self, name: str, text: str) -> str | None:
-        """Return how a result violates the output schema of a tool; None if it does not."""
-        # Found by its name, because the tool is registered after its function is made.
+        """Return how a result violates the tool's output schema; None if it is valid."""
+        # The tool is looked up by name, because it is registered only after its function is made.
         check = self.registry.find(name).output_check
         return None if check is None else check(text)
 
@@ -149,7 +149,7 @@ class Building:
         return first_variant(helping, made.variant, without_help(single, word))
 
     def promise(self, name: Name, action: Action) -> None:
-        """Promise a view's tool. It is described when it is first needed."""
+        """Register the name of a view's tool. The tool is described when it is first needed."""
         tool = name.tool
         self.names[tool] = name
         self.actions[tool] = action
@@ -157,7 +157,7 @@ class Building:
         self.registry.promised.add(tool, partial(self._describe, tool, action))
 
     def needs(self, tool: str) -> None:
-        """Describe a tool, and how a client calls it."""
+        """Describe a tool, and find the form in which a client calls it."""
         self.registry.promised.make_listed(tool)
 
     def _describe(self, name: str, action: Action) -> None:
@@ -215,11 +215,11 @@ class Building:
         if takes_many(call):
             self.creates[name] = call
             most_rows = self.chosen.max_bulk
-            # With bulk tools, a tool of its own takes many rows, so the description need not
+            # With `bulk_tools`, a separate tool takes many rows, so this description need not
             # mention them.
             if not self.chosen.bulk_tools:
                 description = f"{description.rstrip('. ')}. {messages.TAKES_MANY}"
-        # Also for a view that takes only lists: an agent may send its rows under another usual
+        # This includes views that take only lists: an agent may send the rows under another common
         # name, such as `items`.
         takes_rows = action.name == "create" and arguments.plain is None
         compiles = partial(contract_of, name, description)
@@ -238,14 +238,16 @@ class Building:
         )
 
     def promise_bulk(self, name: str, tool: str) -> None:
-        """Promise a tool of its own for many rows, unless the project has a tool of that name."""
+        """Register the name of a separate tool for many rows, unless another tool has that name.
+        The tool is described when it is first needed.
+        """
         if name not in self.actions:
             self.actions[name] = self.actions[tool]
             self.registry.promised.add(name, partial(self._add_bulk, name, tool))
 
     def _add_bulk(self, name: str, tool: str) -> None:
         self.registry.promised.make(tool)
-        # The description of the create has shown that it takes one row at a time.
+        # Describing the create tool has shown that it takes only one row at a time.
         if tool not in self.creates:
             del self.actions[name]
             return
@@ -266,8 +268,8 @@ class Building:
         )
 
     def _bulk(self, call: SyncInvocation, compiles: Compile) -> Bulk:
-        """Return the variants of a tool for many rows, with the results that all its variants
-        share.
+        """Return the variants of a tool that take many rows. They share their results with all
+        other variants of the tool.
         """
         return Bulk(
             call=call,
@@ -288,7 +290,7 @@ class Building:
         return variants_of(helping, continuation, bulk, self.registry.find, takes_rows=takes_rows)
 
     def add_dispatchers(self) -> None:
-        """Add the dispatchers of the project's classes and those of the setting."""
+        """Add the dispatchers that the project has written, and those that the setting asks for."""
         single = dict(self.actions)
         for each, below in self.dispatchers.items():
             self.registry.dispatcher(
@@ -314,7 +316,7 @@ class Building:
     def _add_group(self, name: str, group: Group) -> None:
         for tool in group.tools:
             self.registry.promised.make(tool)
-        # The descriptions may have left some of them out.
+        # Describing the tools may have left some of them out.
         group = group.only(self.actions)
         # All its tools were left out, so a dispatcher would have no action.
         if not group.resources:

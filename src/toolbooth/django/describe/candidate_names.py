@@ -22,17 +22,19 @@ LONGEST_NAME = 48
 """Clients accept 64 characters, and some add the server's name as a prefix: `mcp__server__`."""
 
 LONGEST_RESOURCE = 32
-"""Leaves room for the usual actions, so that all tools of a resource begin with the same text."""
+"""The most characters of a resource. The usual actions fit behind it, so all tools of a resource
+begin with the same text.
+"""
 
 _SHORTEST_RESOURCE = 12
-"""The fewest characters of a resource that are left before a long action."""
+"""A resource is not cut to fewer characters than this to make room for a long action."""
 
 _LENGTHS_OF_MARKS = (4, 8, 16)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Candidates:
-    """The names of one tool, in their parts."""
+    """The possible names of one tool, split into their parts."""
 
     resources: tuple[str, ...]
     labels: tuple[str, ...]
@@ -46,7 +48,7 @@ class Candidates:
         return self.name(0, self.labels[0])
 
     def name(self, level: int, label: str) -> str:
-        """Return the name with one of the resources and a label."""
+        """Return the name made of the resource at this level and a label."""
         return fitting(f"{self.resources[level]}__{label}")
 
 
@@ -87,7 +89,7 @@ def cut(text: str, room: int) -> str:
 
 
 def _place(action: Action) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the segments of a path up to the resource, and the keys behind it."""
+    """Return two parts of a path: the segments up to the resource, and the keys after it."""
     segments = [each for each in action.path.split("/") if each]
     own = _segments_of_action(action)
     if own:
@@ -103,7 +105,8 @@ def _place(action: Action) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 def _segments_of_action(action: Action) -> int:
     """Return the number of segments that an `@action` adds to the path of its resource. All methods
-    at the path are searched, because one that is added with `mapping` has no `url_path`.
+    of the view at this path are searched, because a method that is added with `mapping` has no
+    `url_path`.
     """
     callback: Any = action.callback
     names: dict[str, str] = getattr(callback, "actions", None) or {}
@@ -114,7 +117,9 @@ def _segments_of_action(action: Action) -> int:
 
 
 def _resources(resource: str, place: tuple[str, ...], action: Action) -> tuple[str, ...]:
-    """Return the resource, then the resource with more and more of the path before it."""
+    """Return the possible names of a resource. Each has more of the path in front of it than the
+    one before. The last ones end in a hash.
+    """
     literals = [_word(each) for each in place if not is_argument(each)]
     if literals and _is_same(literals[-1], resource):
         literals.pop()
@@ -136,8 +141,8 @@ def _resources(resource: str, place: tuple[str, ...], action: Action) -> tuple[s
 
 
 def _labels(action: Action, keys: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the action's name, then the name with its method, with the keys in its path, and with
-    a hash of its path.
+    """Return the possible names of an action: its name alone, with its method, with the keys in its
+    path, with both, and with a hash of its path.
     """
     label = _snake_case(action.label or action.name)
     names = "_".join(filter(None, map(_snake_case, keys)))
@@ -149,7 +154,7 @@ def _labels(action: Action, keys: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _is_same(segment: str, resource: str) -> bool:
-    """Whether a segment means the resource: `orders` of `order`, or of `event_orders`."""
+    """Return True if a segment of a path names the resource, as `order` names `event_orders`."""
     return f"_{english_singular(resource)}".endswith(f"_{segment}")
 
 
@@ -166,16 +171,17 @@ def _word_of_kwarg(segment: str) -> str:
 
 
 def _resource(base: str) -> str:
-    """Return a basename with its double underscores: `dcim__devices`. In a tool's name the last
-    double underscore is still the one before the action, because an action contains none.
+    """Return a basename in snake case. It keeps its double underscores, as in `dcim__devices`. An
+    action contains none, so the last double underscore in a tool's name is the one before the
+    action.
     """
     parts = [_snake_case(part) for part in re.split("_{2,}", base)]
     return "__".join(filter(None, parts))
 
 
 def _snake_case(text: str) -> str:
-    """Return the text in lower case letters, digits and underscores; a hash for a text in another
-    script.
+    """Return the text in lower-case letters, digits and underscores. If the text is not ASCII,
+    return a hash of it.
     """
     if not text.isascii():
         # A hash may begin with a digit, hence the `x`.

@@ -1,5 +1,5 @@
-"""Describes the effects of deleting a row on others, from the `on_delete` of the models that refer
-to its model. The sentences name only models that the API shows.
+"""Describes how deleting a row affects other rows, from the `on_delete` of the foreign keys to its
+model. The sentences name only models that the API shows.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ _stock: Any = DestroyModelMixin
 
 
 def deleting(action: Action, published: PublishedModels) -> str:
-    """Return sentences about the rows that are deleted with a row, that lose their link to it, and
-    that prevent its deletion. Empty if there are no such rows, or if the project deletes in its own
-    way.
+    """Return sentences about three kinds of other rows: those that are deleted too, those that lose
+    their link, and those that prevent the deletion. Return an empty text if there are none, or if
+    the project deletes with its own code.
     """
     model = model_of(action)
     if model is None or not _is_stock(action, model):
@@ -75,9 +75,9 @@ class _Effects:
     published: PublishedModels
 
     def of(self, find: Callable[[Any], Iterable[Any]]) -> Iterator[tuple[tuple[str, ...], Any]]:
-        """Yield the names of the rows that refer to the model, with the model; then the names of
-        those that refer to models below, with that model. The latter is None if the API does not
-        show it or there are several.
+        """Yield up to two pairs: the names of the referring rows, and the model that they refer to.
+        The first pair is about the model itself, the second about the models below it. In the
+        second pair, the model is None if the API does not show it or if there are several.
         """
         direct = self._names(find(self.model))
         if direct:
@@ -90,8 +90,8 @@ class _Effects:
             yield names, targets[0] if is_named else None
 
     def _own(self, model: Any, find: Callable[[Any], Iterable[Any]]) -> list[Any]:
-        """Return the models that refer to a model, except those that refer to a parent of it whose
-        rows are deleted too.
+        """Return the models that refer to a model. Models that refer to one of its parents are left
+        out if the parent's rows are deleted too.
         """
         gone = {self.model, *self.below}
         parents = [each for each in model._meta.get_parent_list() if each in gone]
@@ -105,7 +105,7 @@ class _Effects:
         return self._not_deleted(_relinked(model))
 
     def blocking(self, model: Any) -> Iterable[Any]:
-        # RESTRICT allows a delete if the rows that refer are deleted too; PROTECT does not.
+        # RESTRICT allows a delete if the referring rows are deleted too. PROTECT does not.
         restricting = self._not_deleted(_referring(model, models.RESTRICT))
         return chain(_referring(model, models.PROTECT), restricting)
 
@@ -113,7 +113,7 @@ class _Effects:
         return (each for each in found if each not in self.below)
 
     def _names(self, found: Iterable[Any]) -> tuple[str, ...]:
-        """Return the nouns for the rows of the published models among these."""
+        """Return the plural nouns of those models that the API shows."""
         names = (self.published.plural(each) for each in found if each in self.published)
         return tuple(dict.fromkeys(names))[:_MOST_NAMES]
 
@@ -123,16 +123,18 @@ class Cascade:
     """The models whose rows are affected when a row is deleted."""
 
     models: frozenset[ModelClass]
-    """The models of the rows that are deleted: its own, its parents, and all that refer to them."""
+    """The models of the deleted rows: the row's own, its parents, and the models that refer to
+    them.
+    """
     unlinked: frozenset[ModelClass]
     """The models of the rows that stay, but lose their link or get another one."""
     has_own_code: bool
-    """Whether some `on_delete` is not Django's, or calls a function of the project."""
+    """True if an `on_delete` is the project's own code, or calls a function of the project."""
 
 
 def cascade_of(model: Any) -> Cascade:
-    """Return the models that deleting a row of this model affects, whether the API shows them or
-    not.
+    """Return the models whose rows are affected when a row of this model is deleted. They include
+    models that the API does not show.
     """
     found: set[Any] = set()
     unlinked: set[Any] = set()
@@ -144,7 +146,7 @@ def cascade_of(model: Any) -> Cascade:
         if each in found:
             continue
         found.add(each)
-        # Of a derived model, Django also deletes the part of the row in each parent's table, and
+        # For a derived model, Django also deletes the part of the row in each parent's table, and
         # the rows that refer to that part.
         waiting += [*_referring(each, *_DELETING), *each._meta.get_parent_list()]
         relations = list(_relations_to(each))
@@ -162,9 +164,9 @@ def _relations_to(model: Any) -> Iterator[Any]:
 
 
 def _unlinks(handler: Any) -> bool:
-    """Whether an `on_delete` gives the referring rows another link, or none."""
-    # All others set the foreign key: SET_NULL, SET_DEFAULT, `SET(...)`, or the project's own
-    # function.
+    """Return True if an `on_delete` handler changes the foreign key of the referring rows."""
+    # All other handlers set the foreign key: SET_NULL, SET_DEFAULT, `SET(...)`, or the project's
+    # own function.
     return handler not in (*_DELETING, *_BLOCKING, models.DO_NOTHING, None)
 
 
@@ -180,7 +182,7 @@ def _is_own_code(handler: Any) -> bool:
 
 
 def _is_stock(action: Action, model: ModelClass) -> bool:
-    """Whether view and model delete as REST framework and Django do."""
+    """Return True if an action is a delete with only REST framework's and Django's code."""
     view: Any = action.view
     is_own_view = any(
         getattr(view, name, None) is not getattr(_stock, name)
@@ -193,8 +195,8 @@ def _is_stock(action: Action, model: ModelClass) -> bool:
 def _deleted_with(
     model: Any, published: PublishedModels, seen: dict[Any, None]
 ) -> Iterator[tuple[ModelClass, ModelClass]]:
-    """Yield the models whose rows are deleted with a row of this model, each with the model that it
-    refers to.
+    """Yield pairs: a published model whose rows are deleted with a row of this model, and the model
+    that it refers to.
     """
     below: list[Any] = []
     for each in _referring(model, *_DELETING):
@@ -209,7 +211,7 @@ def _deleted_with(
 
 
 def _relinked(model: Any) -> list[Any]:
-    """Return the models whose rows are linked to another row, or to a default."""
+    """Return the models whose rows are linked to another row, or to a default, after a delete."""
     relations = model._meta.related_objects
     return [
         each.related_model
@@ -219,8 +221,8 @@ def _relinked(model: Any) -> list[Any]:
 
 
 def _referring(model: Any, *kinds: Any) -> Iterator[Any]:
-    """Yield the models with a foreign key to this one that has one of these `on_delete`, and for
-    CASCADE those with a generic one.
+    """Yield the models with a foreign key to this model whose `on_delete` is one of `kinds`. For
+    CASCADE, also yield the models with a generic foreign key.
     """
     for relation in _relations_to(model):
         if relation.on_delete in kinds:

@@ -1,7 +1,7 @@
-"""Everything in the URLconf that can be called: the tools, and everything that was left out, with
-the reason.
+"""The catalogue of a URLconf: its tools, and the parts that were left out, each with the reason.
 
-The possible tools are found at once. Each is described when it is first called or listed.
+All possible tools are found when the catalogue is started. Each is described when it is first
+called or listed.
 """
 
 from __future__ import annotations
@@ -48,10 +48,10 @@ class Catalogue:
     locked: LockedNames
     """The names in `mcp_names.lock`."""
     open: bool
-    """Whether every tool is open to all callers. Then no caller's list has to be filtered."""
+    """True if every tool is open to all callers. The list of tools then needs no filtering."""
     authenticating_actions: tuple[Action, ...]
-    """The actions that are asked whether a caller is known: one for all that authenticate alike,
-    and each of the others.
+    """The actions whose views are asked to authenticate a caller. Of all actions that authenticate
+    in the same way, only one is included.
     """
     broken: tuple[Broken, ...] = ()
     """Modules and functions of the project's own tools that have mistakes."""
@@ -115,7 +115,7 @@ class Catalogue:
 
     @property
     def project(self) -> Project:
-        """The properties of the project that a stored list of its tools must match."""
+        """The properties of the project. A stored list of tools is used only if it matches them."""
         own = [name.tool for name in self.hand_written]
         found = self.registry
         names = (*found.tools, *found.hidden, *found.promised, *self.actions)
@@ -148,7 +148,7 @@ class Catalogue:
 
 _lock = threading.RLock()
 _started: dict[Any, Catalogue] = {}
-"""By URLconf, because a host may serve several, each with its own views."""
+"""The catalogues by URLconf. A host may serve several URLconfs, each with its own views."""
 
 _MOST_STARTED = 8
 
@@ -161,7 +161,7 @@ def catalogue() -> Catalogue:
 
 
 def started_catalogue() -> Catalogue:
-    """Return the catalogue of the URLconf in use, which the first request starts."""
+    """Return the catalogue of the URLconf in use. The first request starts it."""
     # Middleware may have chosen another URLconf for this request.
     urlconf = get_urlconf() or settings.ROOT_URLCONF
     # Most calls find a started catalogue, and need no lock.
@@ -208,7 +208,7 @@ def start(chosen: Configuration) -> Catalogue:
     names = tuple(named(found.actions, taken, locked.names))
     included = [(name, each) for name, each in names if includes(chosen, name)]
     _promise(made, included)
-    # After the promises, because groups are made of the names of tools.
+    # This comes after the names of all tools are known, because groups are made from them.
     made.add_dispatchers()
     actions = made.actions.values()
     started = Catalogue(
@@ -224,14 +224,16 @@ def start(chosen: Configuration) -> Catalogue:
     path = warm_path(chosen)
     # The file holds the tools of one URLconf only.
     if path is not None and get_urlconf() in (None, settings.ROOT_URLCONF):
-        # The properties of the project take digests of all settings. They are computed only if the
-        # file is read.
+        # The properties of the project include digests of all settings, so they are computed only
+        # if the file is read.
         made.registry.earlier = WarmFile(path, lambda: started.project)
     return started
 
 
 def _promise(made: Building, included: Sequence[tuple[Name, Action]]) -> None:
-    """Promise a tool for each of these actions. It is described when it is first needed."""
+    """Register the name of a tool for each of these actions. A tool is described when it is first
+    needed.
+    """
     actions = [action for _, action in included]
     made.published = replace(published_models(actions), needs=made.needs)
     made.repeating = full_updates(actions)
@@ -248,7 +250,9 @@ def _promise(made: Building, included: Sequence[tuple[Name, Action]]) -> None:
 def _names_for_many(
     chosen: Configuration, named_actions: Sequence[tuple[Name, Action]]
 ) -> Iterator[tuple[str, Name]]:
-    """Yield each tool that creates one row, with the name of the tool for many rows beside it."""
+    """Yield pairs: the name of a tool that creates one row, and the name of its counterpart for
+    many rows.
+    """
     for name, action in named_actions if chosen.bulk_tools else ():
         if action.name == "create":
             yield name.tool, name_for_many(name)

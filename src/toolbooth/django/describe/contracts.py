@@ -25,14 +25,14 @@ def access_check_of_view(call: SyncInvocation) -> Exception | None:
 
 
 def access_check_of_function(tool: str, action: Action) -> Exception | None:
-    """Return the same for a tool that is written by hand."""
+    """Return the refusal for a caller whom a hand-written tool does not admit; else None."""
     answer = caller().objection(action)
     return None if answer is None else refusal(answer, tool)
 
 
 def contract_of(name: str, description: str, arguments: Arguments) -> Contract:
-    """Return the contract. The boundary checks its shape, and REST framework validates its values
-    once, in the view.
+    """Return the contract of a tool. The boundary checks the structure of the arguments. REST
+    framework validates their values once, in the view.
     """
     published = arguments.schema(arguments.properties)
     validation = Validation(arguments)
@@ -50,8 +50,8 @@ def contract_of(name: str, description: str, arguments: Arguments) -> Contract:
 
 
 def hints(action: Action, body: BodySerializer) -> dict[str, bool]:
-    """Return the annotations that a client may show before it allows a call, except those that
-    clients assume anyway.
+    """Return the MCP annotations of a tool, which a client may show before it allows a call. Values
+    that clients assume by default are left out.
     """
     # By the MCP specification, the other hints have a meaning only for tools that write.
     if action.method == "GET":

@@ -30,14 +30,14 @@ _KINDS: tuple[tuple[Any, str, tuple[str, ...], _Words], ...] = (
         humanize_datetime.time_formats,
     ),
 )
-"""Each kind of field with the prefix of its settings, the formats that are ISO 8601 too, and the
+"""For each kind of field: the prefix of its settings, the formats that are also ISO 8601, and the
 function that describes its formats.
 """
 
 
 def other_forms(field: Any) -> str:
-    """Return the formats that a field accepts, in words, if ISO 8601 is not among them; else an
-    empty text.
+    """Return a description of the formats that a date or time field accepts. Return an empty text
+    if it accepts ISO 8601, and for other fields.
     """
     for cls, setting, iso, words in _KINDS:
         if isinstance(field, cls):
@@ -47,13 +47,15 @@ def other_forms(field: Any) -> str:
 
 
 def showing_as_taken(field: Any) -> Any:
-    """Return the field, or a copy of it that shows dates in a format that it accepts."""
+    """Return the field if it shows dates in a format that it accepts. Otherwise return a copy that
+    does so.
+    """
     for cls, setting, iso, _ in _KINDS:
         if not isinstance(field, cls):
             continue
         taken = _taken(field, setting)
         shown = getattr(field, "format", getattr(api_settings, f"{setting}_FORMAT"))
-        # Without a form it is written by the JSON encoder, as ISO 8601.
+        # Without a format, the JSON encoder writes the value as ISO 8601.
         form = ISO_8601 if shown is None else shown
         is_taken = form in (*taken, *iso) if not _is_iso([form]) else _is_iso(taken)
         if is_taken or not taken:

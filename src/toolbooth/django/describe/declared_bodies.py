@@ -46,9 +46,9 @@ class DeclaredBody:
     serializer: Any = None
     """A serializer, or its class."""
     plain: Contract | None = None
-    """A Pydantic model or a JSON Schema, compiled: the view gets the JSON that it accepts."""
+    """The contract of a Pydantic model or a JSON Schema. The view gets the JSON that it accepts."""
     is_list: bool = False
-    """Whether the plain data is a list, under `WHOLE_BODY`."""
+    """True if the plain data is a list. The argument `WHOLE_BODY` then holds it."""
     is_inherited: bool = False
     """Whether the action reads its body with its view's own serializer."""
 
@@ -63,8 +63,8 @@ def declared_body(tool: str, action: Action, chosen: Configuration) -> DeclaredB
         WrongBody: the entry for the tool cannot be used.
     """
     if tool not in chosen.bodies:
-        # An entry of `BODIES` for one tool is more exact than a pattern, so patterns only count
-        # without one.
+        # An entry of `BODIES` names one tool exactly, so patterns are used only for tools without
+        # an entry.
         is_inherited = any(fnmatchcase(tool, pattern) for pattern in chosen.inherited_bodies)
         return DeclaredBody(is_inherited=is_inherited)
     if action.method == "GET":
@@ -84,7 +84,7 @@ def declared_body(tool: str, action: Action, chosen: Configuration) -> DeclaredB
 
 
 def _with_rows(given: Any) -> Any:
-    """Return a body that is a list as the only field of an object; None if it is not a list."""
+    """Return an object whose only field is the body, if the body is a list; else None."""
     if get_origin(given) is list:
         fields: dict[str, Any] = {WHOLE_BODY: (given, ...)}
         return create_model("Rows", __config__={"extra": "forbid"}, **fields)
@@ -149,8 +149,8 @@ def unknown_names(chosen: Configuration, names: Iterable[Name]) -> Iterator[tupl
     known = list(tools(every))
     for name in chosen.bodies:
         if name not in known:
-            # The entry may have a short name that two resources want, and that neither has. Then
-            # the full names are suggested.
+            # Two resources may want this short name, so that neither has it. Then the full names
+            # are suggested.
             shared = [each.tool for each in every if each.short == name]
             yield entry_of_bodies(name), messages.no_such_tool(near_name(name, known), shared)
 

@@ -47,8 +47,8 @@ class DescribedRequest(WSGIRequest):
 
 
 def give_request(view: Any, action: Action, user: Any) -> None:
-    """Give a view the URL kwargs and the request with which it is described, as complete as those
-    of a call by this user.
+    """Set the URL kwargs and the request of a view that is about to be described. They are as
+    complete as those of a call by this user.
     """
     view.kwargs = plausible_kwargs(action)
     # Building the mock request may already run code of the view that looks at its request.
@@ -66,8 +66,8 @@ def give_request(view: Any, action: Action, user: Any) -> None:
 
 def _lead_to_view(request: Any, kwargs: dict[str, Any]) -> None:
     """Make Django's request resolve to the view of its path, with these URL kwargs."""
-    # Django sets this attribute to None on the request. There it would hide the property of the
-    # class that the request gets.
+    # Django sets this attribute to None on the request. It would hide the property of
+    # `DescribedRequest`.
     del request.resolver_match
     request.__class__ = DescribedRequest
     path: str = request.path_info

@@ -29,8 +29,8 @@ from toolbooth.django.describe.published_models import PublishedModels, model_of
 from toolbooth.jsonvalue import recased
 
 LONGEST_DESCRIPTION = 900
-"""The most characters of a view's own description. With the sentences that are added to it, it
-stays below the 1,024 that clients accept (lint knows which).
+"""The most characters of a view's own description. This leaves room for added sentences below the
+limit of 1,024 that some clients have.
 """
 
 _update_mixin: Any = UpdateModelMixin
@@ -38,8 +38,8 @@ _model_serializer: Any = serializers.ModelSerializer
 
 
 def description_of(described: Operation, arguments: Arguments, published: PublishedModels) -> str:
-    """Return the description of a tool. The description of a view set is about its rows, so those
-    of the standard actions begin with a sentence about the action.
+    """Return the description of a tool. A view set's own description is about its rows, so the
+    description of a standard action begins with a sentence about the action.
     """
     action = described.action
     own = cut(described.description.strip())
@@ -103,8 +103,8 @@ def cut(text: str) -> str:
 
 
 def _is_said(described: Operation) -> bool:
-    """Whether the description only repeats the title, or is the view's own, which the tool that
-    lists its rows has already.
+    """Return True if the view's description need not be added. Either it only repeats the title, or
+    the tool that lists the rows already shows it.
     """
     action = described.action
     own = recased(described.description.strip().rstrip("."))
@@ -142,8 +142,8 @@ def _about_replacing(described: Operation, arguments: Arguments) -> list[str]:
 
 
 def _required_and_kept(*, has_required: bool, keeps: bool) -> str:
-    """Return the sentence about the fields of a full update. It is in every list, so it does not
-    mention fields that the tool does not have.
+    """Return the sentence about the fields of a full update. Every list of tools contains the
+    sentence, so it mentions only fields that the tool has.
     """
     if has_required and keeps:
         return messages.REQUIRED_AND_OTHERS

@@ -44,7 +44,7 @@ STANDARD_ACTIONS = frozenset(name for names in ACTIONS.values() for name in name
 """The actions of REST framework's own views. They use the serializer of their view."""
 
 _FORMAT_SUFFIX = "<drf_format_suffix"
-"""In the patterns of the same views with a suffix such as `.json`."""
+"""Part of the patterns that routers add for the same views with a suffix such as `.json`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,11 +58,11 @@ class Action:
     lower case.
     """
     path: str
-    """With each URL kwarg in braces: /api/contacts/{pk}/"""
+    """The path, with each URL kwarg in braces: /api/contacts/{pk}/"""
     regex: str
     base: str
-    """The resource: the router's basename; for another view the words of its name in the URLconf,
-    or else of its class.
+    """The name of the resource. It is the router's basename. For a view without a router, it is
+    made from the name of its URL pattern, or else from the name of its class.
     """
     label: str = ""
     """The action's part of the tool's name, if it differs from `name`."""
@@ -80,12 +80,12 @@ class Found:
 
     actions: tuple[Action, ...]
     hidden: tuple[tuple[str, str], ...]
-    """Addresses, each with the reason."""
+    """The address of each hidden action, with the reason."""
 
 
 def discover(*, login_views: bool = False) -> Found:
-    """Find every action in the URLconf. HEAD and OPTIONS are left out, and views that log users in
-    unless `login_views` is set.
+    """Find every action in the URLconf. HEAD and OPTIONS are left out. Views that log users in are
+    left out unless `login_views` is True.
     """
     urlconf = get_urlconf()
     names = dict(_names(get_resolver(urlconf)))
@@ -105,7 +105,7 @@ def discover(*, login_views: bool = False) -> Found:
 
 
 def full_updates(actions: Iterable[Action]) -> set[Action]:
-    """Return the actions that replace a row, at the paths where a partial update exists too."""
+    """Return the full updates whose view also has a partial update at the same path."""
     every = list(actions)
     partial = {(each.path, each.view) for each in every if each.name == "partial_update"}
     updates = (each for each in every if each.name == "update")
@@ -162,8 +162,8 @@ def _hooked(endpoints: list[Any]) -> list[Any]:
 
 
 def _is_page(callback: Any) -> bool:
-    """Whether a view renders HTML for people only. The context of its template was never meant to
-    be sent as a whole.
+    """Return True if a view renders only HTML. The context of its template was never meant to be
+    sent as a whole.
     """
     # `as_view(renderer_classes=[...])` replaces the attribute of the class.
     renderers = callback.initkwargs.get("renderer_classes", callback.cls.renderer_classes)
@@ -190,7 +190,7 @@ def is_promised(action: Action) -> bool:
 
 
 def _is_marked(callback: Any, method: str, mark: str) -> bool:
-    """Whether a view, or its method for one action, has a mark."""
+    """Return True if a view has a mark, or if one of its methods for this HTTP method has it."""
     marked = (callback, callback.cls, *_handlers(callback, method))
     return any(getattr(each, mark, False) for each in marked)
 
@@ -209,7 +209,7 @@ def _action(callback: Any, method: str) -> str:
 
 
 def _names(resolver: URLResolver) -> Iterator[tuple[Any, str]]:
-    """Yield the name of every pattern that has one, by its callback."""
+    """Yield the callback and the name of every URL pattern that has a name."""
     for pattern in resolver.url_patterns:
         if isinstance(pattern, URLResolver):
             yield from _names(pattern)

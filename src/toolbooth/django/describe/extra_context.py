@@ -1,5 +1,5 @@
-"""Adds the project's objects to the context of serializers while its views are described:
-`TOOLBOOTH["DESCRIBE"]`.
+"""Calls the function in `TOOLBOOTH["DESCRIBE"]`. It adds objects of the project to the context of
+serializers while views are described.
 
 Some serializers need an object that only a real request provides: the event or the organisation
 that the path names.
@@ -33,9 +33,10 @@ class ExtraContext:
 
     def add(self, view: Any, action: Action) -> None:
         """Add the result of the project's function to the serializer context of a view. A view that
-        cannot make its own context without a real request gets REST framework's.
+        cannot make its own context without a real request gets REST framework's default context.
         """
-        # Called once for each description: a view may make its context many times.
+        # The function is called once for each description, because a view may make its context many
+        # times.
         given = self._given(view, action)
         own: Any = getattr(view, "get_serializer_context", None)
         if own is None and not given:
@@ -82,7 +83,7 @@ def extra_context(path: str) -> ExtraContext:
 
 
 def _context(own: Callable[[], dict[str, Any]] | None, view: Any) -> dict[str, Any]:
-    """Return the view's own context, or REST framework's."""
+    """Return the view's own context; REST framework's default if the view cannot make one."""
     try:
         if own is not None:
             return own()

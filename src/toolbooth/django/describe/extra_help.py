@@ -1,4 +1,4 @@
-"""The parts of `help: true` that are not about the fields of a tool."""
+"""The parts of the answer to `help: true` that are not about the fields of a tool."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ def help_schema_of_view(call: SyncInvocation) -> Callable[[], Json | None] | Non
 
 
 def extra_help_of_view(arguments: Arguments, most: int | None) -> Json:
-    """Return the help for a view's tool, besides its fields. `most` is the number of rows that one
-    call can create; None if it is one.
+    """Return the help for a view's tool, without the help for its fields. `most` is the largest
+    number of rows that one call can create; None if a call can create only one.
     """
     filters = filters_of(arguments)
     controls = {name: CONTROL_ARGUMENTS[own].meaning for name, own in arguments.controls.items()}
@@ -64,8 +64,8 @@ def extra_help_of_view(arguments: Arguments, most: int | None) -> Json:
 
 
 def with_placeholders(arguments: Arguments, example: Json) -> Json:
-    """Return an example with placeholders for keys of rows, in the URL and in relations. An
-    invented key could be that of a real row.
+    """Return an example in which placeholders replace the keys of rows, in the URL and in
+    relations. An invented key could be the key of a real row.
     """
     made: Json = {}
     for name, value in example.items():
@@ -90,7 +90,7 @@ def _without_keys(value: Any, relations: Any) -> Any:
 
 
 def _relations(found: Any, path: str) -> Iterator[tuple[str, Json]]:
-    """Yield the ways to name the row of each relation, by the path of the relation."""
+    """Yield the path of each relation, with the ways in which a caller can name its row."""
     if isinstance(found, Relation):
         yield path, {"by": messages.RELATION_BY, "names": list(found.lookups)}
     elif is_array(found):
@@ -101,9 +101,7 @@ def _relations(found: Any, path: str) -> Iterator[tuple[str, Json]]:
 
 
 def extra_help_of_function(contract: Contract, own: Contract, names: Mapping[str, str]) -> Json:
-    """Return the help for a hand-written tool, besides its fields: the control arguments that the
-    gateway has added to it.
-    """
+    """Return the help for the control arguments that a hand-written tool got from the gateway."""
     fields = {name for form in contract.shape.objects for name in form.fields}
     free = {
         each: name

@@ -13,17 +13,19 @@ from toolbooth.publish.words import format_phrase
 from toolbooth.secret_names import is_secret_name
 
 JSON_TYPES = ["object", "array", "number", "boolean"]
-"""The types that a JSONField accepts, besides null. A document that is sent as JSON text is parsed,
-so text is not among them.
+"""The types that a JSONField accepts, besides null. Text is not among them, because a document that
+is sent as JSON text is parsed first.
 """
 
 ANY_ITEMS = {"type": ["object", "string", "number", "boolean"]}
-"""The published items of a list in a document. Lists of lists are accepted too, but are not worth
-their tokens.
+"""The schema to publish for the items of a list in a JSON document. Lists of lists are accepted
+too, but publishing them is not worth the tokens.
 """
 
 LONG_TEXT = 200
-"""Characters. Limits from here on are not listed: they are those of URLs and email addresses."""
+"""A number of characters. Limits of this length or more are not listed: they are those of URLs and
+email addresses.
+"""
 
 MOST_LABELS = 30
 """The most choices that a description explains."""
@@ -77,8 +79,8 @@ def _is_loose_limit(key: str, value: Any) -> bool:
 
 
 def without_words(schema: Json) -> Json:
-    """Return a schema without descriptions, except those of lists and objects, which may contain an
-    example.
+    """Return a schema without descriptions. Lists and objects keep theirs, because it may contain
+    an example.
     """
     made = dict(schema)
     if _is_document(schema) or not _kinds(schema) & {"array", "object"}:
@@ -128,8 +130,8 @@ def _null(found: Any) -> list[str]:
 
 
 def as_number(schema: Json) -> Json:
-    """Return the schema to publish for a decimal that every client keeps exact as a number: it is
-    shorter. Text is accepted too.
+    """Return the schema to publish for a decimal with so few digits that every client keeps it
+    exact as a number. It is shorter without text, which is accepted too.
     """
     kinds = [kind for kind in schema["type"] if kind != "string"]
     made = {key: each for key, each in schema.items() if key != "format"}
@@ -150,8 +152,8 @@ def _text(schema: Json, found: Any, name: str) -> Json:
 
 
 def _text_or_blank(schema: Json) -> Json:
-    """Return one schema for text, where drf-spectacular has a branch of its own for the empty text.
-    It has no pattern, because the empty text would violate it.
+    """Return one schema for text that may be empty. drf-spectacular writes a separate branch for
+    the empty text. The pattern is removed, because the empty text would violate it.
     """
     branches: list[Json] = schema.get("oneOf", [])
     # The branch for the empty text is `{"type": "string", "maxLength": 0}`.
@@ -166,9 +168,9 @@ def _text_or_blank(schema: Json) -> Json:
 
 
 def _choices(schema: Json, found: Any) -> Json:
-    """Return a schema with the empty choice if that is allowed, and with the labels that differ
-    from their values. Choices that are filled in for each request are not known: any value is
-    accepted, and the field decides.
+    """Return a schema with the empty choice, if the field allows it, and with the labels that
+    differ from their values. If the choices are filled in for each request, the schema accepts any
+    value, and the field decides.
     """
     if not found.choices:
         return _without_choices(schema)
@@ -213,8 +215,8 @@ def with_words(schema: Json, words: str) -> Json:
 
 
 def in_words(schema: Json) -> Json:
-    """Return the schema of a field for listings, in words that every client shows. A document is
-    JSON text, and the description mentions null, because many clients do not get the type.
+    """Return the schema of a field for listings. A JSON document is listed as text. The description
+    mentions null, because many clients do not read it from the type.
     """
     if _is_document(schema):
         return _saying_null(_as_text(schema), schema)
@@ -232,8 +234,8 @@ def _is_document(schema: Json) -> bool:
 
 
 def _as_text(schema: Json) -> Json:
-    """Return the schema of a document as JSON text, which is parsed. Gemini refuses an object
-    without properties, and OpenAI's strict mode can send no fields in it.
+    """Return a schema for a document that is sent as JSON text and then parsed. Gemini refuses an
+    object schema without properties, and OpenAI's strict mode can send no fields in such an object.
     """
     words = schema.get("description")
     text = f"{messages.JSON_TEXT}: {words}" if words else messages.JSON_TEXT
@@ -255,6 +257,6 @@ def _takes_null(schema: Json) -> bool:
 
 
 def _kinds(schema: Json) -> set[Any]:
-    """Return the types that a schema itself names."""
+    """Return the types in a schema's own `type` keyword."""
     kinds = schema.get("type")
     return set(kinds) if is_array(kinds) else {kinds}

@@ -1,5 +1,5 @@
-"""Converts a body, from drf-spectacular's description and the serializer's fields, to the schemas
-to publish and the schemas of all accepted values.
+"""Makes two schemas for each field of a body: one to publish, and one of all accepted values. It
+reads drf-spectacular's description and the serializer's fields.
 
 They differ because REST framework accepts more than is published: a decimal is published as a
 number, but also accepted as text.
@@ -51,8 +51,8 @@ _FORMS_KEEP_DICTIONARIES = bool(
 """Before 3.18, REST framework reads every dictionary in a form as an empty one."""
 _FIELDS_OF_NO_KIND = (serializers.Field, serializers.RelatedField)
 _SAID_OF_ANYTHING = {"type", "title", "description", "default"}
-"""The keywords that drf-spectacular writes for fields that it does not know. If a schema has more,
-its type is meant.
+"""The keywords that drf-spectacular writes for fields that it does not know. If a schema has other
+keywords too, its type is not a guess.
 """
 
 
@@ -66,7 +66,9 @@ class Fields:
     """The schemas of all accepted values."""
     required: list[str] = field(default_factory=list[str])
     relations: dict[str, Any] = field(default_factory=dict[str, Any])
-    """The relations among the fields: a Relation, or the same structure for the fields below."""
+    """The relations by field. The value is a `Relation`, or a dict or a list with the relations
+    inside the field.
+    """
     left_out: list[str] = field(default_factory=list[str])
     """Fields that cannot be sent, each with the reason."""
     offered: dict[str, Json] = field(default_factory=dict[str, Json])
@@ -82,7 +84,7 @@ class Described(NamedTuple):
     wide: Json
     """The schema of all accepted values."""
     relations: Any = None
-    """The relations in it."""
+    """The relations in the value, in the same form as in `Fields`."""
 
 
 def read_body(
@@ -93,8 +95,8 @@ def read_body(
     is_form: bool = False,
     creates: bool = False,
 ) -> Fields:
-    """Return the fields of an object that is sent as JSON or as a form. `creates`: the call creates
-    rows.
+    """Return the fields of an object that is sent as JSON or as a form. `creates` is True if the
+    call creates rows.
 
     Raises:
         Unknowable: a required field cannot be described.
@@ -103,7 +105,9 @@ def read_body(
 
 
 class _BodyReader:
-    """Reads the body of one method. `objects`: relations are accepted as objects too."""
+    """Reads the body of one HTTP method. `objects` is True if relations are accepted as objects
+    too.
+    """
 
     def __init__(
         self, method: str, *, is_form: bool, creates: bool = False, objects: bool = True
@@ -139,7 +143,9 @@ class _BodyReader:
         return made
 
     def value(self, schema: Json, found: Any, path: tuple[str, ...], body: Fields) -> Described:
-        """Return a value of the body. `found` is the serializer's field that reads it."""
+        """Return the description of a value in the body. `found` is the serializer's field that
+        reads it.
+        """
         if schema.get("format") == "binary":
             if found is None or not _has_own_code(found):
                 raise Unknowable(messages.TAKES_A_FILE)
@@ -174,8 +180,8 @@ class _BodyReader:
         return self._scalar(schema, found, path)
 
     def _of_own_code(self, schema: Json, found: Any) -> Described:
-        """Return the schema of a field that the author's own code reads, and that accepts any value
-        here. The schema of drf-spectacular is published.
+        """Return the description of a field that the project's own code reads. drf-spectacular's
+        schema is published, but any value is accepted here.
         """
         published = self._with_default(trimmed(schema), found)
         if _is_of_no_kind(found) and published.keys() <= _SAID_OF_ANYTHING:
@@ -214,7 +220,7 @@ class _BodyReader:
     def _dictionary(
         self, schema: Json, found: Any, path: tuple[str, ...], body: Fields
     ) -> Described:
-        """Return a dictionary. A relation among its values is accepted by key only."""
+        """Describe a dictionary. Relations in its values are accepted by key only."""
         if self.is_form and not _FORMS_KEEP_DICTIONARIES:
             raise Unknowable(messages.LOST_IN_A_FORM)
         # A relation is found by its path of declared names. The keys of a dictionary are the
@@ -276,7 +282,7 @@ def _models_default(found: Any) -> Any:
 
 
 def _is_null_if_left_out(found: Any) -> bool:
-    """Whether a new row has null in a field that is not sent."""
+    """Return True if a field that is not sent is null in the new row."""
     if not getattr(found, "allow_null", False):
         return False
     if found.default is not empty:
@@ -294,8 +300,8 @@ def _is_null_if_left_out(found: Any) -> bool:
 
 
 def _any_key(by_key: Json) -> Json:
-    """Return the schema of a relation whose field the project's code may replace for each request.
-    A row may then be named by its slug or its URL, and null is accepted.
+    """Return the schema of a relation's key, if the project's code may replace its field for each
+    request. A row may then be named by its slug or its URL, and null is accepted.
     """
     made: Json = {"type": ["string", "integer", "null"]}
     return {**made, "default": by_key["default"]} if "default" in by_key else made
@@ -309,7 +315,9 @@ def _as_published(schema: Json) -> Described:
 
 
 def _without_null(schema: Json) -> tuple[Json, bool]:
-    """Return the other branch of a schema that allows null or one other thing, and True."""
+    """If a schema has two branches and one is null, return the other branch and True. Otherwise
+    return the schema and False.
+    """
     for key in ("oneOf", "anyOf"):
         branches: list[Json] = schema.get(key) or []
         others = [each for each in branches if not _is_null(each)]
@@ -345,13 +353,13 @@ def _without(schema: Json, keyword: str) -> Json:
 
 
 def _has_own_code(found: Any) -> bool:
-    """Whether a field that is not a serializer reads its value with the project's own code."""
+    """Return True if the project's own code reads a field; always False for serializers."""
     return not isinstance(found, serializers.BaseSerializer) and reads_by_own_code(found)
 
 
 def _is_of_no_kind(found: Any) -> bool:
-    """Whether a field has none of the kinds that REST framework has. drf-spectacular declares it as
-    text, because it knows no better type.
+    """Return True if the nearest REST framework class of a field is one of the general base
+    classes. drf-spectacular declares such a field as text, because it knows no better type.
     """
     bases: tuple[Any, ...] = found.__class__.__mro__
     # The first of them is the nearest class that REST framework knows.

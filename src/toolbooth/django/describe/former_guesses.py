@@ -82,8 +82,8 @@ def _difference_of_delete(action: Action, declared: DeclaredBody) -> Kind | None
 
 
 def _difference_of_create(action: Action, declared: DeclaredBody) -> Kind | None:
-    """Return the difference for a create. There is none for a view with the mark, even if the guess
-    was no: earlier versions did not know the mark.
+    """Return the difference for a create. A view with `@mcp_bulk` never differs, whatever the guess
+    was: earlier versions did not know the mark.
     """
     if is_bulk(action) or not takes_lists(action.view):
         return None
@@ -112,7 +112,7 @@ def reads_body(action: Action) -> bool:
         # These names are in the byte code of `self.get_serializer(data=request.data)`.
         if ("request", "data") in pairwise(words) and "get_serializer" in words:
             return True
-        # The handler may call one of these, so its code is looked at too: the loop reads on.
+        # If the handler calls one of these methods, the loop reads the code of that method too.
         called = [each for each in ("destroy", "perform_destroy") if each in words]
         names += [each for each in called if each not in names]
     return False
@@ -141,7 +141,7 @@ def takes_lists(view: type) -> bool:
 
 
 def _overrides(view: type, name: str, stock: type) -> Iterator[Any]:
-    """Yield the methods of a name that are not REST framework's own."""
+    """Yield the methods with this name that override REST framework's own."""
     for cls in view.__mro__:
         # Classes behind this one in the order of resolution cannot override it.
         if cls is stock:
@@ -151,7 +151,7 @@ def _overrides(view: type, name: str, stock: type) -> Iterator[Any]:
 
 
 def _mentions_lists(method: Any) -> bool:
-    """Whether code checks if something is a list, or names `many`."""
+    """Return True if a method checks for a list, or if its code contains the name `many`."""
     code: Any = getattr(method, "__code__", None)
     if code is None:
         return False

@@ -1,5 +1,5 @@
-"""Views that are functions with `@api_view`. REST framework makes a class `WrappedAPIView` of each,
-which has the function's name and module, and calls it in every method.
+"""Views that are functions with `@api_view`. REST framework wraps each function in a class
+`WrappedAPIView` that has its name and module. Every method of the class calls the function.
 """
 
 from __future__ import annotations
@@ -9,18 +9,20 @@ from typing import Any
 
 
 def import_path_of(view: type) -> str:
-    """Return the import path of a view: that of the function, if it is made of one."""
+    """Return the import path of a view. For a view made from a function, return the path of the
+    function.
+    """
     name = view.__name__ if is_function(view) else view.__qualname__
     return f"{view.__module__}.{name}"
 
 
 def is_function(view: type) -> bool:
-    """Whether a view is made of a function."""
+    """Return True if a view is made from a function."""
     return not view.__qualname__.endswith(view.__name__)
 
 
 def code_of(view: type, method: str) -> Any:
-    """Return the code that an author wrote for a method; None if there is none in Python."""
+    """Return the code object that an author wrote for a method; None if it has no Python code."""
     written: Any = getattr(view, method, None)
     handler = inspect.unwrap(written)
     if is_function(view) and inspect.isfunction(handler):

@@ -1,5 +1,5 @@
-"""Selects the control arguments of a tool: those that apply to it and whose names it does not use
-itself.
+"""Selects the control arguments of a tool. They must apply to the tool, and the tool must not have
+an argument of its own with the same name.
 """
 
 from __future__ import annotations
@@ -18,25 +18,25 @@ from toolbooth.jsonvalue import Json
 from toolbooth.server.controls import CONTROL_ARGUMENTS, control_names
 
 _SELDOM = ("filter_keys", "mode", "continuation_token", "verify", "idempotency_key")
-"""Accepted by tools that answer with one row, but not listed there. Help and the instructions name
-them.
+"""Control arguments that tools with one row in the answer accept, but do not list. Help and the
+instructions name them.
 """
 
 
 _SAME_AS_ROLE = {"page": "page", "offset": "page", "cursor": "page", "size": "page_size"}
-"""The control argument that means the same as a parameter of a paginator, by its role."""
+"""For each role of a paginator's parameter, the control argument with the same meaning."""
 
 
 def offer(arguments: Arguments, described: Operation, chosen: Configuration) -> list[str]:
-    """Add the control arguments that apply to an action. Returns the names that the host uses
-    itself.
+    """Add the control arguments that apply to an action. Return the names that clash with the
+    tool's own arguments.
     """
     names = control_names(chosen.arguments)
     obstacle = _obstacle_to_preview(described, chosen)
     preview = names.get("preview")
     if obstacle and preview is not None:
-        # The refusal of `preview` has this reason. After a plain "unknown argument", an agent might
-        # repeat the call without it, and write.
+        # A refusal of `preview` contains this reason. After a plain "unknown argument", an agent
+        # might repeat the call without `preview`, and write.
         arguments.withheld[preview] = obstacle
     arguments.unlisted = _unlisted(arguments, described)
     clashes: list[str] = []
@@ -67,8 +67,8 @@ def _is_query(described: Operation) -> bool:
 
 
 def _unlisted(arguments: Arguments, described: Operation) -> tuple[str, ...]:
-    """Return the control arguments that are accepted, but not listed. `filters` contains filters
-    that are listed one by one.
+    """Return the control arguments that are accepted, but not listed. `filters` is not listed,
+    because each filter is listed as an argument.
     """
     if not _is_query(described):
         # Without a body, all arguments are listed, and help has little to add.
@@ -82,8 +82,8 @@ def _unlisted(arguments: Arguments, described: Operation) -> tuple[str, ...]:
 
 
 def _is_clash(name: str, published: str, arguments: Arguments, described: Operation) -> bool:
-    """Whether a tool lacks a control argument because it has an argument of that name. A parameter
-    of the paginator that means the same is not a clash.
+    """Return True if a tool lacks a control argument because its own argument has the same name. A
+    parameter of the paginator with the same meaning is not a clash.
     """
     # Only these two have counterparts in a paginator.
     if name not in ("page", "page_size"):
@@ -98,7 +98,9 @@ def _is_clash(name: str, published: str, arguments: Arguments, described: Operat
 def _controls_of_view(
     arguments: Arguments, described: Operation, most: int, *, has_preview: bool
 ) -> dict[str, tuple[Json, Json]]:
-    """Return the schemas to publish and the schemas of all accepted values."""
+    """Return the control arguments that apply to an action. Each has the schema to publish and the
+    schema of all accepted values.
+    """
     action = described.action
     filters = filters_of(arguments)
     applies = {
@@ -132,8 +134,8 @@ def _controls_of_view(
 
 
 def filters_of(arguments: Arguments) -> list[str]:
-    """Return the arguments that `filters` accepts too: the optional ones of the query, except those
-    of the paginator.
+    """Return the arguments that can also be sent inside `filters`. They are the optional parameters
+    of the query, except those of the paginator.
     """
     return [
         name
@@ -158,8 +160,8 @@ def _of_field(schema: Json, arguments: Arguments) -> Json:
 
 
 def brief(arguments: Arguments) -> Json:
-    """Return the schema to list, without repetitions and parts that are seldom of use. Help
-    contains them all.
+    """Return the schema for `tools/list`. Repetitions and seldom needed parts are left out. Help
+    contains all of them.
     """
     in_body = arguments.named("body").values()
     made: dict[str, Json] = {}

@@ -43,24 +43,24 @@ class Group:
 
     @property
     def tools(self) -> list[str]:
-        """Every tool in it."""
+        """Every tool in the group."""
         return [tool for actions in self.resources.values() for tool in actions.values()]
 
     @property
     def below(self) -> Mapping[str, Any]:
-        """Its actions; if it has several resources, those of each."""
+        """The tool of each action. If the group has several resources, the actions of each
+        resource.
+        """
         return self.resources if len(self.resources) > 1 else next(iter(self.resources.values()))
 
     @property
     def alone(self) -> Iterable[str]:
-        """Its tools, if all of them are of one resource."""
+        """The tools of the group, if they all belong to one resource; otherwise empty."""
         return next(iter(self.resources.values())).values() if len(self.resources) == 1 else ()
 
 
 def grouped(chosen: Dispatch, tools: Iterable[tuple[Name, Action]]) -> list[Group]:
-    """Return the dispatchers that the setting asks for. A tool that is in none of them stays
-    single.
-    """
+    """Return the groups that the setting asks for. A tool that is in no group stays single."""
     made: dict[str, Group] = {}
     for name, action in tools:
         # The name of a hand-written tool need not have a resource and an action.
@@ -74,7 +74,7 @@ def grouped(chosen: Dispatch, tools: Iterable[tuple[Name, Action]]) -> list[Grou
 
 
 def _title(app: str) -> str | None:
-    """Return the verbose name of an app, unless it is the same as the label."""
+    """Return the verbose name of an app; None if it is the same as the label."""
     found = apps.app_configs.get(app)
     title = app if found is None else str(found.verbose_name)
     return None if title.lower() == app else title
@@ -111,7 +111,7 @@ def unused_patterns(chosen: Dispatch, names: Iterable[Name]) -> Iterator[tuple[s
 
 
 def names_of_clients(dispatcher: str, below: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yield each tool behind a dispatcher, in the form in which a client calls it."""
+    """Yield each tool behind a dispatcher, with the form in which a client calls it."""
     for name, each in below.items():
         if isinstance(each, str):
             yield each, called(dispatcher, (name,))

@@ -1,8 +1,8 @@
-"""Converts a body with several kinds to one flat body.
+"""Converts a body that can be of several kinds to one flat body.
 
-This is how polymorphic serializers are described: `oneOf`, usually with a `discriminator` that
-names a field and has the schema for each of its values. Without one, only the view knows the kind,
-and its serializer is compared with the call while it runs.
+Polymorphic serializers are described by `oneOf`, usually with a `discriminator`. It names a field,
+and it has the schema for each value of this field. Without a discriminator, only the view knows the
+kind. Its serializer is then compared with the call while the view runs.
 """
 
 from __future__ import annotations
@@ -28,7 +28,9 @@ class Kinds:
     """The fields of each kind. A field of another kind would be dropped."""
 
     def unread(self, body: Iterable[str], kind: object) -> list[str]:
-        """Return the fields of a body that are not of this kind; none if the kind is not known."""
+        """Return the fields of a body that this kind does not have; an empty list if the kind is
+        not known.
+        """
         if not isinstance(kind, str) or kind not in self.names:
             return []
         return [name for name in body if name not in self.names[kind]]
@@ -43,7 +45,7 @@ class Kinds:
 
 def flat_body(body: Json | None, references: References) -> tuple[Json | None, Kinds | None]:
     """Return the body with the fields of all kinds, and the kinds. A field is required if each kind
-    requires it. A body of one kind is not changed.
+    requires it. A body of one kind is returned unchanged, with None.
     """
     told_apart: Json = (body or {}).get("discriminator", {})
     field, mapping = told_apart.get("propertyName"), told_apart.get("mapping")
@@ -66,8 +68,8 @@ def flat_body(body: Json | None, references: References) -> tuple[Json | None, K
 def joined_kinds(
     body: Json, serializer: Any, references: References
 ) -> tuple[Json, tuple[type, ...]]:
-    """Return a body whose kinds no field distinguishes, with the fields of all kinds, and the
-    classes that read the kinds. Any other body is not changed, and there are no classes.
+    """If no field distinguishes the kinds of a body, return a body with the fields of all kinds,
+    and the classes that read the kinds. Return any other body unchanged, and no classes.
     """
     # A project may correct drf-spectacular's `oneOf`, because a value may be of several kinds.
     branches = body.get("oneOf", body.get("anyOf"))
@@ -81,8 +83,8 @@ def joined_kinds(
 
 
 def serializers_of_kinds(serializer: Any) -> tuple[type, ...]:
-    """Return the classes that read the kinds of a polymorphic serializer: drf-spectacular's, which
-    only describes them, or that of django-rest-polymorphic.
+    """Return the classes that read the kinds of a polymorphic serializer. It may be
+    drf-spectacular's, which only describes the kinds, or django-rest-polymorphic's.
     """
     found: Any = getattr(serializer, "serializers", None)
     if found is None:

@@ -23,12 +23,15 @@ _LETS_ALL_IN = (
     "rest_framework.",
     "toolbooth.",
 )
-"""The modules whose decorators refuse no caller. Those of django.contrib do."""
+"""The modules whose decorators refuse no caller. The decorators of django.contrib may refuse one.
+"""
 
 
 @functools.lru_cache(maxsize=1024)  # many models have the same managers
 def first_own(cls: Any, names: tuple[str, ...]) -> str:
-    """Return the first method that is not Django's or REST framework's; empty if all are."""
+    """Return the name of the first method that is not Django's or REST framework's; empty if there
+    is none.
+    """
     for name in names:
         # The class that defines the method, which may be a mixin of the project.
         owner = next((each for each in cls.__mro__ if name in vars(each)), None)
@@ -48,12 +51,12 @@ def _is_packages_own(owner: Any, name: str) -> bool:
 
 
 def is_known_throughout(function: Any) -> bool:
-    """Whether a function and all that it wraps or holds is of the known packages."""
+    """Return True if a function and all that it wraps or holds are from known packages."""
     return all(map(_is_known, _with_held(function, set())))
 
 
 def _with_held(function: Any, seen: set[int]) -> Iterator[Any]:
-    """Yield a function and, if it is a decorator's, the functions and objects that it holds."""
+    """Yield a function. If a decorator made it, also yield the objects that it holds."""
     if id(function) in seen:
         return
     seen.add(id(function))
@@ -81,8 +84,8 @@ def in_closure(function: Any) -> Iterator[Any]:
 
 
 def _is_known(function: Any) -> bool:
-    """Whether a function is defined in one of the known packages. `functools.wraps` changes its
-    `__module__`, but not its globals.
+    """Return True if a function is defined in one of the known packages. `functools.wraps` changes
+    its `__module__`, so its globals are used.
     """
     return _is_of_packages(_module_of(function))
 
@@ -97,8 +100,8 @@ def _module_of(function: Any) -> str:
 
 
 def lets_all_in(function: Any) -> bool:
-    """Whether the decorators of a view, or of its method, refuse no caller that it lets in itself.
-    Those of the project's own may.
+    """Return True if no decorator of a view, or of its method, refuses a caller whom the view
+    itself lets in. The project's own decorators may refuse one.
     """
     modules = map(_module_of, _with_held(function, set()))
     return all(f"{each}.".startswith(_LETS_ALL_IN) for each in modules)

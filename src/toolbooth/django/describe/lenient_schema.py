@@ -1,9 +1,9 @@
-"""Describes views whose code needs a real request: a part that cannot be described costs a detail,
-never the tool.
+"""Describes views whose code needs a real request. If a part cannot be described, only this detail
+is missing, and the tool is still published.
 
-A serializer that needs a real request, or a query, is described from its class: from the fields
-that it declares and its Meta. A field that drf-spectacular cannot describe takes any value; the
-serializer decides when it is called.
+A serializer that needs a real request, or a query, is described from the declared fields and the
+Meta of its class. If drf-spectacular cannot describe a field, the tool accepts any value for it,
+and the serializer decides in the call.
 """
 
 from __future__ import annotations
@@ -28,7 +28,9 @@ UntypedSchema: Any = AutoSchema
 _SCALAR: Json = {"type": ["string", "number", "boolean"]}
 
 _CHOOSING = ("__init__", "fields", "get_fields", "get_field_names", "get_extra_kwargs")
-"""The attributes that choose the fields of a serializer. A bare one has REST framework's own."""
+"""The attributes that choose the fields of a serializer. A serializer from `bare` has REST
+framework's own.
+"""
 
 _ANNOTATION = "_spectacular_annotation"
 """The attribute in which drf-spectacular keeps the declarations of authors."""
@@ -38,7 +40,9 @@ _ORIGINAL = "toolbooth_original"
 
 
 class LenientSchema(UntypedSchema):
-    """Tolerates errors in the project's code. It is the last class before drf-spectacular's own."""
+    """Tolerates errors in the project's code. In the method resolution order, it is the last class
+    before drf-spectacular's own.
+    """
 
     def _get_serializer(self) -> Any:
         found = UntypedSchema._get_serializer(self)
@@ -47,7 +51,7 @@ class LenientSchema(UntypedSchema):
         return from_class_of_view(self.view)
 
     def _is_list_view(self, serializer: Any = None) -> bool:
-        """Whether a view answers with a list, even if no serializer of it is known."""
+        """Return True if a view answers with a list, even if its serializer is not known."""
         if UntypedSchema._is_list_view(self, serializer):
             return True
         is_list = getattr(self.view, "action", None) == "list" and self.method == "GET"
@@ -115,8 +119,8 @@ def _copy_documentation(field: Any) -> None:
 
 
 def _drop_type(schema: Json) -> None:
-    """Remove the type of a field without choices. drf-spectacular 0.27 has a wrong one, since a
-    real request may fill the choices in.
+    """Remove the type of a choice field without choices. A real request may fill in the choices, so
+    the type that drf-spectacular 0.27 writes may be wrong.
     """
     schema.get("items", schema).pop("type", None)
 
@@ -128,8 +132,8 @@ def _any_value(field: Any, error: Exception) -> Json | None:
 
 
 def filters_by_name(view: Any) -> list[Json]:
-    """Return the filters of a view that only a call can create, as far as its class names them: for
-    example those of a model that is read in a scope. Their values are not known.
+    """Return the filters that the class of a view names, if only a call can create the filters: for
+    example, if their model is read in a scope. The values of the filters are not known.
     """
     declared: Any = getattr(view, "filterset_class", None)
     fields: Any = getattr(view, "filterset_fields", None) or ()
@@ -147,8 +151,8 @@ def _filter_name(field: str, lookup: str) -> str:
 
 
 def from_class_of_view(view: Any) -> Any:
-    """Return a serializer of a view that could not make one itself, for example because its context
-    needs a query; None if its class is not known.
+    """Return a serializer for a view that could not make one itself, for example because its
+    context needs a query. Return None if the serializer's class is not known.
     """
     cls = class_of_view(view)
     if cls is None:
@@ -177,7 +181,7 @@ def _is_serializer_class(found: Any) -> bool:
 
 
 def readable(serializer: Any) -> Any:
-    """Return the serializer itself if its fields can be read, else a bare one."""
+    """Return the serializer itself if its fields can be read; otherwise one from `bare`."""
     item: Any = getattr(serializer, "child", serializer)
     if not isinstance(item, serializers.Serializer):
         return serializer
@@ -189,13 +193,13 @@ def readable(serializer: Any) -> Any:
 
 
 def fields_of(serializer: Any) -> Any:
-    """Return the fields of a serializer; those of a bare one if they cannot be read."""
+    """Return the fields of a serializer. If they cannot be read, return those from `bare`."""
     return readable(serializer).fields
 
 
 def bare(serializer: Any) -> Any:
-    """Return a serializer with the fields that its class declares, without the project's code that
-    chooses them.
+    """Return a serializer with the fields that its class declares, but without the project's code
+    that chooses among them.
     """
     child: Any = getattr(serializer, "child", None)
     if child is not None:
@@ -209,7 +213,7 @@ def bare_of_class(cls: Any) -> Any:
 
 
 def is_bare(serializer: Any) -> bool:
-    """Whether a serializer is from `bare`."""
+    """Return True if a serializer was made by `bare`."""
     return hasattr(serializer, _ORIGINAL)
 
 
@@ -223,7 +227,7 @@ def is_below_bare(field: Any) -> bool:
 
 
 def original_class(serializer: Any) -> Any:
-    """Return the project's own class of a serializer."""
+    """Return the class of a serializer. For one from `bare`, return the project's own class."""
     return getattr(serializer, _ORIGINAL, serializer.__class__)
 
 

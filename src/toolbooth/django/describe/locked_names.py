@@ -72,7 +72,7 @@ def read(text: str) -> LockedNames:
         entry = _entry(line)
         if entry is None:
             wrong.append(messages.not_a_locked_name(number))
-        # For example after a merge of two branches that have both locked names.
+        # This happens, for example, after a merge of two branches that both locked names.
         elif entry[0] in given or entry[1] in names:
             wrong.append(messages.locked_twice(number, entry[0]))
         else:
@@ -91,7 +91,7 @@ def text_of(named: Iterable[tuple[Name, Action]]) -> str:
 def lock_complaints(
     locked: LockedNames, named: Iterable[tuple[Name, Action]]
 ) -> Iterator[tuple[str, str]]:
-    """Yield each name in the file whose tool does not have it, with the reason."""
+    """Yield each name in the file that its action's tool does not have, with the reason."""
     tools = {identity_of(action): name.tool for name, action in named}
     # The address may still exist, but with another view.
     addresses = {(method, path): view for method, path, view in tools}

@@ -40,5 +40,5 @@ LOGIN_VIEWS = frozenset(
 
 @lru_cache(1024)
 def is_login_view(cls: type) -> bool:
-    """Whether a view, or a class that it is derived from, is in the list."""
+    """Return True if a view or one of its base classes is in `LOGIN_VIEWS`."""
     return any(f"{each.__module__}.{each.__qualname__}" in LOGIN_VIEWS for each in cls.__mro__)

@@ -129,7 +129,7 @@ def fits_no_tool(near: str | None, sharing: Sequence[str] = ()) -> str:
 
 
 def _or_shared(words: str, near: str | None, sharing: Sequence[str]) -> str:
-    """`sharing`: the tools or resources that would be meant if they did not share a name."""
+    """Add a hint. The tools or resources in `sharing` would match if they did not share a name."""
     if sharing:
         return f"{words}; use the full name: {listed(tuple(sharing))}"
     return f"{words}; {near!r} may be meant" if near else words
@@ -159,7 +159,7 @@ def no_such_argument(tool: str, name: str, near: str | None) -> str:
 
 
 def name_an_argument(tool: str) -> str:
-    """A setting of arguments names a whole tool."""
+    """A setting that must name an argument names a whole tool."""
     return f"name an argument of the tool, as '{tool}.argument'"
 
 
@@ -228,7 +228,7 @@ _GENERAL_DESCRIPTIONS = frozenset(
         "Ordering",
     )
 )
-"""The descriptions that REST framework gives to every parameter of a kind."""
+"""The descriptions that REST framework gives to all parameters of the same kind."""
 
 _DESCRIPTIONS_OF_KEYS = ("A unique ", "A UUID string identifying ")
 """The beginnings of drf-spectacular's descriptions of keys in URLs."""
@@ -255,12 +255,12 @@ def creates_many(words: str) -> str:
 
 
 def help_about_many(most: int) -> str:
-    """How many rows one call can make."""
+    """The number of rows that one call can make."""
     return f'Send {{"objects": [{{…}}, …]}} to make up to {most:,} at once: all are made, or none.'
 
 
 def placeholder(name: str) -> str:
-    """A value in an example that only the caller knows."""
+    """A placeholder in an example for a value that only the caller knows."""
     return f"<{name}>"
 
 
@@ -301,7 +301,7 @@ def refused_while(names: tuple[str, ...]) -> str:
 
 def refused_while_below(names: tuple[str, ...], below: str | None) -> str:
     """Rows that prevent the deletion, because they refer to rows that would be deleted with it.
-    `below` is the noun for these, if there is one.
+    `below` is the noun for the rows that would be deleted, if there is one.
     """
     to = f"its {below}" if below else "what would be deleted with it"
     return f"Refused while {joined(names)} refer to {to}."

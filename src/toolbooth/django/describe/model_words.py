@@ -11,7 +11,7 @@ NAMES_OF_ROWS = ("name", "title", "display", "slug")
 # The article depends on the sound: `a user`, but `an hour`.
 _VOWEL_SOUND = re.compile(r"(?!uni|use|usa|util|ur[iln]|eu|one|once)[aeiou]|hour|honor", re.I)
 _SPELT_WITH_VOWEL = re.compile(r"[AEFHILMNORSX][A-Z0-9]*\b")
-"""An abbreviation whose first letter is spoken with a vowel: `an SLA`."""
+"""An abbreviation whose first letter is pronounced with a vowel at its beginning: `an SLA`."""
 
 
 def singular(model: Any) -> str:
@@ -20,7 +20,7 @@ def singular(model: Any) -> str:
 
 
 def plural(model: Any) -> str:
-    """Return the noun for several rows of a model. If the author has not named them, Django only
+    """Return the noun for several rows of a model. If the author has set no plural, Django only
     adds an `s`, so the plural is made here.
     """
     one, many = singular(model), str(model._meta.verbose_name_plural)
@@ -28,7 +28,7 @@ def plural(model: Any) -> str:
 
 
 def model_of_view(view: Any) -> Any:
-    """Return the model of a view, as its class names it; None if it does not. For a proxy this is
+    """Return the model that the class of a view names; None if it names none. For a proxy, return
     the concrete model.
     """
     model = shown_model(view)
@@ -36,7 +36,7 @@ def model_of_view(view: Any) -> Any:
 
 
 def shown_model(view: Any) -> Any:
-    """Return the model of a view, which may be a proxy; None if it has none."""
+    """Return the model that the class of a view names; None if it names none. It may be a proxy."""
     queryset: Any = getattr(view, "queryset", None)
     meta: Any = getattr(getattr(view, "serializer_class", None), "Meta", None)
     model: Any = getattr(queryset, "model", None) or getattr(meta, "model", None)

@@ -1,8 +1,8 @@
 """Finds the tools that a name or a pattern in the settings matches.
 
-A setting that publishes or describes tools matches a tool by the name that it has. A setting that
-takes tools away matches it by every name that it might have, so that no tool is published because
-another one was added or removed.
+A setting that publishes or describes tools matches only the name that a tool has. A setting that
+excludes tools matches every name that the tool might have. Otherwise an excluded tool could be
+published because another tool was added or removed.
 """
 
 from __future__ import annotations
@@ -16,19 +16,19 @@ from toolbooth.django.describe.names import Name
 
 
 def includes(chosen: Configuration, name: Name) -> bool:
-    """Whether a tool is published, by INCLUDE and EXCLUDE."""
+    """Return True if INCLUDE and EXCLUDE let a tool be published."""
     included = any(fnmatchcase(name.tool, pattern) for pattern in chosen.include)
     return included and not excludes(chosen, name)
 
 
 def excludes(chosen: Configuration, name: Name) -> bool:
-    """Whether EXCLUDE takes a tool away."""
+    """Return True if EXCLUDE excludes a tool."""
     return any(takes_away(pattern, name) for pattern in chosen.exclude)
 
 
 def takes_away(pattern: str, name: Name) -> bool:
-    """Whether a pattern of EXCLUDE matches a tool: by its name, with or without segments of its
-    path before it.
+    """Return True if a pattern of EXCLUDE matches a name that a tool might have: its short name, or
+    one with segments of its path in front.
     """
     if any(fnmatchcase(each, pattern) for each in name.reached):
         return True
@@ -42,12 +42,16 @@ def takes_away(pattern: str, name: Name) -> bool:
 
 
 def sharing(pattern: str, names: Iterable[Name]) -> list[str]:
-    """Return the tools that would match a pattern if they did not share a name."""
+    """Return the tools that would match a pattern if they did not share a short name with other
+    tools.
+    """
     return [each.tool for each in names if fnmatchcase(each.short, pattern)]
 
 
 def sharing_resource(pattern: str, names: Iterable[Name]) -> list[str]:
-    """Return the resources that would match a pattern if they did not share a name."""
+    """Return the resources that would match a pattern if they did not share a short name with other
+    resources.
+    """
     found = (each.resource for each in names if fnmatchcase(_short_resource(each), pattern))
     return list(dict.fromkeys(found))
 
@@ -62,5 +66,7 @@ def _short_resource(name: Name) -> str:
 
 
 def _cut(resource: str) -> str:
-    """Return a resource in the form that it has in the names of its standard actions."""
+    """Return a resource in the form, cut if necessary, that it has in the names of its standard
+    tools.
+    """
     return fitting(f"{resource}__list").removesuffix("__list")

@@ -1,9 +1,9 @@
 """Names the tools, such as `contacts__create`, and finds other names if two tools want the same
 one.
 
-Each tool has a list of names, which depends on its own route only. If tools of two resources want
-one name, all tools of both resources take their next one, and no other tool gets the name. So
-adding a route never gives the name of one tool to another.
+Each tool has a list of possible names, which depends only on its own route. If tools of two
+resources want the same name, all tools of both resources take their next name, and the contested
+name stays unused. So adding a route never gives the name of one tool to another.
 """
 
 from __future__ import annotations
@@ -34,7 +34,9 @@ _ANOTHER: _Address = ("", "")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Name:
-    """The name of a tool, and its parts, which are its names below a dispatcher."""
+    """The name of a tool, and its parts. Behind a dispatcher, a client calls the tool by these
+    parts.
+    """
 
     tool: str
     resource: str
@@ -50,7 +52,7 @@ class Name:
 
     @property
     def reached(self) -> set[str]:
-        """The names that the tool has, or had to give up because others want them too."""
+        """The tool's name, and the names that it gave up because other tools want them too."""
         found = {self.tool, self.short}
         if self.candidates is None:
             return found
@@ -100,7 +102,7 @@ def named(
 
 
 def free(wanted: str, taken: Container[str]) -> str:
-    """Return the wanted name, or the same with a number, that is free and not too long."""
+    """Return the wanted name, cut if it is too long, and with a number if it is taken."""
     first = fitting(wanted)
     numbered = (fitting(f"{first}_{number}") for number in count(2))
     return next(each for each in chain((first,), numbered) if each not in taken)
@@ -113,7 +115,7 @@ def parted(tool: str) -> Name:
 
 
 def name_for_many(create: Name) -> Name:
-    """Return the name of the tool that creates many rows, beside the one that creates one."""
+    """Return the name of the tool for many rows, from that of the tool that creates one."""
     action = f"bulk_{create.action}"
     candidates = create.candidates
     if candidates is not None:
@@ -148,15 +150,15 @@ def _reserved(
     taken: Iterable[str],
     locked: Mapping[Identity, str],
 ) -> dict[str, set[_Address]]:
-    """Return the names that only the tools at these addresses may have."""
+    """Return the reserved names, each with the addresses of the tools that may have it."""
     found: dict[str, set[_Address]] = defaultdict(set)
     for name in taken:
         # No action has this address, so none of them gets the name.
         found[name].add(_ANOTHER)
     for (method, path, _), name in locked.items():
         found[name].add((method, path))
-    # Two tools want this short name. The other one must not get it only because the first has
-    # another name in the file.
+    # Another tool may want the same short name. It must not get the name only because this tool has
+    # a different one in the file.
     for action in fixed:
         found[wanted[action].short].add((action.method, action.path))
     return found
@@ -164,11 +166,13 @@ def _reserved(
 
 @dataclass(frozen=True, slots=True)
 class _Claim:
-    """The names of all tools of a resource at one level."""
+    """The names of all tools of a resource at one level. The level is the position in the tools'
+    lists of possible names.
+    """
 
     names: frozenset[str]
     is_reserved: bool
-    """Whether one of them belongs to a tool outside this group in any case."""
+    """True if one of the names is reserved for another tool."""
 
 
 def _chosen(
@@ -182,7 +186,8 @@ def _chosen(
         if action in fixed:
             continue
         name = candidates.name(0, labels[action])
-        # If a function has the name of one tool, the other tools of the resource keep theirs.
+        # If a hand-written tool has the name of one of these tools, the others of the resource keep
+        # theirs.
         alone = (name,) if _ANOTHER in reserved.get(name, ()) else ()
         groups[*candidates.group, *alone].append(action)
     items = [_claims(tools, wanted, labels, reserved) for tools in groups.values()]
@@ -194,7 +199,9 @@ def _chosen(
 
 
 def _labels(wanted: _Wanted) -> dict[Action, str]:
-    """Return the label of each action, which is unique for a resource at one place."""
+    """Return the label of each action. Labels are unique among the actions of a resource at one
+    path.
+    """
     groups: dict[tuple[str, ...], list[Action]] = defaultdict(list)
     for action, candidates in wanted.items():
         groups[candidates.group].append(action)
@@ -228,9 +235,9 @@ def _claims(
 
 
 def _settled(items: Sequence[Sequence[_Claim]]) -> list[int]:
-    """Return the first level of each item at which no other item wants one of its names, or has
-    wanted it at an earlier level. The order of the items does not matter, and more items never
-    lower a level.
+    """Return a level for each item: the first one at which no other item wants any of its names, or
+    has wanted it at an earlier level. The order of the items does not change the result, and adding
+    items never lowers a level.
     """
     levels = [0] * len(items)
     wanting: dict[str, set[int]] = defaultdict(set)

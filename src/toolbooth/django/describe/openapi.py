@@ -13,7 +13,7 @@ from toolbooth.jsonvalue import Json, is_array, is_object
 JSON_API = "application/vnd.api+json"
 
 _MEDIA_TYPES = (JSON, "", URLENCODED, MULTIPART)
-"""The best first. The empty one represents all other names of JSON."""
+"""The media types, the best first. The empty text represents all other names of JSON."""
 
 
 class Unknowable(Exception):

@@ -64,7 +64,7 @@ class BodySerializer:
     kinds: tuple[type[BaseSerializer[Any]], ...] = ()
     """The class that reads each kind, if the body has several kinds."""
     kind: str = ""
-    """The field that contains the kind. No serializer needs to have it."""
+    """The name of the field that contains the kind. The serializers need not declare this field."""
 
     def of(self, view: Any, *row: Any) -> Any:
         """Return the serializer as the view would make it for its request."""
@@ -89,9 +89,9 @@ class Operation:
     query: dict[str, Parameter]
     headers: dict[str, Parameter]
     key: str
-    """The name of `pk` in the model."""
+    """The name of the model's primary key."""
     assigns_key: bool
-    """Whether rows get their keys when they are created, so that callers do not choose them."""
+    """True if a new row gets its key automatically, so that callers do not choose it."""
     body: Json | None
     """None if the action takes no body."""
     takes_list: bool
@@ -112,15 +112,15 @@ class Operation:
     shows: str
     """The first field of a row, if the view's serializer makes the rows; otherwise empty."""
     leaves_body_open: bool = False
-    """Whether the author declares neither a body nor that there is none. It is called without
-    one.
+    """True if the author declares neither a body nor that there is none. The action is then called
+    without a body.
     """
     faults: tuple[str, ...] = ()
     """The problems that drf-spectacular reported."""
 
     @property
     def body_is_undeclared(self) -> bool:
-        """Whether the method would have a body in any API, but the action does not declare it."""
+        """True if the method usually has a body, but the action does not declare one."""
         return self.leaves_body_open and self.action.method in _METHODS_WITH_BODY
 
 
@@ -194,8 +194,8 @@ def operation(
 def operations(
     action: Action, declared: DeclaredBody, context: ExtraContext
 ) -> tuple[Operation | None, Operation | None]:
-    """Return the operation of an action, and the operation for a superuser if that has another
-    body. Raises the same exceptions as `operation`.
+    """Return the operation of an action, and the operation for a superuser. The latter is None
+    unless its body differs. Raises the same exceptions as `operation`.
     """
     try:
         first = operation(action, declared, context)
@@ -259,8 +259,8 @@ def _assigns_key(view: Any) -> bool:
 
 
 def _key_field(view: Any) -> Any:
-    """Return the primary key of the view's model; None if there is no model. For a model that
-    inherits from another one, it is the key of that one, not the `parent_ptr`.
+    """Return the primary key of the view's model; None if there is no model. If the model inherits
+    from another model, return the key of the parent, not the `parent_ptr`.
     """
     model: Any = plumbing.get_view_model(view, emit_warnings=False)
     key: Any = None if model is None else model._meta.pk
@@ -273,8 +273,8 @@ def _key_field(view: Any) -> Any:
 
 
 def _plain(schema: Any, declared: DeclaredBody, media_type: str) -> Contract | None:
-    """Return the contract of a body that no serializer reads: the settings have it, or
-    `@extend_schema` names a Pydantic model.
+    """Return the contract of a body that no serializer reads; None if a serializer reads it. The
+    contract is from the settings, or from a Pydantic model in `@extend_schema`.
     """
     if declared.is_set:
         return declared.plain
@@ -288,7 +288,7 @@ def _plain(schema: Any, declared: DeclaredBody, media_type: str) -> Contract | N
 
 
 def _request(schema: Any, media_type: str) -> Any:
-    """Return the body of the schema, in drf-spectacular's terms."""
+    """Return the request that drf-spectacular finds for a media type: usually a serializer."""
     found = schema.get_request_serializer()
     if is_object(found):  # one for each media type
         found = found.get(media_type)

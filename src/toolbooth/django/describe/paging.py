@@ -1,4 +1,6 @@
-"""The limits of a paginator's parameters. It would clamp or ignore other values unnoticed."""
+"""The limits of a paginator's parameters. A paginator clamps or ignores all other values without an
+error.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,7 @@ class Bound:
     role: Role | None = None
     """The meaning of the parameter, if REST framework's own code reads it."""
     rows: int | None = None
-    """For the number of a page: the rows of a page whose size is not sent."""
+    """For a page number: the number of rows in a page if the caller sends no size."""
 
     @property
     def schema(self) -> dict[str, int]:
@@ -46,7 +48,7 @@ _NUMBERED: Any = (PageNumberPagination, CursorPagination)
 
 def bounds(paginator: Any) -> dict[str, Bound]:
     """Return the bounds of REST framework's own paginators, by parameter. Parameters that a
-    project's own code reads have none.
+    project's own code reads have no limits here.
     """
     found: dict[str | None, Bound] = {}
     if isinstance(paginator, _OFFSETS):
@@ -100,8 +102,8 @@ def _bounds_of_cursors(paginator: Any) -> dict[str | None, Bound]:
 
 
 def is_off(paginator: Any) -> bool:
-    """Whether one of REST framework's paginators never makes pages: no size is set, and none can be
-    sent.
+    """Return True if one of REST framework's paginators never makes pages, because no size is set
+    and none can be sent.
     """
     if isinstance(paginator, _OFFSETS) and is_stock(paginator, "get_limit", "paginate_queryset"):
         return not (paginator.default_limit or paginator.limit_query_param)

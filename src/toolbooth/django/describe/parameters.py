@@ -24,15 +24,19 @@ class Parameter:
     schema: Json
     required: bool = False
     comma_separated: bool = False
-    """Whether several values are sent as one value of the query, with commas."""
+    """True if several values are sent in the query as one value, separated by commas."""
     choices: tuple[str, ...] = ()
-    """All values that it accepts. Views often ignore other values, so these are refused."""
+    """All values that the parameter accepts; empty if it accepts any. Other values are refused,
+    because views often ignore them.
+    """
     bound: Bound | None = None
     """The limits of a parameter of the paginator; None for other parameters."""
     ignored_characters: str = ""
-    """Characters that have no meaning in the value, like spaces."""
+    """Characters that are ignored in the value, as spaces are."""
     documented_as: str | None = None
-    """For a part of the path: the other name under which its author documents it."""
+    """For a part of the path: the name in its author's documentation, if it differs from the one in
+    the path.
+    """
 
 
 _UNDOCUMENTED = Parameter(schema={"type": "string"}, required=True)
@@ -72,9 +76,7 @@ def parameters_in(part: str, raw: list[Json]) -> dict[str, Parameter]:
 def query_parameters(
     view: Any, raw: list[Json], paging: Mapping[str, Bound]
 ) -> dict[str, Parameter]:
-    """Return the parameters of the query, with the facts that are known from filters and the
-    paginator.
-    """
+    """Return the parameters of the query. Details from the filters and the paginator are added."""
     found = parameters_in("query", raw)
     found |= dict(_search_and_ordering(view, raw))
     for name, bound in paging.items():
@@ -118,7 +120,9 @@ def _without_null(schema: Json) -> Json:
 
 
 def _search_and_ordering(view: Any, raw: list[Json]) -> Iterator[tuple[str, Parameter]]:
-    """Yield both parameters. drf-spectacular describes them as any text."""
+    """Yield the parameters for search and ordering in more detail. drf-spectacular describes both
+    as any text.
+    """
     # A parameter that its author documents in more detail is left alone.
     texts = [each for each in raw if each.get("schema") == {"type": "string"}]
     names = {each["name"] for each in texts if each["in"] == "query"}
@@ -148,8 +152,8 @@ def _search_parameter(filters: Any, view: Any) -> Parameter:
 
 
 def _orderings(filters: Any, view: Any) -> list[str]:
-    """Return the fields that rows can be ordered by; none if the model is known only in a call.
-    Then any text is accepted.
+    """Return the fields that rows can be ordered by. If the model is known only in a call, return
+    an empty list. Then any text is accepted.
     """
     try:
         valid = filters.get_valid_fields(view.queryset, view, {"request": view.request})

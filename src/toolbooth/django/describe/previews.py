@@ -1,6 +1,6 @@
-"""Decides which writes can be previewed: those that are known to do nothing outside the database,
+"""Decides which writes can be previewed. They must be known to change nothing outside the database,
 because all code that writes is Django's and REST framework's own. For any other write, its author
-can promise the same with `@mcp_preview`.
+can promise this with `@mcp_preview`.
 """
 
 from __future__ import annotations
@@ -44,18 +44,20 @@ def obstacle(action: Action, serializer: Any, middleware: Iterable[str] = ()) ->
     """
     if action.method == "GET":
         return messages.ONLY_WRITES_ARE_PREVIEWED
-    # A promise is about code. A database without transactions cannot roll back in any case.
+    # The author's promise is only about code. A database without transactions can never roll back.
     reasons = [_of_databases()] if is_promised(action) else _reasons(action, serializer, middleware)
     return _in_words(next(filter(None, reasons), ""))
 
 
 def obstacle_of_model(model: Any, action: str) -> str:
-    """Return the same for the model of the rows that an action writes."""
+    """Return why an action on rows of this model cannot be previewed; empty if it can."""
     return _in_words(_of_model(model, action))
 
 
 def obstacle_of_serializer(action: str, serializer: Any) -> str:
-    """Return the same for a serializer that validates in a preview, and may save then."""
+    """Return why a serializer cannot be used in a preview; empty if it can. It validates there, and
+    it may save.
+    """
     if action == "destroy":
         return ""
     return _in_words(next(filter(None, _of_saves(action, serializer)), ""))
@@ -101,7 +103,7 @@ def _of_serializer(action: Action, serializer: Any) -> Iterator[str]:
 
 
 def _of_saves(action: str, serializer: Any) -> Iterator[str]:
-    """Yield the obstacles in a serializer of one row, or of a list of rows, that may save them."""
+    """Yield the obstacles in a serializer that may save one row or a list of rows."""
     child = getattr(serializer, "child", serializer)
     for each in (serializer, child):
         own = first_own(each.__class__, _OF_SERIALIZERS)
@@ -161,16 +163,16 @@ def _of_delete(model: Any) -> str:
 
 
 def _of_links(serializer: Any, model: Any) -> Iterator[str]:
-    """Yield the obstacles in the models that link rows of this model to many others."""
+    """Yield the obstacles in a model's relations to many rows that the serializer writes."""
     links = dict(_links(model))
     written = (each.source for each in serializer.fields.values() if not each.read_only)
     for field in filter(None, map(links.get, written)):
-        # To set such a relation updates foreign keys in the other rows, by their managers.
+        # Setting such a relation updates foreign keys in the other rows, through their managers.
         if field.one_to_many:
             other = field.related_model
             yield _of_managers(other._default_manager, other._base_manager)
             continue
-        # Not by `concrete`: since Django 6.1 no relation to many rows has it.
+        # `concrete` is not used, because since Django 6.1 it is true for no relation to many rows.
         through = (field if field.auto_created else field.remote_field).through
         if not through._meta.auto_created:  # its rows are deleted like those of any model
             yield _of_managers(through._default_manager) or _of_delete(through)
@@ -187,14 +189,14 @@ def _links(model: Any) -> Iterator[tuple[str, Any]]:
 
 
 def _receivers_of_save(model: Any) -> Iterator[bool]:
-    """Yield whether the saving of a row, or of its links to many rows, has receivers of the
-    project.
+    """Yield, for the model and for each of its relations to many rows, whether saving triggers
+    receivers of the project.
     """
     for each in {model, model._meta.concrete_model}:
         yield _has_foreign(each, signals.pre_save, signals.post_save)
     for field in model._meta.get_fields(include_hidden=True):
-        # A field has the model of the links in its relation; a relation of another model has it
-        # itself.
+        # A field has the model of the links in its `remote_field`. A relation of another model has
+        # it in its own `through`.
         link: Any = field if hasattr(field, "through") else getattr(field, "remote_field", None)
         through: Any = getattr(link, "through", None) if field.many_to_many else None
         if through is not None:
@@ -231,8 +233,8 @@ def _of_databases() -> str:
 
 
 def has_transactions(connection: Any) -> bool:
-    """Whether writes to a database can be rolled back. True for one that cannot be reached: a call
-    finds out.
+    """Return True if writes to a database can be rolled back. Also return True if the database
+    cannot be reached, because a call will find out.
     """
     if is_dummy(connection):
         return True  # there is no database

@@ -36,10 +36,12 @@ class PublishedModels:
     creates: dict[ModelClass, tuple[Action, ...]]
     """The actions that create rows of a model."""
     nested: dict[ModelClass, tuple[str, ...]]
-    """The foreign keys from a model to those in whose lists its rows are nested."""
+    """For each model whose rows are nested in lists of other models, its foreign keys to those
+    models.
+    """
     words: dict[ModelClass, ModelClass]
-    """The proxy whose names the rows of a model have, if no view lists them under the model
-    itself.
+    """For each listed model, the model whose names its rows have. It is a proxy if views list the
+    rows only under proxies.
     """
     tools: dict[Action, str]
     """The form in which a client calls each action, once its tool is described."""
@@ -47,9 +49,7 @@ class PublishedModels:
     """A function that describes a tool."""
 
     def tool(self, action: Action) -> str:
-        """Return the form in which a client calls an action; empty if it is not published after
-        all.
-        """
+        """Return the form in which a client calls an action; empty if it is not published."""
         # Describing the tool may remove it from `tools`, because it cannot be published.
         if action in self.tools:
             self.needs(self.tools[action])
@@ -75,7 +75,9 @@ NO_MODELS = PublishedModels(lists={}, creates={}, nested={}, words={}, tools={})
 
 
 def published_models(actions: Iterable[Action]) -> PublishedModels:
-    """Return the models that these actions show, as far as the classes of their views name them."""
+    """Return the models that these actions show. Only models that the classes of the views name are
+    known.
+    """
     lists: dict[ModelClass, tuple[Action, ...]] = {}
     creates: dict[ModelClass, tuple[Action, ...]] = {}
     nested: dict[ModelClass, tuple[str, ...]] = {}
@@ -94,7 +96,7 @@ def published_models(actions: Iterable[Action]) -> PublishedModels:
 
 
 def model_of(action: Action) -> ModelClass | None:
-    """Return the model of an action's view, as its class names it."""
+    """Return the model that the class of an action's view names; None if it names none."""
     return model_of_view(action.view)
 
 
@@ -131,7 +133,9 @@ def _nested_in(view: Any, parent: ModelClass) -> Iterator[tuple[ModelClass, str]
 
 
 def _is_listed(name: str, meta: Any) -> bool:
-    """Whether a serializer has a declared field. One that it has inherited may be left out."""
+    """Return True if a serializer includes a declared field. Its Meta may leave out an inherited
+    one.
+    """
     fields: Any = getattr(meta, "fields", None)
     excluded: Any = getattr(meta, "exclude", None) or ()
     is_all = not isinstance(fields, list | tuple)

@@ -1,9 +1,10 @@
 """Finds the serializer that an action declares for its body, if it declares one.
 
 The standard actions of REST framework read their body with the serializer of their view. Any other
-action may do anything with its body, so the view's serializer is not a declaration for it. It has a
-serializer of its own if `@action(serializer_class=...)` names one, if `get_serializer_class`
-returns another class for it than for all other actions, or if its view has no other action.
+action may do anything with its body, so the view's serializer is not a declaration for it. Such an
+action has a serializer of its own if `@action(serializer_class=...)` names one, if
+`get_serializer_class` returns a class for it that no other action gets, or if its view has no other
+action.
 """
 
 from __future__ import annotations
@@ -37,15 +38,15 @@ _OF_THE_VIEW = Reader()
 
 
 def own_reader(view: Any, method: str) -> Reader | None:
-    """Return the reader of the body of a view's action; None if it declares nothing."""
+    """Return the reader of the body of a view's action; None if it declares no serializer."""
     if not isinstance(view, ViewSetMixin):
         return None if _is_beside_standard_actions(view, method) else _OF_THE_VIEW
     action: str | None = getattr(view, "action", None)
     if action in STANDARD_ACTIONS or _is_only_action(view, action):
         return _OF_THE_VIEW
     chosen = _chosen(view, action)
-    # `get_serializer_class` usually ends with a default for all actions that it does not name. The
-    # action that no view has gets this default.
+    # `get_serializer_class` usually ends with a default for all actions that it does not name. An
+    # action name that no view has gets this default too.
     others = [_chosen(view, each) for each in (*STANDARD_ACTIONS, _NO_ACTION)]
     others.append(getattr(view.__class__, "serializer_class", None))
     if chosen is not None and not any(is_same_class(chosen, each) for each in others):
@@ -55,8 +56,8 @@ def own_reader(view: Any, method: str) -> Reader | None:
 
 
 def has_reader(view: Any, method: str) -> bool:
-    """Whether a view has a serializer, or code that chooses one, or a standard action, which needs
-    one.
+    """Return True if a view has a serializer or code that chooses one, or if a standard action,
+    which needs a serializer, handles this method.
     """
     if getattr(view, "serializer_class", None) is not None:
         return True
@@ -76,9 +77,7 @@ def without_action(view: Any) -> Generator[None]:
 
 
 def _is_beside_standard_actions(view: Any, method: str) -> bool:
-    """Whether a generic view has standard actions, but its handler of this method is not one of
-    them.
-    """
+    """Return True if a generic view has standard actions, but other code handles this method."""
     if not issubclass(view.__class__, GenericAPIView) or _is_standard(view, method):
         return False
     # A `post` beside the list of a `ListAPIView` is the project's own code. The view's serializer
@@ -97,7 +96,7 @@ def _is_standard(view: Any, method: str) -> bool:
 
 
 def _is_only_action(view: Any, action: str | None) -> bool:
-    """Whether a view set has one action and no other, so that its serializer can only be for that
+    """Return True if a view set has no other action, so that its serializer can only be for this
     one.
     """
     if getattr(view, "serializer_class", None) is None:
@@ -125,14 +124,14 @@ def _chosen(view: Any, action: str | None) -> Any:
 
 
 def is_same_class(one: Any, other: Any) -> bool:
-    """Whether two serializers, or their classes, are of one class. A class that a function creates
-    anew each time counts as the same.
+    """Return True if two serializers, or serializer classes, have the same class. Classes are
+    compared by module and name, because a function may create the same class anew each time.
     """
     return import_path(class_of(one)) == import_path(class_of(other))
 
 
 def is_made_from(cls: type, other: type) -> bool:
-    """Whether one class is a subclass of the other that was created at run time, so that it cannot
+    """Return True if `other` is a subclass of `cls` that was created at run time, so that it cannot
     be imported. A project's schema class creates such subclasses to document a serializer.
     """
     module = sys.modules.get(other.__module__)
@@ -143,8 +142,8 @@ def is_made_from(cls: type, other: type) -> bool:
 
 
 def class_of(found: Any) -> Any:
-    """Return the class of a serializer, or of the items of a list of them; a class is returned
-    unchanged.
+    """Return the class of a serializer. For a list serializer, return the class of its items. A
+    class is returned unchanged.
     """
     found = getattr(found, "child", found)  # of a list
     return found if found is None or isinstance(found, type) else found.__class__

@@ -1,5 +1,5 @@
-"""Relations by key, and by object: `{"site": {"name": "hq-1"}}` means the one site of that name, or
-is refused with the reason. Both forms are published.
+"""Accepts relations by key and by object. `{"site": {"name": "hq-1"}}` means the one site with that
+name. If there is not exactly one, the call is refused with the reason. Both forms are published.
 """
 
 from __future__ import annotations
@@ -44,15 +44,15 @@ class Relation:
     """One relation, with the fields by which its rows can be found."""
 
     path: tuple[str, ...]
-    """The path to it from the body's serializer."""
+    """The path of the relation's field, starting at the body's serializer."""
     model: Any
     key: str
     lookups: dict[str, Json]
     """The fields that an object may have, with their types."""
     names: tuple[str, ...]
-    """The fields that a text may mean, if it cannot be the key."""
+    """The fields in which a text is looked up, if a text cannot be the key."""
     has_one_name: bool
-    """Whether there is only one of them, and its values are unique."""
+    """True if `names` has only one field, and the values of this field are unique."""
 
     @property
     def kind(self) -> str:
@@ -71,14 +71,14 @@ class Relation:
 
     @property
     def by_object_in_brief(self) -> Json:
-        """The same schema for listings, with only the field that the description names. Help has
-        all of them.
+        """The schema of an object that names a row, for listings. It has only the field that the
+        description names. Help has all fields.
         """
         return {"type": "object", "properties": {self.lookup: self.lookups[self.lookup]}}
 
     @property
     def lookup(self) -> str:
-        """The best field to find a row by, which is not its key if there are others."""
+        """The best field to find a row by. It is the key only if there are no other fields."""
         others = (name for name in self.lookups if name not in ("pk", self.key))
         return next(others, next(iter(self.lookups)))
 
@@ -92,9 +92,9 @@ class Relation:
 
 
 def key_schema(found: Any, documented: Json) -> Json:
-    """Return the schema of a relation's key. drf-spectacular describes every slug as text; a column
-    of another type has its own schema. Authors document the whole row, but only its key is
-    accepted.
+    """Return the schema of a relation's key. drf-spectacular describes every slug as text, so the
+    schema of a slug is made from the type of its column. If an author documents the whole row, the
+    schema is still that of the key, because only the key is accepted.
     """
     is_slug = isinstance(found, _slug_field)
     is_row = "properties" in documented or documented.get("type") == "object"
@@ -133,7 +133,8 @@ def relation_of(found: Any, path: tuple[str, ...], by_key: Json) -> Relation | N
         model=model,
         key=key,
         lookups=lookups,
-        # The value of a unique field finds one row at most. The others count only if there is none.
+        # The value of a unique field finds one row at most. Other fields are used only if no field
+        # is unique.
         names=tuple(unique or texts),
         has_one_name=len(unique) == 1,
     )
@@ -190,7 +191,7 @@ def _type(field: Any) -> Json:
 
 
 def in_brief(schema: Json, relations: Any) -> Json:
-    """Return the schema of a value for listings: the objects of its relations in brief."""
+    """Return the schema of a value for listings, with the brief object schema of each relation."""
     if isinstance(relations, Relation):
         # As `both_forms` writes it: the key, the object, and null if the field accepts that.
         by_key, _, *null = schema["anyOf"]
@@ -207,7 +208,9 @@ def in_brief(schema: Json, relations: Any) -> Json:
 
 
 def mark_names(shape: Shape, relations: Any) -> None:
-    """Mark in the shape of a value which of its texts are names of rows."""
+    """Mark the relations in the shape of a value, and the fields in which a text for each is looked
+    up.
+    """
     if isinstance(relations, Relation):
         shape.named_by, shape.has_one_name = relations.names, relations.has_one_name
         shape.is_row_key = True
@@ -229,7 +232,7 @@ FieldOf = Callable[[Relation], Any]
 
 
 def names_rows(value: Any, relations: Any) -> bool:
-    """Whether an object names the row of some relation."""
+    """Return True if a value has an object in place of the key of some relation."""
     if isinstance(relations, Relation):
         return is_object(value)
     if is_array(relations) and is_array(value):
@@ -261,7 +264,9 @@ def with_keys(
 
 
 def field_at(serializer: Any, path: tuple[str, ...]) -> Any:
-    """Return the field at a path of names, through lists; None if only a call can find it."""
+    """Return the field at a path of names; None if only a call can find it. A list is replaced by
+    the field of its items.
+    """
     found = _one(serializer)
     try:
         for name in path:
@@ -272,7 +277,7 @@ def field_at(serializer: Any, path: tuple[str, ...]) -> Any:
 
 
 def _one(field: Any) -> Any:
-    """Return the field of a list's items, or the field itself."""
+    """Return the field itself. For a list, return the field of its items."""
     while (child := _child(field)) is not None:
         field = child
     return field
@@ -285,8 +290,8 @@ def _child(field: Any) -> Any:
 def _key(
     relation: Relation, field: Any, sent: Mapping[str, Any], path: JsonPath, problems: list[Problem]
 ) -> Any:
-    """Return the key of the one row that an object names."""
-    # For this caller it may be another field, which accepts objects itself.
+    """Return the key of the row that an object names. Add a problem if there is not exactly one."""
+    # This caller may have another field here, which accepts objects itself.
     is_relation = isinstance(field, _related_field)
     if not is_relation or has_own_code(field.__class__, "to_internal_value", "run_validation"):
         return sent

@@ -13,8 +13,8 @@ _OWN = "rest_framework."
 
 
 def is_idempotent(action: Action, body: BodySerializer) -> bool:
-    """Whether an action can be repeated: a delete can, an update only if it is REST framework's
-    own, and any other action if its author marks it.
+    """Return True if an action has the same effect when it is repeated. This is true of a delete,
+    of an update with REST framework's own code, and of any action that its author marks.
     """
     if is_called_idempotent(action):
         return True

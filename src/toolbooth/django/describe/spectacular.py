@@ -2,8 +2,8 @@
 project.
 
 drf-spectacular knows serializers, filters and paginators, and authors correct it with
-`@extend_schema`. It describes one action at a time, with a registry of its own: in a shared one,
-two serializers of one name would become one.
+`@extend_schema`. It describes each action with a separate registry: in a shared one, two
+serializers of the same name would become one.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ _anonymous: ContextVar[Any] = ContextVar("_anonymous")
 @contextmanager
 def describing() -> Generator[None]:
     """Describe views in this block, one thread at a time: drf-spectacular counts its complaints for
-    the whole process. Queries fail in it, because the list of tools must not depend on the rows.
+    the whole process. Queries fail in the block, because the list of tools must not depend on rows.
     """
     # The description of one tool may need that of another.
     if _is_describing.get():
@@ -84,8 +84,8 @@ def describing() -> Generator[None]:
 
 @contextmanager
 def _without_queries(connection: Any) -> Generator[None]:
-    """Refuse queries, and refuse to connect. The project's code for a new connection needs queries,
-    and a connection without it would stay open.
+    """Refuse queries and new connections. The project's code for a new connection may need queries.
+    If it failed, a connection without this set-up would stay open.
     """
     operations = connection.ops
     with connection.execute_wrapper(_refuse_query):
@@ -104,7 +104,7 @@ def _without_queries(connection: Any) -> Generator[None]:
 
 
 def _refusing_compilers(compiler_of: Any) -> Any:
-    """Return a function that finds the compiler of a kind of query, which runs none."""
+    """Return a function like `compiler_of` whose compilers refuse to run queries."""
 
     def refusing(kind: str) -> Any:
         return _refusing(compiler_of(kind))
@@ -169,9 +169,9 @@ class RequestSchema(UntypedSchema):
     declared_body: DeclaredBody = LEFT_TO_THE_VIEW
     """The body in the settings."""
     declared_request: Any = None
-    """The reader of the body of a DELETE, as its author declares it."""
+    """The serializer that an author declares for the body of a DELETE."""
     generator: Any = None
-    """Kept because the view refers to its own schema only weakly, and the generator holds it."""
+    """Kept, because it holds the view's own schema, to which the view has only a weak reference."""
 
     def _next_class(self) -> Any:
         """Return `super()`, which has no types here."""
@@ -264,13 +264,13 @@ class RequestSchema(UntypedSchema):
 
 
 class UndeclaredRequest(UntypedSchema):
-    """Comes after the declarations of authors, so it is only asked if they left the body open."""
+    """Comes after the authors' declarations. It is used only if they declare nothing."""
 
     leaves_body_open: bool = False
     """Whether the author declares neither a body nor that there is none."""
     offers_view_serializer: bool = False
-    """Whether to return the view's serializer for any action, so that the changes made by the
-    project's classes can be seen.
+    """True if the view's serializer is returned for any action. This shows whether the project's
+    classes change it.
     """
 
     def get_request_serializer(self) -> Any:
@@ -295,8 +295,8 @@ class WholeViewRequest(UntypedSchema):
     """Comes between the declarations of authors for one handler and those for a whole view.
 
     `@extend_schema(request=...)` on a view applies to the methods that have a body in any API. It
-    does not apply to its DELETE, unless it names that method or the view has no other. Nor does it
-    apply to an action beside the standard ones, because the view's serializer does not either.
+    applies to DELETE only if it names that method, or if the view has no other method with a body.
+    It does not apply to custom actions, because the view's serializer does not apply to them.
     """
 
     def _declared_for_view(self) -> Any:
@@ -353,8 +353,8 @@ def _takes_other_bodies(view: Any) -> bool:
 
 
 class _Rearranged(type):
-    """A class that derives from those of `@extend_schema` first and from drf-spectacular's next, in
-    this order, whatever other bases it has.
+    """A class with a fixed method resolution order, whatever bases it has: the classes of
+    `@extend_schema` come first, then drf-spectacular's.
 
     `@extend_schema` derives from the class in DEFAULT_SCHEMA_CLASS, which need not be
     drf-spectacular's.
@@ -382,7 +382,7 @@ class _Rearranged(type):
 
 
 def _is_extension(cls: type) -> bool:
-    """Whether a class extends drf-spectacular's schema, and is not part of it."""
+    """Return True if a class extends drf-spectacular's schema class, but is not part of it."""
     is_spectaculars = issubclass(cls, AutoSchema) or cls.__module__ == "drf_spectacular.utils"
     return is_spectaculars and cls not in AutoSchema.__mro__
 

@@ -1,7 +1,7 @@
 """The values that a serializer's field accepts, whatever its documentation contains.
 
-A documented object is closed only if its serializer is: REST framework's own `Serializer` drops
-unknown keys. Other fields accept any key, or decide themselves.
+A documented object refuses unknown keys only if REST framework's own `Serializer` reads it, because
+that would drop them. Other fields accept any key, or decide themselves.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ def item_of(found: Any) -> Any:
 
 
 def taken_by(found: Any, documented: Json, above: tuple[type, ...] = ()) -> Json:
-    """Return the schema of all values that a field accepts, if its author documents it in another
-    way than REST framework would.
+    """Return the schema of all values that a field accepts. `documented` is the documented schema
+    of the field, which may differ.
     """
     made = _taken_by(found, documented, above)
     if not made or not found.allow_null:
@@ -50,7 +50,7 @@ def taken_by(found: Any, documented: Json, above: tuple[type, ...] = ()) -> Json
 
 def _taken_by(found: Any, documented: Json, above: tuple[type, ...]) -> Json:
     cls: type = found.__class__
-    # A serializer within itself is not followed again.
+    # A serializer that is nested in itself is not followed again.
     if reads_by_own_code(found) or cls in above:
         return {}
     if isinstance(found, LISTS):
@@ -90,8 +90,8 @@ def _types(schema: Json) -> set[str]:
 
 
 def opened(schema: Any) -> Any:
-    """Return a documented value that no serializer reads. Its objects are open, unless they are
-    closed explicitly.
+    """Return a documented schema whose objects accept unknown keys, unless it forbids them
+    explicitly.
     """
     if is_array(schema):
         return [opened(each) for each in schema]
@@ -109,8 +109,9 @@ _BRANCHES = ("anyOf", "oneOf", "allOf")
 
 
 def taken_as_documented(schema: Json, *, is_inner: bool = False) -> Json:
-    """Return the accepted values for a documented value that no serializer reads. Inside it,
-    authors write `{"type": "object"}` and nothing more for values of any type: the view decides.
+    """Return the schema of all accepted values for a documented value that no serializer reads.
+    Inside such a value, authors write only `{"type": "object"}` for values of any type, so any
+    value is accepted there, and the view decides.
     """
     if is_inner and schema.get("type") == "object" and not schema.keys() & _OF_OBJECTS:
         return {}
@@ -129,12 +130,13 @@ def taken_as_documented(schema: Json, *, is_inner: bool = False) -> Json:
 
 
 def taken_by_own_serializer(found: Any, closed: Json) -> Json:
-    """Return the accepted values of a nested serializer that reads them with its own code: perhaps
-    a key instead of an object. `closed` is the object of its fields.
+    """Return the schema of all values that are accepted for a nested serializer with its own
+    reading code. It may read a key instead of an object, for example. `closed` is the schema of an
+    object with only the serializer's fields.
 
-    Most of such code passes objects on to REST framework, which drops unknown keys. So an object
-    may have the fields of the serializer and of its model, and lookups through relations. Other
-    keys are refused.
+    Most such code passes objects on to REST framework, which drops unknown keys. So an object may
+    have the fields of the serializer and of its model, and lookups through relations. Other keys
+    are refused.
     """
     model: Any = getattr(getattr(found, "Meta", None), "model", None)
     anything: dict[str, Json] = {name: {} for name in (*fields_of(found), "pk")}

@@ -1,4 +1,4 @@
-"""A serializer whose fields differ between users -> one description of its body.
+"""Makes one description of a body whose serializer has different fields for different users.
 
 Such a serializer is described for an anonymous user and for a superuser. The tool lists the fields
 that both have, and accepts the fields of either. In a call, the serializer of that caller decides
@@ -56,8 +56,8 @@ def anonymous_user() -> Any:
 
 
 def superuser() -> Any:
-    """Return a superuser of the project's own user model that is not in the database; None if the
-    model cannot make one.
+    """Return an unsaved superuser of the project's own user model; None if the model cannot make
+    one.
     """
     try:
         # Not read from the database: no query is possible while views are described.
@@ -85,8 +85,8 @@ def _has_own_choice(cls: type) -> bool:
 
 
 def _serializers_in(serializer: Any, above: tuple[type, ...] = ()) -> Iterator[Any]:
-    """Yield a serializer and those nested in it. One that is nested in itself is not followed
-    again.
+    """Yield a serializer and those nested in it. A serializer that is nested in itself is not
+    followed again.
     """
     item = _item(serializer)
     if not isinstance(item, _serializer) or item.__class__ in above:
@@ -118,7 +118,7 @@ def _kind(field: Any) -> tuple[Any, ...]:
 
 
 def _item(field: Any) -> Any:
-    """Return the field of a list's items, or the field itself."""
+    """Return the field itself. For a list, return the field of its items."""
     while (child := getattr(field, "child", None)) is not None:
         field = child
     return field
@@ -133,8 +133,8 @@ def _writable(serializer: Any) -> dict[str, Any]:
 
 
 def merged(one: Fields, other: Fields) -> Fields:
-    """Return one description: the fields that both have are published, those of either are
-    accepted.
+    """Return one description from two. It publishes the fields that both have, and accepts the
+    fields of either.
     """
     return Fields(
         properties=_shared(one.properties, other.properties),
@@ -188,8 +188,8 @@ def _either(one: Json, other: Json) -> Json:
 
 
 def _parts_in_common(one: Json, other: Json) -> str | None:
-    """Return the keyword under which two lists, or two objects with known fields, have their parts;
-    None if they are of different kinds.
+    """Return `items` for two lists, and `properties` for two objects with known fields. Return None
+    for all other pairs.
     """
     if one.get("type") != other.get("type"):
         return None

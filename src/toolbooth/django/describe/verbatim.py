@@ -17,7 +17,7 @@ from toolbooth.shape import Field, ObjectShape
 
 
 def with_verbatim(contract: Contract, chosen: Iterable[str]) -> Contract:
-    """Return the contract with those of its fields marked that the setting names."""
+    """Return a contract in which the fields that the setting names are marked as verbatim."""
     start = f"{contract.name}."
     names = {each.removeprefix(start) for each in chosen if each.startswith(start)}
     if not names:

@@ -18,8 +18,8 @@ ACCEPT = "application/json, */*"
 
 
 def negotiate(view: Any, *, force: bool = False) -> None:
-    """Negotiate as a view does in `initial` before it authenticates. Raises the exceptions of the
-    view for requests that it refuses, except for the media type if `force` is set.
+    """Negotiate as a view does in `initial` before it authenticates. If the view refuses the
+    request, its exception is raised. With `force`, no media type is refused.
     """
     request = view.request
     # A query may contain `format`, which chooses the renderer.
@@ -38,8 +38,8 @@ def negotiate(view: Any, *, force: bool = False) -> None:
 
 @lru_cache(4096)
 def _usual_choice(renderers: tuple[type, ...]) -> tuple[Any, str]:
-    """Return the choice for every request with our header, by the renderers of a view. It is
-    cached, because a list asks a thousand views.
+    """Return the renderer and the media type that a view with these renderers chooses for `ACCEPT`.
+    The result is cached, because a list of tools may need it for a thousand views.
     """
     view: Any = APIView(renderer_classes=renderers)
     view.format_kwarg = None

@@ -37,8 +37,8 @@ _METHODS = {
     "destroy": "destroy",
     "delete": "destroy",
 }
-"""Words at the start of a view's name that describe its action, as in `CreateTreatment`, with the
-method that a generic view then has.
+"""Words at the start of a view's name that describe its action, as in `CreateTreatment`. The values
+are the methods that a generic view then has.
 """
 
 _MEANING = {
@@ -53,7 +53,7 @@ _MEANING = {
         "delete": "destroy",
     },
 }
-"""The action of a method in a view whose name ends in this word."""
+"""The action of an HTTP method, by the last word of the view's name."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,7 +78,7 @@ def view_words(view: type, *, method: str, does: str | None, path: str, route: s
     meant = does or next(filter(None, map(_MEANING[method].get, doing)), None)
     is_meant = does or is_named_by_route or (meant and _is_of_path(words, path))
     if doing and not is_meant:
-        # They belong to the thing, as in `price_list`.
+        # These words belong to the resource, as in `price_list`.
         words, doing, meant = found, [], None
     resource = "_".join(words)
     if _is_of_rows(doing, path, does=None if route else does):
@@ -114,7 +114,9 @@ def _without_technical(words: list[str]) -> list[str]:
 
 
 def _unjoined(words: list[str], path: str, model: Any) -> list[str]:
-    """Return the words, with `treatmentlist` at `/treatments/` as two words."""
+    """Return the words. A joined last word, such as `treatmentlist` at `/treatments/`, is split in
+    two.
+    """
     last = words[-1] if words else ""
     noun = words_of_segment(_noun_of_path(path))
     for doing in DOING:
@@ -125,7 +127,7 @@ def _unjoined(words: list[str], path: str, model: Any) -> list[str]:
 
 
 def _parted(words: list[str], view: type, does: str | None) -> tuple[list[str], list[str]]:
-    """Return the words that name a thing, and the words behind or before them that name its
+    """Return the words that name the resource, and the words after or before them that name its
     action.
     """
     names = _names_of(model_of_view(view))
@@ -136,8 +138,8 @@ def _parted(words: list[str], view: type, does: str | None) -> tuple[list[str], 
     if end < len(words) or "".join(words) in names:
         return words[:end], words[end:]
     verbs = list(takewhile(_METHODS.__contains__, words[:-1]))
-    # A generic view has these actions, or else they belong to the thing: `UpdateLogs` may be a
-    # list.
+    # If a generic view does not have these actions, the words belong to the resource: `UpdateLogs`
+    # may be a list.
     if does is not None and not all(hasattr(view, _METHODS[verb]) for verb in verbs):
         return words, []
     return words[len(verbs) :], verbs
@@ -148,8 +150,8 @@ def _names_of(model: Any) -> tuple[str, ...]:
 
 
 def _is_of_path(words: list[str], path: str) -> bool:
-    """Whether the path confirms that these words are the resource: `clinic_list` at `/clinics/` is
-    a list of clinics, but the resource at `/price-lists/` is `price_list`.
+    """Return True if the path confirms that these words are the resource. At `/clinics/`,
+    `clinic_list` is a list of clinics. At `/price-lists/`, the resource is `price_list`.
     """
     noun = _noun_of_path(path)
     thing = recased(english_singular("_".join(words)))
@@ -165,7 +167,7 @@ def _noun_of_path(path: str) -> str:
 
 
 def _is_of_rows(ending: list[str], path: str, *, does: str | None) -> bool:
-    """Whether a view is about rows of which there are many. `/profile/` is about one thing."""
+    """Return True if the resource of a view has many rows. `/profile/` has only one."""
     segments = path.strip("/").split("/")
     # In `/contacts/{pk}/delete/` the key is before the last segment.
     takes_key = any(map(is_argument, segments[-2:])) if ending else is_argument(segments[-1])
@@ -175,8 +177,8 @@ def _is_of_rows(ending: list[str], path: str, *, does: str | None) -> bool:
 
 
 def _of_many(resource: str, path: str, model: Any) -> str:
-    """Return a resource as the path spells it, or else in the plural. The model may have an
-    irregular plural: `people`.
+    """Return the plural of a resource: as the path spells it, else the model's own if it is
+    irregular, such as `people`, else the regular English one.
     """
     noun = "_".join(_split(_noun_of_path(path)))
     start, same, end = f"_{english_singular(resource)}".rpartition(f"_{english_singular(noun)}")

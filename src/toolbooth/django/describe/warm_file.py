@@ -36,7 +36,9 @@ class NotUsable(Exception):
 
 
 def warm_path(chosen: Configuration) -> Path | None:
-    """Return the path of the file. A relative setting starts at `BASE_DIR`; None: it is empty."""
+    """Return the path of the file; None if the setting is empty. A relative path starts at
+    `BASE_DIR`.
+    """
     if not chosen.warm_file:
         return None
     return Path(getattr(settings, "BASE_DIR", None) or "") / chosen.warm_file
@@ -72,7 +74,7 @@ class Project:
 
     key: Key
     tools: frozenset[str]
-    """The names of all tools that may be listed, and of those behind them."""
+    """The names of all tools that may be listed, and of the tools behind dispatchers."""
     page_size: int
 
 

@@ -25,7 +25,9 @@ from toolbooth.jsonvalue import is_array, is_object
 
 Part = Mapping[str, str]
 Key = Mapping[str, Part]
-"""The parts by their names in messages. Each has the things in it, with a digest of each."""
+"""The parts of the key, by their names in messages. Each part maps the names of its items to
+digests.
+"""
 
 _PACKAGES = (
     "toolbooth",
@@ -39,7 +41,7 @@ _SECRETS = frozenset(("SECRET_KEY", "SECRET_KEY_FALLBACKS"))
 """Settings without a digest. The file is signed with the first of them."""
 
 _DEEPEST = 12
-"""The deepest level of a setting that counts."""
+"""The deepest level of a nested setting that is part of its digest."""
 
 _STDLIB = tuple({sysconfig.get_path(name) for name in ("stdlib", "platstdlib")})
 _PROGRAM = ("__main__", "__mp_main__")
@@ -51,7 +53,9 @@ _INSTALLED = ("site-packages", "dist-packages")
 def key_of(
     named: Iterable[tuple[Name, Action]], own: Iterable[str], language: str | None
 ) -> dict[str, Part]:
-    """Return everything but the code, which is known only after the tools are described."""
+    """Return the parts of the key, except for the code, which is known only after the tools are
+    described.
+    """
     routes = {name.tool: " ".join(identity_of(action)) for name, action in named}
     return {
         "versions": _versions(),
@@ -62,7 +66,7 @@ def key_of(
 
 
 def differences(before: Part, now: Part) -> list[str]:
-    """Return the things that differ."""
+    """Return the names of the items that differ."""
     return [each for each in dict.fromkeys((*before, *now)) if before.get(each) != now.get(each)]
 
 
@@ -132,7 +136,7 @@ def _is_tuple(value: Any) -> TypeIs[tuple[Any, ...]]:
 
 
 def code_in_use() -> dict[str, tuple[str, str]]:
-    """Return every loaded module except Python's own, with its file and a digest of that."""
+    """Return every loaded module except Python's own, with its file and the digest of this file."""
     found: dict[str, tuple[str, str]] = {}
     for name, module in sorted(sys.modules.items()):
         file: Any = getattr(module, "__file__", None)

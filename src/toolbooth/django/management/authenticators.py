@@ -12,7 +12,7 @@ from toolbooth.django.describe.discovery import Action
 
 
 def authenticators() -> list[Any]:
-    """Return one authenticator of each kind, from all views."""
+    """Return one authenticator of each class that the views of the project use."""
     found: dict[type, Any] = {}
     for action in catalogue().authenticating_actions:
         for each in authenticators_of(action) or ():
@@ -21,8 +21,8 @@ def authenticators() -> list[Any]:
 
 
 def authenticators_of(action: Action) -> tuple[object, ...] | None:
-    """Return the authenticators of an action; `()` if it has none, None if only a call can find
-    them.
+    """Return the authenticators of an action. Return `()` if it has none, and None if they depend
+    on the request.
     """
     # A view may choose them by its request, as `get_authenticators` of REST framework may.
     nobody = Caller(RequestFactory().post("/"))

@@ -28,12 +28,12 @@ _JWT_START = "eyJ"
 
 @dataclass(frozen=True, slots=True)
 class Issued:
-    """A token of a user."""
+    """A token that was issued to a user."""
 
     authorization: str
-    """The whole header."""
+    """The value of the Authorization header."""
     note: str
-    """A note for the person who asked for it."""
+    """A note for the person who runs the command."""
 
 
 def token_of(user: Any) -> Issued:
@@ -57,7 +57,9 @@ def token_of(user: Any) -> Issued:
 
 
 def header_of(token: str) -> str:
-    """Return the whole header for a token, with the prefix that the project's views expect."""
+    """Return the Authorization header for a token, with the prefix that the project's views
+    expect.
+    """
     # Only a JWT can be recognised by its beginning.
     kinds = (_JWT,) if token.startswith(_JWT_START) else (_DRF_TOKEN, _KNOX, _JWT)
     for authenticator in authenticators():
@@ -80,12 +82,12 @@ def how_to_add() -> str:
 # --- tokens ---
 
 _Issue = Callable[[Any, Any], Issued]
-"""A function of an authenticator and a user that returns a token."""
+"""A function that takes an authenticator and a user, and returns a token."""
 
 
 def _issuer(authenticator: Any) -> _Issue | None:
-    """Return the function that makes the tokens of an authenticator; None if it is not known, or
-    its app is not installed.
+    """Return the function that makes tokens for an authenticator. Return None if the authenticator
+    is unknown, or its app is not installed.
     """
     if _is_a(authenticator, _KNOX) and apps.is_installed("knox"):
         return _new_knox_token
@@ -143,7 +145,9 @@ def _kinds() -> Iterator[str]:
 
 
 def _is_a(authenticator: Any, path: str) -> bool:
-    """Whether an authenticator is of the class at this import path, or of a subclass."""
+    """Return True if an authenticator is an instance of the class at this import path, or of a
+    subclass.
+    """
     # Compared by import path, because packages such as knox may not be installed, and then cannot
     # be imported.
     classes = type(authenticator).__mro__

@@ -1,4 +1,4 @@
-"""The examinations of `mcp_doctor`. Each yields findings, with their remedies."""
+"""The examinations of `mcp_doctor`. Each one yields findings with remedies."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def _configuration() -> Iterator[Finding]:
 
 
 def _own_tools() -> Iterator[Finding]:
-    """Yield modules and functions of the project's own tools that have mistakes."""
+    """Yield a finding for each mistake in the code of the project's own tools."""
     for each in catalogue().broken:
         place = f"{relative_path(each.file)}:{each.line}"
         what = own_tools_left_out(each.what, each.why, place)
@@ -135,7 +135,9 @@ def _tools() -> Iterator[Finding]:
 
 
 def _middleware() -> Iterator[Finding]:
-    """Yield the host's middleware that runs around each call, and the rest of it."""
+    """Yield two findings: the project's middleware that runs around each call, and the middleware
+    that does not.
+    """
     paths = inner_middleware(configuration().inner_middleware)
     chain_of(paths)  # a class that cannot be imported or made is an error of this examination
     every: list[str] = settings.MIDDLEWARE
@@ -155,9 +157,7 @@ def _databases() -> Iterator[Finding]:
 
 
 def _results() -> Iterator[Finding]:
-    """Examine the cache for results that are too large for one answer, and cannot be asked for
-    again.
-    """
+    """Check the cache that stores large results which cannot be computed again."""
     alias = configuration().cache
     backend = type(caches[alias]).__name__
     if backend == "LocMemCache":

@@ -49,7 +49,7 @@ RENAME_ARGUMENTS = "to have both, rename the latter: TOOLBOOTH['ARGUMENTS'] = {'
 
 
 def argument_not_offered(tool: str, argument: str) -> str:
-    """A tool that has an argument of its own with the name of a protocol argument."""
+    """The finding if a tool has an argument with the same name as a protocol argument."""
     return (
         f"{tool} does not offer the protocol argument {argument!r}: "
         "it has its own argument of that name"
@@ -57,61 +57,61 @@ def argument_not_offered(tool: str, argument: str) -> str:
 
 
 def rename_argument(argument: str) -> str:
-    """The setting with which a tool has both."""
+    """The remedy if a tool should have both arguments: the setting to write."""
     renamed = f"{{{argument!r}: 'mcp_{argument}'}}"
     return f"to have both, rename the former: TOOLBOOTH['ARGUMENTS'] = {renamed}"
 
 
 def not_reached(path: str, status: int | None) -> str:
-    """An endpoint that requests do not reach."""
+    """The finding if requests do not reach the endpoint."""
     return f"an agent does not reach {path}: something before it answers HTTP {status}"
 
 
 def only_with_slash(path: str) -> str:
-    """An endpoint that was included with a slash at the end."""
+    """The finding if the endpoint answers only with a slash at the end of its path."""
     bare = path.rstrip("/")
     return f"{bare} does not answer, only {path}: without the slash, clients get a 404"
 
 
 def shadowed(path: str, route: str) -> str:
-    """An endpoint at a path that an earlier pattern of the URLconf matches."""
+    """The finding if an earlier pattern of the URLconf matches the path of the endpoint."""
     return f"an agent does not reach {path}: the pattern {route!r} comes first, and matches it"
 
 
 def users_not_read(error: Exception) -> str:
-    """The database has no users, or does not answer."""
+    """The message if the users could not be read from the database."""
     return f"users could not be read: {error}"
 
 
 def list_names(kind: str) -> str:
-    """The command that lists the right names for a pattern."""
+    """The advice to list the names that a pattern can match."""
     return f"`mcp_tools` lists the names of {kind}"
 
 
 def cost_of_tools(count: int, hidden: int, tokens: int) -> str:
-    """The number of tools, and their cost."""
+    """The finding with the number of tools and their cost in tokens."""
     behind = f" with {hidden:,} more behind them" if hidden else ""
     return f"{count:,} tools{behind} cost every agent {tokens:,} tokens"
 
 
 def runs_around_calls(paths: str) -> str:
-    """Middleware that runs for the endpoint and for each call."""
+    """The finding with the middleware that runs around each call."""
     return f"runs around each call: {paths}"
 
 
 def runs_around_endpoint(paths: str) -> str:
-    """Middleware that runs once for a message."""
+    """The finding with the middleware that runs once per message, and not around each call."""
     return f"runs only around the endpoint: {paths}"
 
 
 def not_atomic(databases: Sequence[str]) -> str:
-    """Databases without a transaction for each request."""
+    """The finding if databases have no transaction for each request."""
     names = ", ".join(databases)
     return f"ATOMIC_REQUESTS is off for {names}: a view that fails does not undo its writes"
 
 
 def cache_of_one_process(alias: str) -> str:
-    """A cache that workers do not share."""
+    """The finding if workers do not share the cache."""
     return (
         f"workers do not share the cache {alias!r}: agents may not get the rest of a large result, "
         "and receipts may lack possible_duplicate_of"
@@ -119,7 +119,7 @@ def cache_of_one_process(alias: str) -> str:
 
 
 def cache_without_memory(alias: str) -> str:
-    """A cache that stores nothing."""
+    """The finding if the cache stores nothing."""
     return (
         f"the cache {alias!r} keeps nothing: "
         "large results that cannot be repeated are returned whole, "
@@ -128,7 +128,7 @@ def cache_without_memory(alias: str) -> str:
 
 
 def cache_is_fit(alias: str) -> str:
-    """A cache that workers share."""
+    """The finding if workers share the cache."""
     return f"large results are kept in the cache {alias!r}"
 
 
@@ -143,12 +143,12 @@ MIGRATE = "run manage.py migrate"
 
 
 def database_failed(reason: object) -> str:
-    """A query of a command failed, such as the one for the user in `--as`."""
+    """The message if a database query of a command failed."""
     return f"a query failed: {reason}. Is the database running, and did you run manage.py migrate?"
 
 
 def keys_removed(count: int) -> str:
-    """The result of `mcp_clean`."""
+    """The output of `mcp_clean`."""
     return f"Removed {count:,} expired idempotency {'key' if count == 1 else 'keys'}."
 
 
@@ -167,18 +167,18 @@ TAKES_OAUTH = "an OAuth access token (--token TOKEN)"
 
 
 def inactive_user(name: str) -> str:
-    """A user whose credentials no view accepts."""
+    """The message if no token is made because the user is not active."""
     return f"the user {name!r} is not active, so no view would take their token"
 
 
 def drf_token(name: str, *, is_new: bool) -> str:
-    """A token of `rest_framework.authtoken`."""
+    """The note about a token of `rest_framework.authtoken`."""
     made = "A token was created for" if is_new else "It has the token of"
     return f"{made} {name!r}. It does not expire; `drf_create_token -r {name}` replaces it."
 
 
 def knox_token(name: str, expiry: datetime | None) -> str:
-    """A token of knox."""
+    """The note about a token of knox."""
     until = (
         "It does not expire." if expiry is None else f"It expires at {expiry:%Y-%m-%d %H:%M %Z}."
     )
@@ -189,17 +189,17 @@ def knox_token(name: str, expiry: datetime | None) -> str:
 
 
 def token_not_stored(error: Exception) -> str:
-    """The database refused a token."""
+    """The message if the database could not store a token."""
     return f"the token could not be stored ({error}); has `manage.py migrate` been run?"
 
 
 def token_app_missing(app: str) -> str:
-    """Views accept tokens that no installed app makes."""
+    """The message if views accept tokens of an app that is not installed."""
     return f"the API takes tokens of {app}; add {app!r} to INSTALLED_APPS and run migrate"
 
 
 def tokens_not_taken(app: str, authenticator: str) -> str:
-    """An app makes tokens that no view accepts."""
+    """The message if an installed app makes tokens, but no view accepts them."""
     return (
         f"{app} is installed, but no view takes its tokens; "
         f"add {authenticator!r} to DEFAULT_AUTHENTICATION_CLASSES"
@@ -207,7 +207,7 @@ def tokens_not_taken(app: str, authenticator: str) -> str:
 
 
 def what_views_take(kinds: Iterable[str]) -> str:
-    """Credentials that the REST API accepts."""
+    """A sentence with the credentials that the REST API accepts."""
     return f"the REST API takes {', '.join(kinds) or 'no credentials'}"
 
 
@@ -234,17 +234,17 @@ NO_LOCK_PATH = (
 
 
 def names_are_locked(path: object, count: int) -> str:
-    """The file needs no change."""
+    """The output of `mcp_tools --lock` if the file is up to date."""
     return f"{path} is up to date: {_tools(count)}"
 
 
 def names_written(path: object, count: int) -> str:
-    """The file was written."""
+    """The output of `mcp_tools --lock` if the file was written."""
     return f"{path} written: {_tools(count)}"
 
 
 def names_would_change(path: object) -> str:
-    """The file is not up to date, and `--check` does not write it."""
+    """The output of `mcp_tools --lock --check` if the file is not up to date."""
     return f"{path} is not up to date: run `manage.py mcp_tools --lock`, and commit it"
 
 
@@ -256,12 +256,12 @@ NO_WARM_PATH = "no file is configured. Set TOOLBOOTH['WARM_FILE'] to its path."
 
 
 def warm_file_written(path: object, count: int, size: int) -> str:
-    """The file was written."""
+    """The output of `mcp_warm` if the file was written."""
     return f"{path} written: {_tools(count)}, {size / 1000:,.0f} kB"
 
 
 def warm_file_not_written(path: object, error: OSError) -> str:
-    """The file could not be written."""
+    """The output of `mcp_warm` if the file could not be written."""
     return f"{path} cannot be written: {error.strerror or error}"
 
 
@@ -269,12 +269,12 @@ RUN_WARM = "run `manage.py mcp_warm` where the server runs, after each change of
 
 
 def warm_file_is_used(path: object, count: int) -> str:
-    """The file matches the project."""
+    """The finding if the warm file matches the project."""
     return f"tools/list comes from {path}: {_tools(count)}"
 
 
 def warm_file_is_ignored(path: object, reason: str) -> str:
-    """The file cannot be used."""
+    """The finding if the warm file cannot be used."""
     return f"{path} is not used: {reason}"
 
 
@@ -296,24 +296,26 @@ CONFIG_NAME_HELP = "Name of the server in the client's configuration; default: T
 
 
 def act_as_user(otherwise: str) -> str:
-    """The help of `--as`."""
+    """The help text of `--as`. `otherwise` describes the behaviour without it."""
     return f"Act as this user; without it, {otherwise}."
 
 
 def no_such_user(name: str) -> str:
-    """`--as` names a user that does not exist."""
+    """The message if there is no user of this name."""
     return f"there is no user {name!r}; `manage.py createsuperuser` creates one"
 
 
 def tools_are_listed(answer: str) -> str:
-    """A call named a tool that does not exist. `answer` is the refusal."""
+    """The refusal of a call to a tool that does not exist, followed by the command that lists the
+    tools.
+    """
     # The refusal may end in a question: "did you mean 'contacts__create'?"
     separator = "" if answer.endswith("?") else ";"
     return f"{answer}{separator} `manage.py mcp_tools` lists them all"
 
 
 def no_such_tool(name: str) -> str:
-    """`mcp_tools` was called with a tool that does not exist."""
+    """The message of `mcp_tools` if there is no tool of this name."""
     return f"there is no tool {name!r}; `manage.py mcp_tools` lists them all"
 
 
@@ -325,5 +327,5 @@ def total_cost(tokens: int, tools: int, behind: int) -> str:
 
 
 def url_needs_scheme(given: str) -> str:
-    """`--url` is not a URL."""
+    """The message if `--url` is not a URL."""
     return f"--url should begin with http:// or https://, not {given!r}"

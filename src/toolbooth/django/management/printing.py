@@ -1,5 +1,5 @@
-"""`PrintingCommand`, the base class of all commands here. It ends without a traceback when its
-output is closed early, as in `manage.py mcp_tools | head`, or when the database has no tables.
+"""Contains `PrintingCommand`, the base class of all commands here. If its output is closed early,
+as in `manage.py mcp_tools | head`, or the database has no tables, it exits without a traceback.
 """
 
 from __future__ import annotations
@@ -15,11 +15,13 @@ from toolbooth.django.management import messages
 
 
 class _OutputClosed(Exception):
-    """The reader has closed the output."""
+    """Raised if the reader of the output has closed it."""
 
 
 class _Output(OutputWrapper):
-    """Standard output, whose own exception cannot come from another pipe."""
+    """Standard output that raises `_OutputClosed` if it is closed. A BrokenPipeError could also
+    come from another pipe.
+    """
 
     def write(self, *args: Any, **options: Any) -> None:
         """Write one message."""

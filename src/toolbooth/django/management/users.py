@@ -19,7 +19,9 @@ from toolbooth.server.tool import Shows
 
 
 def add_user(parser: CommandParser, without: str) -> None:
-    """Add `--as`. `without` describes the behaviour without this option."""
+    """Add the option `--as`. `without` describes the behaviour without this option, for its help
+    text.
+    """
     parser.add_argument(
         "--as",
         dest="username",
@@ -29,14 +31,14 @@ def add_user(parser: CommandParser, without: str) -> None:
 
 
 def agent_of(username: str | None) -> Agent:
-    """Return an agent that acts as the user of this name, or anonymously if it is None.
+    """Return an agent that acts as the user of this name. With None, it acts as an anonymous user.
 
     Raises:
         CommandError: there is no endpoint, or no such user.
     """
     try:
-        # Only for its exception, which names the missing line. Without it, the call would end with
-        # a 404.
+        # Called because it raises if there is no endpoint, and names the line to add. Without this,
+        # the call would end with a 404.
         endpoint_path()
     except LookupError as error:
         raise CommandError(str(error), returncode=2) from None
@@ -44,7 +46,7 @@ def agent_of(username: str | None) -> Agent:
 
 
 def shown_to(username: str) -> Shows:
-    """Return a function that takes a tool and returns whether this user sees it.
+    """Return a function that takes a tool, and returns True if this user sees it.
 
     Raises:
         CommandError: there is no such user.
@@ -72,7 +74,9 @@ def user_of(name: str) -> Any:
 
 @contextmanager
 def unlogged() -> Generator[None]:
-    """Keep Django from logging refused requests in this block. The command prints them itself."""
+    """Inside a `with` block, keep Django from logging refused requests. The command prints them
+    itself.
+    """
     logger = logging.getLogger("django.request")
     level = logger.level
     # Django logs an answer of 4xx as a warning, and a view that failed as an error, which stays

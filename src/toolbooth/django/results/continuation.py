@@ -1,5 +1,5 @@
-"""Makes the variant of a tool that takes a continuation token and returns the next page of a
-result.
+"""Makes the variant of a tool that takes a continuation token. The variant returns the next page of
+a result.
 """
 
 from __future__ import annotations
@@ -47,12 +47,12 @@ class Continuation:
     _made: list[Tool] = field(default_factory=list[Tool])
 
     def variant(self, sent: Any) -> Tool | None:
-        """Return the variant for arguments with a token; None for others."""
+        """Return the variant of the tool if the arguments contain a token, else None."""
         # Some clients send all of the arguments as JSON text. The variant is chosen before the
         # boundary repairs that.
         arguments: Any = text_as_json(sent)
         token = self.results.token
-        # Null for an optional argument means that it was not sent, here as well.
+        # As for every optional argument, null means that it was not sent.
         if token is None or not is_object(arguments) or arguments.get(token) is None:
             return None
         # Made when the first token arrives, because most tools never get one.
@@ -61,8 +61,8 @@ class Continuation:
         return self._made[0]
 
     def _tool(self, token: str) -> Tool:
-        """Return the tool that takes a token, and beside it the control arguments for the form of
-        the rest.
+        """Return the variant. It takes a token, and the control arguments that choose how the rest
+        is shown.
         """
         own = self.results.arguments
         beside = {
@@ -129,7 +129,7 @@ class Continuation:
         tool, is_query = results.tool, results.is_query
         try:
             position = unseal(token, tool, results.chosen.token_age, is_query=is_query)
-            # A token of another tool is refused below, without its arguments.
+            # A token of another tool is refused below, so its arguments are not needed.
             if position.tool == tool:
                 position = self._restored(position)
         # A caller without access gets the refusal of access, not details about the token.
@@ -148,7 +148,9 @@ class Continuation:
             raise _revoked(refusal, str(self.results.token))
 
     def _restored(self, position: Position) -> Position:
-        """Return the position of a query, with its arguments. Raises RefusedToken."""
+        """Return the position with the arguments of its query read from the cache if they were
+        stored there. Raises RefusedToken.
+        """
         if position.kept is None or not self.results.is_query:
             return position
         return kept_query(position, position.kept, self.results.chosen)
@@ -156,13 +158,13 @@ class Continuation:
     def _result(
         self, position: Position, asked: Controls, called: Json
     ) -> tuple[Written, Position, str]:
-        """Return the result, which was kept or is requested again, its position, and a note about
-        it.
+        """Return the result, the position in it, and a note. The result is read from the cache, or
+        the query runs again.
         """
         results = self.results
         if position.kept is not None:
-            # The kept arguments of a query have been restored by now, so this is the result of a
-            # write, which must not run again.
+            # This is the result of a write, which must not run again. For a query, `_restored` has
+            # already replaced `kept`.
             instead = messages.instead_of_token(results.tool, is_query=False)
             lost = messages.result_no_longer_kept(instead)
             text, is_json = kept_result(position.kept, results.chosen, lost)
@@ -170,8 +172,8 @@ class Continuation:
         sent = position.arguments or {}
         results.source.check(sent, asked.filter_keys, called)
         value = results.source.value(sent, position.moved or NOT_MOVED)
-        # With the fields of the first call, because the digest was made of these. Other fields are
-        # applied below.
+        # The digest was made with the fields of the first call, so it is compared with these. If
+        # the caller now asks for other fields, they are applied below.
         found = read_output(results.source.output(value, position.filter_keys))
         has_changed = bool(position.digest) and digest(found.text) != position.digest
         note = messages.RESULT_HAS_CHANGED if has_changed else ""
@@ -184,7 +186,7 @@ class Continuation:
 
 
 def _revoked(refusal: Exception, token: str) -> Exception:
-    """Return the refusal of a caller who may no longer call the tool of a token."""
+    """Return the refusal for a caller who is no longer allowed to call the tool."""
     if not isinstance(refusal, ToolError):
         return refusal
     words = messages.token_once_allowed(refusal.message, token, refusal.tool)

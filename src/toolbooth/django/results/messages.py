@@ -19,13 +19,13 @@ LAST_PIECE = "The last piece."
 
 
 def next_page_of_view(arguments: Iterable[str]) -> str:
-    """The message for a view whose response has the arguments of the next page."""
+    """The note if the response contains the arguments for the next page of the view."""
     changes = ", ".join(arguments)
     return f"There is more: for the next page, send the same arguments with {changes}. "
 
 
 def other_pages_of_view(names: Iterable[str]) -> str:
-    """The message for a view that may have other pages."""
+    """The note if the view may have other pages."""
     return f"There may be more: send {', '.join(names)} for other pages. "
 
 
@@ -34,32 +34,32 @@ VIEW_MAY_HAVE_MORE = "There may be more, but the API does not say how to get it.
 
 
 def only_a_summary(token: str) -> str:
-    """The note of a summary: the whole result can be requested."""
+    """The note after a summary. It explains how to get the whole result."""
     return f"Only a summary. For the result, call the same tool with only {token}."
 
 
 def fewer_rows(wanted: int, most: int, shown: int) -> str:
-    """The note if not all the requested rows fit."""
+    """The note if only some of the requested rows fit."""
     return f"{wanted} rows are longer than {most:,} bytes: these are the first {shown}. "
 
 
 def more_rows(count: int, name: str) -> str:
-    """The note if the list of this name has more rows."""
+    """The note if the list `name` has this many more rows."""
     return f"{count:,} more in {name}."
 
 
 def some_more_rows(name: str) -> str:
-    """The note if the list of this name has more rows, and their number is not known."""
+    """The note if the list `name` has more rows, but their number is not known."""
     return f"There is more in {name}."
 
 
 def more_characters(count: int) -> str:
-    """The note if there is more text."""
+    """The note if this many characters follow."""
     return f"{count:,} characters more."
 
 
 def to_go_on(words: str, token: str) -> str:
-    """The note about the rest of a result, and how to get it."""
+    """The note about the rest of a result, with the way to get it."""
     return f"{words} To continue, call the same tool with only {token}."
 
 
@@ -71,24 +71,24 @@ TOKEN_IS_FOR_TEXT = "the token continues a text; send it alone"
 
 
 def no_such_page(count: int, pages: int, size: int) -> str:
-    """The refusal of a page past the last."""
+    """The refusal of a page number after the last page."""
     rows = "1 row" if count == 1 else f"{count:,} rows"
     return f"the last page is {pages}: the list has {rows}, at most {size} to a page"
 
 
 def list_ends_before(number: int, size: int) -> str:
-    """The refusal of a page past the last, in a list whose rows the view does not count."""
+    """The refusal of a page number after the last page, if the number of rows is not known."""
     return f"the list ends before page {number} of {size} rows; begin with page 1"
 
 
 def too_far(most: int, token: str | None) -> str:
-    """The refusal of a distant page in a list that can only be read forward."""
+    """The refusal of a page number that is too high for a list that can only be read forward."""
     instead = f" send {token} of an earlier page" if token else " send a larger page size"
     return f"must be {most} or less: this list can only be read forward. To continue,{instead}"
 
 
 def size_of_view(most: int, rows: int, pages: int) -> str:
-    """The refusal of a page with more rows than the joined pages of a view can have."""
+    """The refusal of a page size that would need too many pages of the view."""
     return (
         f"must be 1 to {most:,} here: the view makes pages of {rows}, and one call reads {pages}"
         " of them"
@@ -102,18 +102,18 @@ NOT_WITH_PAGE_SIZE = (
 
 
 def row_too_large(row: int, remedies: Iterable[str]) -> str:
-    """The refusal of a row that alone is too large for a page."""
+    """The refusal if a single row is too large for a page."""
     instead = ", or ".join(remedies)
     return f"row {row:,} is too large for a page; send {instead}, or ask for other rows"
 
 
 def without_large_fields(filter_keys: str) -> str:
-    """One remedy for a row that is too large."""
+    """One remedy for a row that is too large: leave out its large fields."""
     return f"{filter_keys} without its large fields"
 
 
 def no_field_in_answer(fields: Iterable[str]) -> str:
-    """The refusal of `filter_keys` with fields that the view declares, but does not return."""
+    """The refusal of `filter_keys` if the view declares these fields but does not return them."""
     has = ", ".join(fields)
     return f"none of these are fields of the answer; it has {has}"
 
@@ -131,14 +131,14 @@ REFUSED_BY_NOW = "continues a call that would now be refused; make that call aga
 
 
 def instead_of_token(tool: str, *, is_query: bool) -> str:
-    """The advice after a token that cannot be used. A write must not be repeated."""
+    """The advice if a token cannot be used. A query can be repeated, a write must not be."""
     if is_query:
         return f"call {tool} again with the arguments of the first call"
     return "the original call has run: check what it did, do not repeat it"
 
 
 def not_beside_token(token: str) -> str:
-    """The refusal of a field that was sent together with a token."""
+    """The refusal of a field that was sent with a token."""
     return f"cannot be sent with {token}, which continues an earlier call"
 
 
@@ -154,7 +154,7 @@ def _duration(seconds: int) -> str:
 
 
 def not_a_token(instead: str, *, is_query: bool) -> str:
-    """The refusal of a token that this server did not sign."""
+    """The refusal of a token whose signature is wrong."""
     joint = ", or" if is_query else ";"
     return f"is not a token of this server, or was changed; send it unchanged{joint} {instead}"
 
@@ -180,5 +180,5 @@ def result_no_longer_kept(instead: str) -> str:
 
 
 def token_once_allowed(message: str, token: str, tool: str) -> str:
-    """The refusal of a caller who may no longer call the tool of a token."""
+    """The refusal if the caller is no longer allowed to call the tool of a token."""
     return f"{message.rstrip('.')}; {token} can be used once you may call {tool} again"

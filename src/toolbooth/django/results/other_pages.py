@@ -40,24 +40,24 @@ _NEXT_LINK = re.compile(r"""<([^>]*)>\s*;[^,]*\brel="?next"?""")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OtherPages:
-    """The facts about the other pages of a list that one page shows."""
+    """Facts about a list's other pages that one page of it shows."""
 
     following: Moved | None = None
-    """The changes to the query for the next page; None: this is the last page, or nothing
-    is known.
+    """The changes to the query for the next page. None if this is the last page, or if nothing is
+    known.
     """
     is_sure: bool = True
-    """Whether it is certain that the next page exists, if it can be requested."""
+    """Whether the next page is certain to exist."""
     is_open: bool = False
     """Whether there may be more pages that cannot be requested."""
     is_uneven: bool = False
-    """Whether the view leaves out rows of its pages, so that rows cannot be counted."""
+    """Whether the view omits some rows from its pages. Then rows cannot be counted."""
     count: int | None = None
-    """All rows of the list."""
+    """The number of all rows of the list."""
     before: int | None = None
-    """The rows of the list before this page."""
+    """The number of rows of the list before this page."""
     rows: int | None = None
-    """The rows of every page but the last."""
+    """The number of rows in every page but the last."""
     pages: int | None = None
     number: str = ""
     """The parameter that takes the number of a page."""
@@ -65,8 +65,8 @@ class OtherPages:
     """The parameter that takes the number of rows before a page."""
 
     def holding(self, row: int) -> tuple[Moved, int] | None:
-        """Return the page that contains a row, counted from 0, and the number of its rows before
-        that row. None: it can only be found by reading one page after the other.
+        """Return the page that contains a row, and the index of the row in that page. Rows are
+        counted from 0. Return None if the row can only be found by reading the pages in order.
         """
         if self.offset:
             return {self.offset: [str(row)]}, 0
@@ -84,12 +84,13 @@ LAST_PAGE = OtherPages()
 def other_pages(
     response: Any, value: Mapping[str, Any], query: str, rows: int, *, is_paged: bool
 ) -> OtherPages:
-    """Return the other pages of a list, as known from one response: `value` is its content, with
-    this many rows, and `query` is its query. `is_paged`: the view has a paginator.
+    """Return the facts that one response shows about the other pages of its list. `value` is the
+    content of the response, `rows` is the number of rows in it, and `query` is its query.
+    `is_paged` is True if the view has a paginator.
     """
     view = _view(response)
-    # From `__dict__`, because the property `paginator` would make one, even if the view has not
-    # used any for this response.
+    # Read from `__dict__`, because the property `paginator` would create one, even if the view did
+    # not use any for this response.
     paginator: Any = _attributes(view).get("_paginator")
     found = _attributes(paginator)
     if isinstance(paginator, _NUMBERS) and isinstance(found.get("page"), Page):
@@ -107,13 +108,15 @@ def other_pages(
 
 
 def _view(response: Any) -> Any:
-    """Return the view of a response; None if the response does not refer to it."""
+    """Return the view of a response, or None if the response has no reference to its view."""
     context: Mapping[str, Any] = getattr(response, "renderer_context", None) or {}
     return context.get("view")
 
 
 def pages_of_view(arguments: Arguments, found: Written) -> str:
-    """Return a sentence with the arguments for the other pages of a view; empty if it has none."""
+    """Return a sentence with the arguments for other pages of the view. It is empty if there are
+    none.
+    """
     slots = {name: slot for name, slot in arguments.slots.items() if slot.bound is not None}
     following = found.member("next")
     if not slots or ("next" in found.members and following is None):
@@ -128,8 +131,8 @@ def pages_of_view(arguments: Arguments, found: Written) -> str:
 
 
 def arguments_for_next_page(arguments: Arguments, sent: Json, following: Moved | None) -> Json:
-    """Return the arguments that lead to the next page if they are added to those of the call; empty
-    if there is no next page, or the tool takes no such arguments.
+    """Return the arguments to add to the call for the next page. They are empty if there is no next
+    page, or if the tool has no such arguments.
     """
     if following is None:
         return {}
@@ -141,13 +144,13 @@ def arguments_for_next_page(arguments: Arguments, sent: Json, following: Moved |
     # requested by its number, counted from the page of this call.
     number = arguments.called("page")
     slots = [arguments.slots[name] for name in sent]
-    # These cannot be combined with a number.
+    # An argument such as an offset or a cursor cannot be combined with a page number.
     has_place = any(slot.bound is not None and slot.bound.role != "size" for slot in slots)
     return {} if number is None or has_place else {number: 2}
 
 
 def _as_argument(schema: Json, values: list[str]) -> Any:
-    """Return the values of a parameter of a link in the type of its argument."""
+    """Return the value of a query parameter, converted to the type of its argument."""
     if len(values) > 1:
         return values
     (text,) = values
@@ -155,7 +158,7 @@ def _as_argument(schema: Json, values: list[str]) -> Any:
 
 
 def _attributes(thing: Any) -> Mapping[str, Any]:
-    """Return the attributes that were set on a view or a paginator itself; empty for None."""
+    """Return the instance attributes of a view or a paginator. Empty for None."""
     return getattr(thing, "__dict__", {})
 
 

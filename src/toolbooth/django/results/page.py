@@ -16,7 +16,7 @@ from toolbooth.server.results.pages import Unit, Written, read
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Page:
-    """A part of a result, from `start` to `stop` at most."""
+    """One page of a result. It begins at `start`, and ends at `stop` or earlier."""
 
     found: Written
     unit: Unit
@@ -24,27 +24,29 @@ class Page:
     start: int
     stop: int
     most: int | None
-    """The most bytes; None: no limit."""
+    """The most bytes of the page. None if there is no limit."""
     note: str
     others: str
     """A sentence about the rows that the response itself does not contain."""
     following: Callable[[int], Position | None]
-    """A function that returns the position after a page that ends at this row or character; None if
-    it is the last.
+    """A function that takes the end of a page, and returns the position that follows it. It returns
+    None after the last page.
     """
     count: int | None
-    """All rows or characters; None if that is not known."""
+    """The number of all rows or characters. None if it is not known."""
     size: int | None
-    """All bytes; None if that is not known."""
+    """The size of the whole result in bytes. None if it is not known."""
     before: int = 0
-    """Rows before those of `found`."""
+    """The number of rows before the first row of `found`."""
     wanted: int | None = None
     """The number of rows that were requested and exist."""
     beside: Json = field(default_factory=dict[str, Any])
-    """Other keys about the page."""
+    """More keys for the `continuation` object of the page."""
 
     def encode(self) -> tuple[bytes, int]:
-        """Return the page as JSON, and its end: as many rows as fit, at least one."""
+        """Return the page as JSON, and the row or character where it ends. The page has as many
+        rows as fit, and at least one.
+        """
         if self.most is None:
             return self._until(self.stop), self.stop
         room = self.most
@@ -53,7 +55,7 @@ class Page:
         # The notes beside the rows need room as well.
         while (over := len(encoded) - self.most) > 0 and end > self.start + 1:
             room -= over
-            # At least one row less in each round, but one row is always shown.
+            # Each round removes at least one row, but keeps the first.
             end = max(self.start + 1, min(end - 1, self._end(room)))
             encoded = self._until(end)
         return encoded, end
@@ -62,14 +64,14 @@ class Page:
         return self.found.end(self.unit, self.start, room)
 
     def _until(self, end: int) -> bytes:
-        """Return the page that ends here."""
+        """Return the page as JSON if it ends at `end`."""
         # A view's own response may have a key of this name.
         key = self.found.free_key("continuation") if self.unit == "rows" else "continuation"
         return self.found.page(self.unit, self.start, end, key, self._continuation(end))
 
     def _continuation(self, end: int) -> bytes:
-        """Return the JSON about a page that ends here: its part of the result, and the token of the
-        next.
+        """Return the JSON that describes the page: its rows, the size of the whole result, and the
+        token for the next page.
         """
         continuation: Json = {}
         if end > self.start:
@@ -90,14 +92,16 @@ class Page:
         return orjson.dumps({**continuation, "note": note + self._note(following, end)})
 
     def _note(self, following: Position | None, end: int) -> str:
-        """Return the note about the rest after this page."""
+        """Return the note about the rows or characters after this page."""
         if following is None:
             return f"{self._last()} {self.others}".rstrip()
         words = self._more(None if self.count is None else self.count - self.before - end)
         return messages.to_go_on(words, self.token) if self.token else words
 
     def _more(self, more: int | None) -> str:
-        """Return the note that there is more; None: the number is not known."""
+        """Return a note that more rows or characters follow. `more` is their number, or None if it
+        is not known.
+        """
         if more is None or more < 1:
             return messages.some_more_rows(self.found.name)
         if self.unit == "rows":
@@ -112,11 +116,13 @@ class Page:
 
 
 def with_next_page(output: bytes | str, next_page: Json) -> bytes | str:
-    """Return a result with the arguments for the next page beside it, if there are any."""
+    """Return a result with the arguments for the next page added. Without such arguments, it is
+    unchanged.
+    """
     if not next_page or isinstance(output, str):
         return output
     key = "continuation"
-    # Only a result with this text can have a key of that name.
+    # The result is parsed only if the text occurs in it: only then it may have such a key.
     if key.encode() in output:
         key = read(output.decode()).free_key(key)
     told = orjson.dumps({"next_page": next_page})

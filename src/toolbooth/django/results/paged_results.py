@@ -62,18 +62,18 @@ class Source(Protocol):
     """The source of a tool's results."""
 
     def check(self, sent: Json, filter_keys: Keys, called: Json) -> None:
-        """Check that the result has these fields; `called` is the call as it was sent. Raises
-        ToolInputError.
+        """Raise ToolInputError if the result lacks the fields in `filter_keys`. `called` is the
+        call as sent.
         """
         ...
 
     def value(self, sent: Json, moved: Moved = NOT_MOVED) -> Any:
-        """Run the tool for the current caller; `moved`: for another page of its list."""
+        """Run the tool for the current caller. `moved` selects another page of its list."""
         ...
 
     def output(self, value: Any, filter_keys: Keys) -> Output | None:
-        """Return the result as it is sent, with only these fields; None if it has a form that
-        cannot be cut.
+        """Return the result as it is sent, with only the fields in `filter_keys`. Return None if
+        the result cannot be divided into pages.
         """
         ...
 
@@ -88,18 +88,18 @@ class PagedResults:
     source: Source
     chosen: Configuration
     token: str | None
-    """The name of `continuation_token` in this tool; None: the tool does not take it."""
+    """The name of `continuation_token` in this tool. None if the tool does not take one."""
     is_query: bool
-    """Whether the tool can be run again without changes, to get another page."""
+    """Whether the tool can safely run again to get another page."""
     output_check: Callable[[str], str | None] | None = None
-    """A function that returns how a page violates the tool's output schema; None if no schema could
-    be violated.
+    """A function that returns how a page violates the output schema of the tool. None if no check
+    is needed.
     """
     numbered: NumberedPages | None = None
-    """Makes pages by number and size; None: they cannot be requested."""
+    """Makes pages by number and size. None if such pages cannot be requested."""
 
     def __call__(self, arguments: Json) -> Any:
-        """Run the tool, and return the part of its result that was requested, or that fits."""
+        """Run the tool. Return the requested part of its result, or as much as fits."""
         sent, asked = split_controls(arguments, self.arguments.controls)
         check_plain(asked, has_key=caller().has_key)
         if _is_numbered(asked):
@@ -123,8 +123,8 @@ class PagedResults:
         rows: int | None = None,
         next_page: Json | None = None,
     ) -> Any:
-        """Return the result of a run, or its first page; with `rows`, no more than this number of
-        rows. `next_page`: the arguments for the next page of the view.
+        """Return the result of a run, or its first page. `rows` limits the number of rows on that
+        page. `next_page` has the arguments for the next page of the view.
         """
         try:
             return self._first(output, sent, asked, rows, next_page or {})
@@ -154,14 +154,14 @@ class PagedResults:
         return self.whole_with_note(output) if is_part_wanted else _whole(output)
 
     def _beginning(self, sent: Json, asked: Controls) -> Position | None:
-        """Return the position of a result's beginning; None if the view refuses to identify the
-        caller again.
+        """Return the position at the start of a result. Return None if the caller cannot be
+        identified again.
         """
         try:
             who = caller_hashes(caller(), self.action)[0]
         except APIException:
             return None
-        # Other calls are not run again. The path is kept to identify the caller.
+        # Only queries run again. For other calls, the path is kept to identify the caller.
         if not self.is_query:
             sent = {name: sent[name] for name in self.arguments.named("path").values()}
         return Position(
@@ -172,7 +172,7 @@ class PagedResults:
         )
 
     def whole_with_note(self, output: Output) -> Any:
-        """Return the whole result with a note, because a part was requested but the rest could not
+        """Return the whole result with a note. Used if a part was requested, but the rest could not
         be requested later.
         """
         noted = read_output(output).noted(orjson.dumps({"note": messages.WHOLE_INSTEAD}))
@@ -199,7 +199,7 @@ class PagedResults:
         rows: int | None = None,
         note: str = "",
     ) -> Any:
-        """Return a page, or the summary; None if the rest would be lost."""
+        """Return a page or the summary. Return None if the rest could not be requested later."""
         most = self._most(asked)
         unit = _unit(found, position, _room(most))
         # The position counts rows or characters, and cannot be converted.
@@ -233,14 +233,14 @@ class PagedResults:
         return None if self._is_broken(encoded) else orjson.Fragment(encoded)
 
     def _most(self, asked: Controls) -> int | None:
-        """Return the most bytes of a page; None: no limit."""
+        """Return the limit of a page in bytes, or None if there is no limit."""
         return None if asked.mode == "full" else self.chosen.max_result
 
     # --- a page by number or size ---
 
     def _numbered_first(self, sent: Json, asked: Controls) -> Any:
-        """Return the page that a call requests; None if the rest would be lost. Raises
-        ToolInputError.
+        """Return the page that the call requests. Return None if the rest could not be requested
+        later. Raises ToolInputError.
         """
         self._must_show_rows(asked)
         if self.numbered is None:
@@ -252,16 +252,16 @@ class PagedResults:
         return self._shown(window, position, asked, is_asked=True)
 
     def is_numbered(self, position: Position, asked: Controls) -> bool:
-        """Whether the page after a position is requested by number or size."""
+        """Return True if the page after a position is requested by number or size."""
         if self.numbered is None:
             return False
         is_sized = position.size is not None and position.unit == "rows"
         return _is_numbered(asked) or (is_sized and asked.mode != "summary")
 
     def numbered_page(self, position: Position, asked: Controls) -> Any:
-        """Return the page after a position, if pages are counted by number or size. None if its
-        first row is too large for any page and the caller has not sent the size again. Raises
-        ToolInputError.
+        """Return the page after a position, if pages are requested by number or size. Return None
+        if its first row is too large for any page, unless the caller has sent the size again.
+        Raises ToolInputError.
         """
         is_asked = _is_numbered(asked)
         if is_asked:
@@ -276,8 +276,9 @@ class PagedResults:
         return self._shown(window, position, asked, is_asked=is_asked)
 
     def _shown(self, window: Window, position: Position, asked: Controls, *, is_asked: bool) -> Any:
-        """Return the rows of a window; None if there are none to show. `is_asked`: exactly these
-        rows are requested. Raises ToolInputError.
+        """Return the rows of a window. Return None if its first row does not fit, or if the rest
+        could not be requested later. With `is_asked`, a row that is too large raises
+        ToolInputError.
         """
         most = self._most(asked)
         found = window.found
@@ -292,14 +293,13 @@ class PagedResults:
         lasting = self._kept_position(position, found)
         if lasting is None:
             return None
-        # If reading has stopped at the limit of bytes, there are more rows than those that were
-        # read.
+        # If reading stopped at the limit of bytes, more rows were wanted than were read.
         wanted = window.wanted if window.is_longer(most) else stop - window.start
         page_of = partial(page_of_window, self.arguments, self.token, lasting, most, wanted)
         encoded, end = page_of(window, stop).encode()
         shorter = window.until(end)
         if len(shorter.pages) < len(window.pages):
-            # The keys beside the rows are only those of pages that are shown.
+            # Encoded again, because the keys beside the rows must be from the shown pages only.
             encoded, _ = page_of(shorter, end).encode()
         return orjson.Fragment(encoded)
 
@@ -315,8 +315,8 @@ class PagedResults:
     # --- what is kept ---
 
     def _kept_position(self, position: Position, found: Written) -> Position | None:
-        """Return a position from which the result can be continued. To continue, the tool runs
-        again with the same arguments, or the result itself is stored.
+        """Return a position from which the result can be continued, or None if it cannot be. A
+        query runs again with the same arguments. Any other result is stored.
         """
         if position.kept is not None:
             return position
@@ -339,11 +339,11 @@ class PagedResults:
 
 
 def results_of(call: SyncInvocation, chosen: Configuration) -> PagedResults:
-    """Return the results of a view's action."""
+    """Return the PagedResults for a view's action."""
     arguments, action = call.arguments, call.action
     token = arguments.called(TOKEN)
-    # The receipts of a create are short, except for those of very many rows: the description does
-    # not mention tokens.
+    # Receipts of a create are short unless there are very many rows. So its description does not
+    # mention tokens, but they are accepted.
     if action.name == "create":
         name = control_names(chosen.arguments).get(TOKEN)
         token = None if name in arguments.wide else name
@@ -361,7 +361,7 @@ def results_of(call: SyncInvocation, chosen: Configuration) -> PagedResults:
 
 
 def read_output(output: Output | None) -> Written:
-    """Return a result as text that can be cut. Raises RefusedToken."""
+    """Return a result as text that can be divided into pages. Raises RefusedToken."""
     if output is None:
         raise RefusedToken(messages.OTHER_FORM_BY_NOW)
     return read(output.decode()) if isinstance(output, bytes) else plain(output)
@@ -372,12 +372,12 @@ def _is_numbered(asked: Controls) -> bool:
 
 
 def _room(most: int | None) -> int | None:
-    """Return the bytes of a page for its rows. The rest is for the token and the notes."""
+    """Return the number of bytes for the rows of a page. The rest is for the token and notes."""
     return None if most is None else most * 3 // 4
 
 
 def _unit(found: Written, position: Position, room: int | None) -> Unit:
-    """Return the unit of the following pages of a result: rows or characters."""
+    """Return the unit in which a result is paged from here: rows or characters."""
     if not position.at:
         return found.unit(room)
     # Only the next row is checked: a later one that is too large does not matter yet.
@@ -385,9 +385,7 @@ def _unit(found: Written, position: Position, room: int | None) -> Unit:
 
 
 def _rest(found: Written, position: Position, unit: Unit, rows: int | None) -> tuple[int, int]:
-    """Return the start and the end of the rest after a position; with `rows`, no more than this
-    number.
-    """
+    """Return the start and end of the part after a position. `rows` limits its number of rows."""
     count = found.count(unit)
     start = min(position.at, count)
     if rows is None or unit == "text":

@@ -41,7 +41,7 @@ class RefusedToken(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Position:
-    """A position in a result, and the content of a token."""
+    """The position at which a result is continued. A token contains one position."""
 
     tool: str
     who: str
@@ -50,20 +50,23 @@ class Position:
     digest: str = ""
     """The digest of the whole result, as the caller has seen it."""
     arguments: Json | None = None
-    """The arguments of a query, as they were sent to the view; of other calls only those of the
-    path, by which the view may authenticate its callers.
+    """The arguments to continue with. For a query, these are all of the arguments that were sent to
+    the view. For any other call, they are only the arguments in the path, because the view may need
+    them to authenticate the caller.
     """
     filter_keys: tuple[str, ...] | None = None
     kept: str | None = None
-    """The key of a kept entry: a result that cannot be computed again, or the arguments of
+    """The key of an entry in the cache: a result that cannot be computed again, or the arguments of
     a query.
     """
     size: int | None = None
-    """The rows of a page, if the caller has requested pages by number or size."""
+    """The number of rows per page, if the caller has requested pages by number or size."""
     moved: Moved | None = None
-    """The changes of the arguments to the query of one page of a list; `at` is in that page."""
+    """The changes to the query of the call that select one page of a list. `at` is a row in that
+    page.
+    """
     before: int = 0
-    """The rows of the list before that page."""
+    """The number of rows of the list before that page."""
     count: int | None = None
     """The number of all rows of the list, if its view has counted them."""
 
@@ -73,12 +76,12 @@ _FIELDS = tuple(each.name for each in fields(Position))
 
 def seal(position: Position) -> str:
     """Return the token for a position."""
-    # Without the names of the fields: agents copy tokens, so every character counts.
+    # A tuple without field names, to keep the token short: agents have to copy it.
     return signing.dumps(astuple(position), salt=_SALT, serializer=_Serializer, compress=True)
 
 
 def unseal(token: str, tool: str, age: int, *, is_query: bool) -> Position:
-    """Return the position in a token. Its owner is not checked yet. Raises RefusedToken."""
+    """Return the position in a token, without checking its owner. Raises RefusedToken."""
     instead = messages.instead_of_token(tool, is_query=is_query)
     try:
         found = signing.loads(token, salt=_SALT, serializer=_Serializer, max_age=age)
@@ -93,8 +96,8 @@ def unseal(token: str, tool: str, age: int, *, is_query: bool) -> Position:
 
 
 def check_owner(position: Position, tool: str, who: tuple[str, ...], *, is_query: bool) -> None:
-    """Raise RefusedToken for a token of another caller or another tool."""
-    # Before the test of the tool: another caller's token must not reveal even the name of its tool.
+    """Raise RefusedToken if the token belongs to another caller or another tool."""
+    # Checked first, because another caller's token must not reveal the name of its tool.
     if position.who not in who:
         instead = messages.instead_of_token(tool, is_query=is_query)
         raise RefusedToken(messages.token_of_another_caller(instead))
@@ -103,15 +106,15 @@ def check_owner(position: Position, tool: str, who: tuple[str, ...], *, is_query
 
 
 def caller_hashes(who: Caller, action: Action) -> tuple[str, ...]:
-    """Return the hashes of the caller's identity to which a token is bound, one for each of the
-    project's secrets.
+    """Return hashes of the caller's identity, one for each secret of the project. A token is bound
+    to one of them.
 
     Raises:
         APIException: the view refuses the credentials.
     """
     identity = json.dumps(
-        # The same id may be another user at another host, in a project with one tenant for each
-        # host.
+        # The host is included, because in a project with one tenant per host, the same id may be
+        # another user at another host.
         [who.request.get_host(), *identity_parts(who.identity(action), who.request)]
     )
     # With the fallbacks, tokens survive a rotation of SECRET_KEY.
@@ -122,14 +125,14 @@ def caller_hashes(who: Caller, action: Action) -> tuple[str, ...]:
 
 
 def digest(text: str) -> str:
-    """Return a digest of a result, which shows later whether the result has changed."""
+    """Return a digest of a result. It is compared later, to find out whether the result has
+    changed.
+    """
     return hashlib.blake2b(text.encode(), digest_size=12).hexdigest()
 
 
 class _Serializer:
-    """Writes numbers with all their digits, and values without a JSON form as the text that a URL
-    would have.
-    """
+    """Serialises positions as JSON. Values without a JSON form are written as `str(value)`."""
 
     def dumps(self, obj: Any) -> bytes:
         return json.dumps(obj, separators=(",", ":"), default=str).encode()
@@ -140,7 +143,9 @@ class _Serializer:
 
 
 def _hashable(value: Any) -> Any:
-    """Return a list as a tuple, so that a position is hashable; any other value as it is."""
+    """Return a list as a tuple, so that a position is hashable. Return any other value
+    unchanged.
+    """
     return tuple(value) if is_array(value) else value
 
 
@@ -148,13 +153,15 @@ def _hashable(value: Any) -> Any:
 
 
 def keep(text: str, is_json: bool, chosen: Configuration) -> str | None:
-    """Keep a result in the cache of all workers. Returns the key; None if the cache failed."""
+    """Store a result in the cache that all workers share. Returns its key, or None if the cache
+    failed.
+    """
     return _keep(f"toolbooth:{secrets.token_urlsafe(18)}", [is_json, text], chosen)
 
 
 def keep_query(position: Position, chosen: Configuration) -> Position | None:
-    """Return the position with its arguments moved to the cache, in one entry for all of its pages.
-    None if the cache failed.
+    """Store the arguments of a query in the cache, and return the position with the key in their
+    place. All pages of the query share one entry. Returns None if the cache failed.
     """
     text = _Serializer().dumps([position.arguments, position.filter_keys]).decode()
     key = _keep(f"toolbooth:{digest(position.who + text)}", [True, text], chosen)
@@ -162,7 +169,7 @@ def keep_query(position: Position, chosen: Configuration) -> Position | None:
 
 
 def kept_query(position: Position, key: str, chosen: Configuration) -> Position:
-    """Return the position with its arguments from the cache. Raises RefusedToken."""
+    """Return the position with its arguments read back from the cache. Raises RefusedToken."""
     instead = messages.instead_of_token(position.tool, is_query=True)
     text, _ = kept_result(key, chosen, messages.arguments_no_longer_kept(instead))
     arguments, filter_keys = _Serializer().loads(text.encode())
@@ -181,8 +188,8 @@ def _keep(key: str, entry: list[Any], chosen: Configuration) -> str | None:
 
 
 def kept_result(key: str, chosen: Configuration, lost: str) -> tuple[str, bool]:
-    """Return a kept text, and whether it is JSON. This renews its time to live. Raises
-    RefusedToken.
+    """Return a text from the cache, and True if it is JSON. The time to live of the entry starts
+    again. Raises RefusedToken.
     """
     try:
         entry: Any = caches[chosen.cache].get(key)

@@ -1,5 +1,5 @@
-"""Makes the responses of a view a source of results, with only the fields in `filter_keys` if it
-was sent.
+"""Gets results from the responses of a view. If `filter_keys` was sent, they contain only these
+fields.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from toolbooth.jsonvalue import Json, is_mapping
 from toolbooth.server.results.pages import Path, Written, read
 
 Keys = tuple[str, ...] | None
-"""Names of fields; None: all of them."""
+"""Names of fields. None for all fields."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,7 +31,7 @@ class ListPage:
     """One page of a list, as its view made it."""
 
     moved: Moved
-    """The changes to the query of the call."""
+    """The changes to the query of the call that select this page."""
     value: Json
     found: Written
     other: OtherPages
@@ -39,7 +39,7 @@ class ListPage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ViewResults:
-    """The responses of a view, as a source of results."""
+    """Gets the results of a tool from the responses of its view."""
 
     call: SyncInvocation
 
@@ -53,8 +53,8 @@ class ViewResults:
         return self._answer(sent, moved)[1]
 
     def value_and_next_page(self, sent: Json) -> tuple[Any, Json]:
-        """Return the value of a response, and the arguments for the next page if the response is
-        one page of a list.
+        """Return the value of a response. If it is one page of a list, also return the arguments
+        for the next page.
         """
         response, value = self._answer(sent, NOT_MOVED)
         return value, self._next_page(sent, response, value)
@@ -64,8 +64,7 @@ class ViewResults:
             response = self._response(sent, moved)
             return response, self.call.value(response)
         except ToolError as error:
-            # REST framework's paginators answer 404 to a page that does not exist, as its views do
-            # to a missing row.
+            # In REST framework, 404 may mean a missing row, or a page that does not exist.
             if is_not_found(error):
                 self._must_be_a_page(sent)
             raise
@@ -85,7 +84,7 @@ class ViewResults:
 
     @property
     def _is_paged(self) -> bool:
-        """Whether the view has a paginator."""
+        """True if the view has a paginator."""
         return any(slot.bound is not None for slot in self.call.arguments.slots.values())
 
     def _response(self, sent: Json, moved: Moved) -> Any:
@@ -106,7 +105,7 @@ class ViewResults:
         return read(self.output(value, keys).decode(), rows_in(value))
 
     def _must_be_a_page(self, sent: Json) -> None:
-        """Raise ToolInputError if the list exists but has no such page."""
+        """Raise ToolInputError if the list exists, but the requested page does not."""
         for name, slot in self.call.arguments.slots.items():
             if slot.bound is None or slot.bound.role != "page" or name not in sent:
                 continue
@@ -139,8 +138,8 @@ class ViewResults:
     def _row(self, row: Any, keys: tuple[str, ...]) -> Json:
         fields: Mapping[str, Any] = row if is_mapping(row) else {}
         kept = {name: each for name, each in fields.items() if name in keys}
-        # `check_keys` has accepted the names, so the view declares these fields without returning
-        # them.
+        # `check_keys` has accepted the names. So the view declares these fields, but has not
+        # returned them.
         if keys and not kept and row:
             raise self._refusal(messages.no_field_in_answer(fields))
         return kept
@@ -153,8 +152,9 @@ class ViewResults:
 
 
 def rows_in(value: Json) -> Path:
-    """Return the path of the rows in a response: a list of a serializer before any other list, at
-    the top level before one level below, and the longest of those. Empty if there is no list.
+    """Return the path of the rows in a response, or an empty path if there is no list. If there are
+    several lists, one made by a serializer is preferred, then one at the top level, then the
+    longest.
     """
     lists: dict[Path, Any] = {}
     for name, each in value.items():
@@ -173,7 +173,7 @@ def rows_in(value: Json) -> Path:
 
 
 def _is_text(path: Path) -> bool:
-    """Whether the keys are text: others may be written in another form."""
+    """Return True if all keys are text. Other keys may look different in JSON."""
     return all(type(key) is str for key in path)
 
 
@@ -182,5 +182,5 @@ def _is_list(value: Any) -> bool:
 
 
 def is_not_found(error: ToolError) -> bool:
-    """Whether a view returned 404."""
+    """Return True if the view returned 404."""
     return is_mapping(error.details) and error.details.get("status") == 404

@@ -19,17 +19,17 @@ MOST_PAGES = 50
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Window:
-    """Some rows of a list, and the pages of the view that contain them."""
+    """The rows of a list that a call requests, and the pages of the view that contain them."""
 
     pages: tuple[ListPage, ...]
     start: int
-    """The first row that is shown, counted in the rows of `pages`."""
+    """The index in the rows of `pages` of the first row that is shown."""
     size: int
     """The number of rows that were requested."""
     before: int
-    """The rows of the list before `pages`."""
+    """The number of rows of the list before `pages`."""
     has_changed: bool = False
-    """Whether the list has changed since an earlier page of it was shown."""
+    """Whether the list has changed since an earlier page was returned."""
 
     @property
     def found(self) -> Written:
@@ -38,40 +38,40 @@ class Window:
 
     @property
     def rows(self) -> int:
-        """The rows of `pages`."""
+        """The number of rows in `pages`."""
         return sum(len(page.found.rows) for page in self.pages)
 
     @property
     def stop(self) -> int:
-        """The end of the rows that are shown, counted in the rows of `pages`."""
+        """The index in the rows of `pages` after the last row that is shown."""
         return min(self.start + self.size, self.rows)
 
     @property
     def is_end(self) -> bool:
-        """Whether the list ends with `pages`."""
+        """True if `pages` includes the last page of the list."""
         last = self.pages[-1].other
         return last.following is None and not last.is_open
 
     @property
     def count(self) -> int | None:
-        """The number of all rows of the list; None if that is not known."""
+        """The number of rows in the whole list. None if it is not known."""
         return self.before + self.rows if self.is_end else self.pages[-1].other.count
 
     @property
     def wanted(self) -> int:
-        """The number of rows that were requested and exist, if that is known."""
+        """The number of requested rows that exist. If the length of the list is not known, it is
+        the number of requested rows.
+        """
         if self.count is None:
             return self.size
         return max(0, min(self.size, self.count - self.before - self.start))
 
     def is_longer(self, most: int | None) -> bool:
-        """Whether the pages have more than this many bytes: then no more of them were read."""
+        """Return True if the pages have more than `most` bytes. Then reading stopped there."""
         return most is not None and sum(page.found.size for page in self.pages) > most
 
     def until(self, end: int) -> Window:
-        """Return the same rows without the pages of the view that begin at row `end` or
-        after it.
-        """
+        """Return the same window without the pages of the view that begin at row `end` or later."""
         kept = [self.pages[0]]
         rows = len(self.pages[0].found.rows)
         for page in self.pages[1:]:
@@ -82,15 +82,15 @@ class Window:
         return replace(self, pages=tuple(kept))
 
     def position(self, position: Position, end: int) -> Position | None:
-        """Return the position after a page which ends at this row; None if there are no
+        """Return the position of row `end`, where the next page begins. Return None if there are no
         more rows.
         """
         first = 0
         for page in self.pages:
             at = end - first
             if at < len(page.found.rows):
-                # Nothing of a page that is continued at its start has been shown, so its changes do
-                # not matter.
+                # At the start of a page, none of its rows were shown yet. So changes in that page
+                # do not matter, and no digest is needed.
                 seen = digest(page.found.text) if at else ""
                 before = self.before + first
                 return replace(position, at=at, moved=page.moved, before=before, digest=seen)
@@ -104,7 +104,7 @@ class Window:
 
 @dataclass(slots=True, kw_only=True)
 class PagesOfView:
-    """Asks a view for pages of its list, for one call."""
+    """Requests pages of a list from its view, for one call."""
 
     source: ViewResults
     sent: Json
@@ -112,18 +112,20 @@ class PagesOfView:
     asked: int = 0
 
     def page(self, moved: Moved) -> ListPage:
-        """Return the page of a query. Raises the view's refusal."""
+        """Return the page that the changed query selects. Raises the refusal of the view."""
         self.asked += 1
         page = self.source.page_of_list(self.sent, moved, self.keys)
         values = moved.get(NUMBER, [])
         if page.other.is_open and values and values[0].isdecimal():
-            # `numbered` has found that pages have numbers.
+            # The query has a page number only if `numbered` has found that pages have numbers.
             following = {NUMBER: [str(int(values[0]) + 1)]}
             return with_others(page, following=following, is_sure=False, is_open=False)
         return page
 
     def maybe(self, moved: Moved) -> ListPage | None:
-        """Return the page of a query; None if the view has no such page."""
+        """Return the page that the changed query selects. Return None if the view has no such
+        page.
+        """
         try:
             return self.page(moved)
         except ToolError as error:
@@ -132,19 +134,20 @@ class PagesOfView:
             raise
 
     def after(self, page: ListPage) -> ListPage | None:
-        """Return the next page; None if there is none, or it cannot be requested."""
+        """Return the next page. Return None if there is none, or if it cannot be requested."""
         if page.other.following is None:
             return None
         following = self.maybe({**page.moved, **page.other.following})
         if following is None or page.other.is_sure:
             return following
-        # Some views return their last page for a later number.
+        # Some views return their last page again if the number is too high.
         is_new = following.found.rows_text not in ("", page.found.rows_text)
         return following if is_new else None
 
     def numbered(self, first: ListPage) -> ListPage:
-        """Return the first page of a list. If nothing is known of the paginator, find out whether
-        pages have numbers: page 1 is then the same page, and page 2 is another one.
+        """Return the first page of a list. If nothing is known about the paginator, find out
+        whether pages have numbers. They do if page 1 has the same rows as the first page, and page
+        2 has other rows or none.
         """
         if not first.other.is_open:
             return first
@@ -165,13 +168,13 @@ class PagesOfView:
     def gathered(
         self, first: ListPage, start: int, size: int, room: int | None
     ) -> tuple[ListPage, ...]:
-        """Return the pages that contain `size` rows from `start` in `first`; fewer if the list
-        ends, or if `room` bytes are full.
+        """Return the pages that contain `size` rows, from row `start` of the page `first`. There
+        are fewer rows if the list ends, or if the pages exceed `room` bytes.
         """
         pages = [first]
         rows = len(first.found.rows) - start
         room_left = None if room is None else room - first.found.size
-        # A page that may not exist is requested too, to know whether this one is the last.
+        # If it is not certain that a next page exists, it is requested to find out.
         while rows < size or (rows == size and not pages[-1].other.is_sure):
             is_full = room_left is not None and room_left < 0
             # Two more, because `numbered` may have spent two requests to find out how pages are
@@ -189,5 +192,5 @@ class PagesOfView:
 
 
 def with_others(page: ListPage, **changes: Any) -> ListPage:
-    """Return a page with these changes to its `other`."""
+    """Return the page with these fields of its `other` changed."""
     return replace(page, other=replace(page.other, **changes))

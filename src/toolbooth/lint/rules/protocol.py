@@ -50,7 +50,7 @@ def _meta_schema() -> jsonschema_rs.Draft202012Validator:
 def _schema_fault(
     by_pointer: Mapping[str, SchemaNode], steps: Sequence[str | int], message: str
 ) -> Fault:
-    """Return the error at the nearest node, with the keyword that is wrong."""
+    """Return a fault at the node nearest to the error, with the keyword that is wrong."""
     names = [f"/{escape_step(str(step))}" for step in steps]
     pointers = ["#" + "".join(names[:end]) for end in range(len(steps) + 1)]
     # The root is always one of the nodes, so there is at least one index.

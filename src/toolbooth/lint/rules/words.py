@@ -51,7 +51,7 @@ def no_parameter_description(tool: Tool) -> Iterator[Fault]:
 
 
 def _described_by_reference(tool: Tool, node: SchemaNode) -> bool:
-    """Whether the definition that a parameter refers to has a description."""
+    """Return True if a parameter is a reference, and its definition has a description."""
     target = node.keywords.get("$ref")
     try:
         found = resolve_pointer(tool.root, target) if isinstance(target, str) else None
@@ -182,7 +182,7 @@ def wrapper_parameter(tool: Tool) -> Iterator[Fault]:
 
 
 def _properties_of(tool: Tool, node: SchemaNode) -> dict[str, Any]:
-    """Return the properties of a parameter, also if it is a reference, or an alternative to
+    """Return the properties of a parameter. It may also be a reference, or an alternative to
     null.
     """
     options = [

@@ -117,8 +117,8 @@ def dispatcher(name: str, table: ActionTable, description: str, title: str | Non
 
 
 def narrowed(tool: Tool, shows: Shows) -> Tool | None:
-    """Return a tool as this caller may see it. A dispatcher has only the visible tools; None if it
-    has none.
+    """Return a tool with only the parts that this caller may see. A dispatcher keeps only its
+    visible tools. Return None if it has no visible tools.
     """
     if tool.table is None:
         return tool if shows(tool.name) else None
@@ -129,7 +129,7 @@ def narrowed(tool: Tool, shows: Shows) -> Tool | None:
 
 
 def _published(tool: Tool, table: ActionTable) -> Tool:
-    """Return a dispatcher with this table, as `tools/list` shows it."""
+    """Return the dispatcher with this table, in the form that `tools/list` publishes."""
     contract: Contract = replace(tool.contract, describe=lambda: _schema(table))
     words = partial(in_list, table)
     return replace(
@@ -158,7 +158,7 @@ def _names(names: Iterable[str]) -> Json:
 
 
 def _hints(table: ActionTable) -> Mapping[str, Any] | None:
-    """Return the annotations that are true for every action; None if some action has no
+    """Return the annotations that are true for every action. Return None if some action has no
     annotations.
     """
     every = [tool.annotations for _, tool in table.subs()]

@@ -54,7 +54,9 @@ def help_of(tool: Tool) -> Json:
 def help_of_one(
     name: str, tool: str, find: Callable[[str], Tool], access_check: AccessCheck | None
 ) -> Tool:
-    """Return the tool that answers `help: true` for one tool. `name` is the name of `help`."""
+    """Return the tool that answers `help: true` for one tool. `name` is the name of the argument
+    `help`.
+    """
     schema = {"type": "object", "properties": {name: BOOLEAN}, "additionalProperties": True}
 
     def answer(sent: Json) -> Json:
@@ -73,8 +75,8 @@ def help_of_one(
 
 
 def _ignored(tool: Tool, others: Json) -> Json:
-    """Describe the other arguments of a request for help, which are ignored. Wrappers are
-    explained, because the tool would refuse them.
+    """Describe the other arguments of a request for help. All of them are ignored. Wrappers are
+    explained as well, because the tool itself would refuse them.
     """
     if not others:
         return {}
@@ -93,7 +95,9 @@ def _ignored(tool: Tool, others: Json) -> Json:
 
 
 def _check_access(access_check: AccessCheck | None) -> None:
-    """Raise for a caller who may not call the tool. They must not learn its fields either."""
+    """Raise an error if the caller may not call the tool. Such a caller must not learn the fields
+    of the tool.
+    """
     # Checked for each call, because the next caller may have other permissions.
     refused = None if access_check is None else access_check()
     if refused is not None:
@@ -104,7 +108,7 @@ def _check_access(access_check: AccessCheck | None) -> None:
 
 
 def _behind(dispatcher: str, table: ActionTable, target: Mapping[str, str], tool: Tool) -> Json:
-    """Return the whole contract of a tool, as a call of its dispatcher."""
+    """Return the whole contract of a sub-tool. The example in it is a call of the dispatcher."""
     made: Json = {"tool": dispatcher, **target}
     made |= {key: each for key, each in help_of(tool).items() if key != "tool"}
     made["example"] = table.call(target, made["example"])
@@ -120,8 +124,8 @@ def _behind(dispatcher: str, table: ActionTable, target: Mapping[str, str], tool
 def help_of_dispatcher(
     dispatcher: str, table: ActionTable, shows: Shows | None, subject: Mapping[str, str]
 ) -> Tool:
-    """Return the tool that lists the actions of a dispatcher that this caller may see. `subject` is
-    the resource, or the action of any resource, that the request names.
+    """Return the tool that lists the actions of a dispatcher. The list has only actions that this
+    caller may see. `subject` is the resource or the action that the request names.
     """
     shown = table if shows is None else table.only_shown(shows)
     again: Json = {**subject, table.help: True}
@@ -177,8 +181,8 @@ def _anything() -> Contract:
 
 @cache
 def _question() -> Contract:
-    """Return the contract of a request for help to a dispatcher, without its resource and
-    action.
+    """Return the contract of a request for help to a dispatcher. It contains neither the resource
+    nor the action.
     """
     fields = {"page": {"type": "integer", "minimum": 1}}
     return compile_json_schema(
@@ -187,8 +191,8 @@ def _question() -> Contract:
 
 
 def _tree(shown: ActionTable, action: str | None) -> Json:
-    """Return the resources and their actions, one line each; or one action of all resources that
-    have it.
+    """Return the resources and their actions, one line each. If the request names an action, return
+    only this action with all resources that have it.
     """
     resources = shown.resources
     if action is not None:
@@ -238,7 +242,7 @@ def _pages(parts: Json) -> list[Json]:
 
 
 def _page_of(made: Json, page: int, pages: int, again: Json) -> Json:
-    """Return one page of an answer. `again` is the call that asks for it."""
+    """Return one page of an answer. `again` is the call that asks for this page."""
     if pages > 1:
         made |= {"page": page, "pages": pages}
     if page < pages:

@@ -14,15 +14,17 @@ _LONGEST = 128
 
 
 def near_to(name: str, names: Iterable[str]) -> str | None:
-    """Return the one of these names that may be meant; None if there is none."""
+    """Return the known name that is most similar to an unknown one. Return None if no name is
+    similar.
+    """
     return near_name(name[:_LONGEST], names)
 
 
 def nearest(
     name: str, listed: Mapping[str, Tool], hidden: Mapping[str, Tool], shows: Shows | None
 ) -> str | None:
-    """Return how to call the tool with the nearest name: by its name, or through a dispatcher if it
-    is not listed. Return None if the caller may not see it.
+    """Return the way to call the tool with the most similar name. This is its name, or a call of a
+    dispatcher if the tool is not listed. Return None if the caller may not see the tool.
     """
     known = {**hidden, **listed}
     near = near_to(name, known)

@@ -33,8 +33,8 @@ def route(
 
 
 def _directly(table: ActionTable, sent: Json, reading: Reading) -> RoutedCall | None:
-    """Return the routed call if it names its action exactly; None otherwise. This is the fast
-    path.
+    """Return the routed call if the call names its action exactly. Return None otherwise. This is
+    the fast path.
     """
     tool = named_tool(table, sent)
     inside: Json = sent.get(PARAMS, _NO_PARAMS)
@@ -53,7 +53,7 @@ def _directly(table: ActionTable, sent: Json, reading: Reading) -> RoutedCall | 
     # The tool may itself have a field called `params`, and `{"params": {...}}` may mean that one.
     if inside is not _NO_PARAMS and is_own_params(tool, inside):
         return None
-    # The whole call may have been sent once more, in `params` or in another object.
+    # The whole call may have been sent a second time, inside `params` or inside another object.
     if any(may_repeat_the_call(each) for each in (inside, *flat.values())):
         return None
     fields = {**flat, **inside} if inside else flat

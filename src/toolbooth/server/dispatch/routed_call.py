@@ -41,7 +41,7 @@ class RoutedCall:
     """
 
     def refusal(self) -> ToolInputError:
-        """Return the refusal of a call whose only problems are in the dispatcher's arguments."""
+        """Return the refusal of a call that has problems only in the dispatcher's own arguments."""
         arguments: Json = self.reading[0]
         # The corrected call would repeat all values, so it is left out if one of them is a secret.
         shown = not holds_secret(self.tool.contract.shape, arguments)
@@ -105,7 +105,7 @@ def sent_at(inside: Mapping[str, JsonPath], path: JsonPath) -> JsonPath:
 
 
 def named_tool(table: ActionTable, sent: Mapping[str, Any]) -> Tool | None:
-    """Return the sub-tool that a call names exactly; None if it names none."""
+    """Return the sub-tool if the call names it exactly. Return None otherwise."""
     action = sent.get("action")
     resource = "" if "" in table.resources else sent.get("resource")
     # A list or an object cannot be a key: `{"action": []}` would raise TypeError below.
@@ -115,8 +115,8 @@ def named_tool(table: ActionTable, sent: Mapping[str, Any]) -> Tool | None:
 
 
 def is_own_params(tool: Tool, params: Mapping[str, Any]) -> bool:
-    """Return True if `params` is the tool's own field of this name. That is assumed if it contains
-    no other field of the tool.
+    """Return True if `params` is the tool's own field of this name. This is assumed if the value of
+    `params` contains no other field of the tool.
     """
     if not tool.owns(PARAMS):
         return False

@@ -86,8 +86,8 @@ class Search:
         )
 
     def _check_access(self, sent: Json) -> None:
-        """If the caller may see no sub-tool, raise the error of the one that the call names, or of
-        the first.
+        """Raise an error if the caller may see no sub-tool. The error is that of the sub-tool that
+        the call names, or of the first one.
         """
         every = [tool for _, tool in self.table.subs()]
         asked = named_tool(self.table, sent) or every[0]
@@ -101,7 +101,9 @@ class Search:
             raise refused
 
     def _accept_own(self, sent: Json, opened: Reading) -> tuple[Json, list[Remark]]:
-        """Return the dispatcher's own arguments, and the remarks on them. Raises ToolInputError."""
+        """Return the dispatcher's own arguments and the remarks about them. Raises
+        ToolInputError.
+        """
         own = {key: value for key, value in sent.items() if key in self.table.own}
         try:
             arguments, remarks = accept_reading(self.dispatcher.contract, (own, *opened[1:]))
@@ -124,7 +126,7 @@ class Search:
     # --- the dispatcher's own keys ---
 
     def _unwrapped(self, sent: Json, limits: Limits) -> Json:
-        """Return the call without a wrapper that contains all of it, or repeats it."""
+        """Return the call without its wrapper. A wrapper contains or repeats the whole call."""
         found = whole_call_inside(self.table, sent, limits)
         if found is None:
             return sent
@@ -140,7 +142,7 @@ class Search:
         return rest | inner
 
     def _spelt(self, sent: Json) -> Json:
-        """Return the call with `action` and `resource` in the dispatcher's spelling."""
+        """Return the call with `action` and `resource` spelt as the dispatcher declares them."""
         for name in self.table.keys:
             if name in sent:
                 continue
@@ -153,7 +155,7 @@ class Search:
         return sent
 
     def _located(self, sent: Json) -> Json:
-        """Return the call without the name of the only resource."""
+        """Return the call without `resource`, if the dispatcher has only one resource."""
         only, tool = self.table.only, named_tool(self.table, sent)
         if not only or "resource" not in sent or (tool is not None and tool.owns("resource")):
             return sent
@@ -174,8 +176,8 @@ class Search:
         return value in self._actions or value == self.table.help_action
 
     def _strays(self, sent: Json) -> Json:
-        """Return arguments with a name of the dispatcher's own that certainly belong to the
-        sub-tool.
+        """Return the arguments that have the same name as an argument of the dispatcher but
+        certainly belong to the sub-tool.
         """
         tool = named_tool(self.table, sent)
         if tool is None:
@@ -214,7 +216,7 @@ class Search:
     # --- their values ---
 
     def _target(self, arguments: Json) -> Found:
-        """Return the target and the tool to run: the sub-tool, or the tool for its help."""
+        """Return the target and the tool to run: its sub-tool, or the tool for help."""
         arguments = self._as_question(arguments)
         word = self.table.help
         asks = arguments.get(word) is True
@@ -245,7 +247,7 @@ class Search:
         return {**arguments, "action": subject, word: True}
 
     def _asked_by_argument(self, arguments: Json) -> Json:
-        """Convert `{"action": "help"}` to `{"help": true}`. `params` may name the action."""
+        """Convert `{"action": "help"}` to `{"help": true}`. `params` may contain the action."""
         made = {key: each for key, each in arguments.items() if key != "action"}
         made[self.table.help] = True
         about = arguments.get(PARAMS, {}).get("action")
@@ -319,8 +321,8 @@ class Search:
     def _chosen(
         self, key: str, arguments: Json, choices: Mapping[str, Any], of: str = ""
     ) -> str | None:
-        """Return the name in a call, even in another case; or add the problem to the slips and
-        return None.
+        """Return the resource or action that a call names. Return None if its name is unknown. A
+        name that is not exact adds a problem to the slips.
         """
         given: str | None = arguments.get(key)
         if given is not None and given in choices and self._any_shown(choices[given]):
@@ -351,8 +353,8 @@ class Search:
     def _fields(
         self, sent: Reading, arguments: Json, strays: Json, tool: Tool
     ) -> tuple[Reading, dict[str, JsonPath]]:
-        """Return the arguments of the sub-tool with every digit, and the paths of those that were
-        not sent flat.
+        """Return two values: the arguments of the sub-tool with every digit, and the paths of the
+        arguments that were not sent flat.
         """
         inner = NOTHING
         if PARAMS in arguments:
@@ -381,7 +383,7 @@ class Search:
 
 
 def _renamed(sent: Json, key: str, name: str) -> Json:
-    """Return the same object with one key renamed, in the same order."""
+    """Return a copy of an object with one key renamed. The order of the keys stays the same."""
     names = {key: name}
     return {names.get(each, each): value for each, value in sent.items()}
 

@@ -45,7 +45,7 @@ def signature(
 
 
 def _arguments(tool: Tool, schema: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the arguments of a tool, with a question mark after optional ones."""
+    """Yield the names of a tool's arguments. Optional ones end with a question mark."""
     controls = tool.controls
     required = list(schema.get("required", ()))
     yield from required
@@ -55,8 +55,8 @@ def _arguments(tool: Tool, schema: Mapping[str, Any]) -> Iterator[str]:
 
 
 def signatures(actions: Mapping[str, Tool]) -> list[str]:
-    """Return one line for each action of a resource that the caller may see. Arguments that would
-    fill a whole page are left out.
+    """Return one line for each action of a resource that the caller may see. A line omits the
+    arguments if they would fill a whole page.
     """
     found = [
         signature(action, tool, tool.schema_for_caller, LONGEST) for action, tool in actions.items()
@@ -67,9 +67,9 @@ def signatures(actions: Mapping[str, Tool]) -> list[str]:
 
 
 def in_list(table: ActionTable) -> str:
-    """Return the text about a dispatcher's actions for `tools/list`: their signatures if these are
-    short, otherwise the actions that only few resources have. Callers who may see the same actions
-    get the same text.
+    """Return the text about a dispatcher's actions for `tools/list`. This is the list of signatures
+    if they are short. Otherwise it is the list of actions that only few resources have. Callers
+    with the same visible actions get the same text.
     """
     lines = [
         messages.actions_of(resource, list(_listed(actions)))

@@ -28,7 +28,7 @@ from toolbooth.server.tool import AccessCheck, Tool, Variant
 
 
 def first_variant(*variants: Variant | None) -> Variant:
-    """Return the first of these variants that the arguments ask for."""
+    """Return the first variant for which the arguments ask."""
     known = [variant for variant in variants if variant is not None]
 
     def variant(sent: Any) -> Tool | None:
@@ -60,7 +60,7 @@ def help_variant(
 
 
 def without_help(tool: Tool, name: str) -> Variant:
-    """Return the variant for `help: false`, which accepts `help` and drops it."""
+    """Return the variant for `help: false`. It accepts the argument `help` and ignores it."""
     made = replace(tool, contract=accepting(tool.contract, {name: BOOLEAN}, {name: "help"}))
 
     def variant(sent: Any) -> Tool | None:

@@ -14,7 +14,7 @@ from toolbooth.server.tool import ActionTable, Tool
 
 
 def may_repeat_the_call(value: Any) -> bool:
-    """Return True if an argument may contain the whole call. This is cheap, because it runs for
+    """Return True if an argument may contain the whole call. The check is fast, because it runs for
     every call.
     """
     if type(value) is str:
@@ -23,8 +23,8 @@ def may_repeat_the_call(value: Any) -> bool:
 
 
 def whole_call_inside(table: ActionTable, sent: Json, limits: Limits) -> tuple[str, Json] | None:
-    """Find the key whose object contains or repeats the whole call. Return the key and the object;
-    None if there is no such key, or more than one.
+    """Return the key whose object contains or repeats the whole call, together with that object.
+    Return None if there is no such key or more than one.
     """
     keys = [*sent]
     if "action" in sent:

@@ -62,8 +62,8 @@ class Written:
         return len(self.rows) if unit == "rows" else len(self.text)
 
     def unit(self, most: int | None, start: int = 0, stop: int | None = None) -> Unit:
-        """Return the unit of pages: rows, unless a row with the text around it is longer than
-        `most`.
+        """Return the unit in which pages are counted. The unit is rows, unless one row and the text
+        around it are longer than `most`.
         """
         largest = max(self._sizes(self.rows[start:stop]), default=0)
         if most is not None and _size(self.head) + _size(self.tail) + largest > most:
@@ -73,17 +73,21 @@ class Written:
         return "rows" if self.name else "text"
 
     def member(self, key: str) -> Any:
-        """Return a value of the object; None if it has no such key."""
+        """Return the value under a key of the object. Return None if the object does not have the
+        key.
+        """
         return json.loads(self.member_text(key) or "null")
 
     def member_text(self, key: str) -> str:
         # `(0, 0)` is empty text, and no value is that short.
-        """Return a value of the object as it is written; empty if it has no such key."""
+        """Return the text of a value as it is written in the object. The text is empty if the
+        object does not have the key.
+        """
         start, end = self.members.get(key, (0, 0))
         return self.text[start:end]
 
     def beside(self, key: str) -> str:
-        """Return the name of a value beside the rows."""
+        """Return the full name of a value beside the rows, such as `data.next`."""
         return ".".join((*self.path[:-1], key))
 
     @property
@@ -92,8 +96,8 @@ class Written:
         return self.text[self.rows[0][0] : self.rows[-1][1]] if self.rows else ""
 
     def end(self, unit: Unit, start: int, room: int) -> int:
-        """Return the end of a page that begins at `start` and has `room` bytes. It has at least one
-        row or character.
+        """Return the end of a page that begins at `start` and has `room` bytes. The page has at
+        least one row or character.
         """
         if unit == "text":
             # The braces, the key and the comma around the piece count too.
@@ -109,14 +113,14 @@ class Written:
         return end
 
     def page(self, unit: Unit, start: int, end: int, key: str, note: bytes) -> bytes:
-        """Return the part from `start` up to `end`, with `note` under `key`."""
+        """Return the part of the result from `start` to `end`, with `note` under the key `key`."""
         if unit == "text":
             return b'{"text":%b,"%b":%b}' % (orjson.dumps(self.text[start:end]), key.encode(), note)
         rows = self.text[self.rows[start][0] : self.rows[end - 1][1]] if end > start else ""
         return b'%b,"%b":%b}' % (f"{self.head}{rows}{self.tail}".encode(), key.encode(), note)
 
     def free_key(self, wanted: str) -> str:
-        """Return a key that is not in the answer."""
+        """Return a key that the result does not contain."""
         number, key = 1, wanted
         while key in self.members:
             number += 1
@@ -124,7 +128,9 @@ class Written:
         return key
 
     def noted(self, note: bytes) -> bytes | None:
-        """Return the whole result with `note` beside it; None if it is not an object."""
+        """Return the whole result with `note` added to it. Return None if the result is not an
+        object.
+        """
         key = self.free_key("continuation")
         if self.name:
             return self.page("rows", 0, len(self.rows), key, note)
@@ -174,8 +180,8 @@ def plain(text: str) -> Written:
 
 
 def read(text: str, path: Path = ()) -> Written:
-    """Read a result in JSON. Its rows are the list at this path; without a path, its longest list
-    at the top level.
+    """Read a JSON result. Its rows are the list at the given path. Without a path, its rows are the
+    longest list at the top level.
     """
     try:
         return _read(text, path)
@@ -219,8 +225,8 @@ def _read(text: str, path: Path) -> Written:
 
 
 def joined(parts: Sequence[Written]) -> Written:
-    """Return the pages of one list as one page with the rows of all. The other values are those of
-    the first page, but the link to the next page is that of the last one.
+    """Join pages of one list to a single page with the rows of all pages. The link to the next page
+    comes from the last page. All other values come from the first page.
     """
     first, last = parts[0], parts[-1]
     if first is last:
@@ -239,8 +245,8 @@ def joined(parts: Sequence[Written]) -> Written:
 
 
 def differing(parts: Sequence[Written]) -> Json:
-    """Return the values beside the rows of each page as `view_pages`, if the pages differ. Links to
-    other pages are left out.
+    """Return the values beside the rows of each page, under the key `view_pages`, if they differ
+    between pages. Links to other pages are left out.
     """
     first = parts[0]
     known = (first.name, first.beside("next"), first.beside("previous"))

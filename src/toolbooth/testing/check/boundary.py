@@ -59,7 +59,7 @@ class Report:
 
     @property
     def holds(self) -> bool:
-        """Whether every tool could be called and kept the law."""
+        """Return True if every tool could be called and kept the law."""
         return not self.deviations and not self.without
 
     def __str__(self) -> str:
@@ -81,8 +81,8 @@ class Checker:
         """
         found: list[Case] = []
         tools = await tools_of(self.there)
-        # A misspelt name in `examples` would otherwise have no effect, and the author would believe
-        # that the tool is called with this example.
+        # If a name in `examples` is misspelt, the example would have no effect, and the author
+        # would not notice.
         unknown = self.examples.keys() - {tool.label for tool in tools}
         self.without = [
             f"{name}: there is an example, but no such tool" for name in sorted(unknown)
@@ -101,8 +101,8 @@ class Checker:
         return found
 
     def _deliverable(self, tool: ServedTool, shapes: list[AgentShape]) -> list[AgentShape]:
-        """Return the shapes that can reach a tool here. Some hosts refuse certain bytes themselves,
-        and a dispatcher may take a shape for another action.
+        """Return the shapes that can reach a tool on this server. Some hosts refuse certain bytes
+        themselves. A dispatcher may read a shape as a call of another action.
         """
         if tool.table is not None:
             return [made for shape in shapes if (made := route_shape(shape, tool))]
@@ -113,7 +113,8 @@ class Checker:
         if given is None:
             return example_arguments(tool.contract)
         # The author may write the example as the whole call of a dispatcher, with its action and
-        # resource. The contract here is that of the tool behind it, which has neither.
+        # resource. The contract here belongs to the tool behind the dispatcher, which has neither
+        # argument.
         sent = {key: each for key, each in wire(dict(given)).items() if key not in tool.way}
         refused = refusal_of(tool.contract, sent)
         if refused:
@@ -124,16 +125,16 @@ class Checker:
         """Run one case."""
         tool, shape = case.tool, case.shape
         if shape.law.outcome == "refused":
-            # A call that must be refused means nothing, so there is no result to compare it with.
+            # A call that must be refused has no meaning, so there is no result to compare with.
             return judge(tool, shape, await self._call(tool, shape.body), None)
         body = json.dumps(shape.law.means).encode()
         key = (tool.label, body)
-        # Nearly all shapes of a tool mean the same correct call. Its result is kept, so that a tool
-        # that writes rows does not run twice for each shape.
+        # Nearly all shapes of a tool mean the same correct call. The result of this call is kept,
+        # so that a tool that writes rows does not run twice for each shape.
         if key not in self._meant:
             self._meant[key] = await self._call(tool, body)
-        # The correct call is its own reference. It is made once, because a second call may have
-        # another result, for example "already exists".
+        # The result of the correct call is compared with itself. The call is made only once,
+        # because a second call may have another result, for example "already exists".
         result = self._meant[key] if shape.kind == "correct" else await self._call(tool, shape.body)
         given = tool.label in self.examples
         found = judge(tool, shape, result, Reference(result=self._meant[key], given=given))
@@ -214,8 +215,8 @@ def _is_accepted(deviation: Deviation, accepted: Mapping[str, str]) -> bool:
 
 
 def _gravity(deviation: Deviation) -> tuple[int, int]:
-    # GRADES begins with the worst grade, so the position is the severity. Of two calls with the
-    # same grade, the one that lost more keys is worse.
+    # GRADES begins with the worst grade, so a lower position is a more severe grade. Of two calls
+    # with the same grade, the call that lost more keys is worse.
     return list(GRADES).index(deviation.grade), -deviation.lost
 
 
@@ -223,7 +224,9 @@ def _gravity(deviation: Deviation) -> tuple[int, int]:
 
 
 def failure_text(report: Report) -> str:
-    """Describe the failure: the counts, the change to make, the worst of each kind, the matrix."""
+    """Describe the failure: the counts, the change to make, the worst deviation of each kind, and
+    the matrix.
+    """
     parts = [_head(report), *(f"- not called: {line}" for line in report.without), remedy(report)]
     # One fault of a server shows in dozens of shapes. The first example of each kind is enough to
     # find it; the matrix below has the extent.
@@ -251,7 +254,7 @@ def remedy(report: Report) -> str:
     """Name the change that the author should make."""
     grades = {each.grade for each in report.deviations}
     lines: list[str] = []
-    # `protect` is no remedy for a tool that fails on its own correct call.
+    # If a tool fails on its own correct call, `protect` cannot help.
     if not report.protected and grades - {"broken"}:
         lines.append("To change: toolbooth.protect(server) puts every tool behind the boundary.")
     if any(each.shape.kind == "correct" and each.grade == "broken" for each in report.deviations):
@@ -266,7 +269,7 @@ def remedy(report: Report) -> str:
 
 
 def _worst_of_each(deviations: Sequence[Deviation]) -> list[Deviation]:
-    """Return one deviation for each grade and kind, the worst first."""
+    """Return one deviation for each combination of grade and kind, the worst first."""
     first: dict[tuple[str, str], Deviation] = {}
     for each in deviations:
         first.setdefault((each.grade, each.shape.kind), each)
@@ -274,7 +277,9 @@ def _worst_of_each(deviations: Sequence[Deviation]) -> list[Deviation]:
 
 
 def matrix(report: Report) -> str:
-    """Return a table of tools by families of shapes: "3/5" kept the law, or a dot if all did."""
+    """Return a table of tools and families of shapes. "3/5" means that 3 of 5 shapes kept the law.
+    A dot means that all shapes did.
+    """
     families = list(dict.fromkeys(kind.family for kind in KINDS.values()))
     tools = list(dict.fromkeys(case.tool.label for case in report.cases))
     # Accepted deviations count too. The table shows how the server behaves, and `accepted` only

@@ -67,7 +67,8 @@ def schema_honesty(server: Any, *, max_examples: int = 60) -> int:
     search = Search(max_examples)
     lies: list[Lie] = []
     # Hypothesis calls `probe` synchronously, and each probe of an unprotected server needs an event
-    # loop. One runner serves all of them; `asyncio.run` would make a new loop for each call.
+    # loop. One runner is used for all probes, because `asyncio.run` would make a new loop for each
+    # call.
     with asyncio.Runner() as runner:
         for tool in runner.run(tools_of(there)):
             if tool.guarded:
@@ -96,8 +97,8 @@ class Search:
     def __init__(self, max_examples: int) -> None:
         self.tried = 0
         self.settings = settings(
-            # No random seed and no database of earlier failures: a server that has not changed must
-            # not pass today and fail tomorrow in CI.
+            # There is no random seed and no database of earlier failures. A server that has not
+            # changed must not pass today and fail in CI tomorrow.
             derandomize=True,
             database=None,
             deadline=None,
@@ -122,7 +123,7 @@ class Search:
         # The two schemas admit different calls. For example, only the exact one has branches for
         # null.
         admitted = arguments_for(schema) | arguments_for(tool.published)
-        # These calls have every field, so that mutations can reach each of them.
+        # These calls have every field, so that a mutation can change each field.
         filled = arguments_for(schema, whole=True)
         yield from self.first(tool, admitted, judge.of_admitted)
         yield from self.first(tool, mutated_call(admitted | filled), judge.of_any)
@@ -140,7 +141,9 @@ class Search:
     def first(
         self, tool: ServedTool, calls: SearchStrategy[Any], judge: Callable[[Any], Verdict | None]
     ) -> Iterator[Lie]:
-        """Yield the simplest call that is a lie, if there is one."""
+        """Yield the simplest call that the schema and the tool treat differently. Yield nothing if
+        there is no such call.
+        """
         lies: list[Lie] = []
 
         @self.settings
@@ -149,8 +152,8 @@ class Search:
             self.tried += 1
             try:
                 found = judge(arguments)
-            # A validator of the author answered, or our own code failed. Neither shows anything
-            # about the schema.
+            # A validator of the author raised an error, or our own code failed. Neither error shows
+            # anything about the schema.
             except Exception as error:
                 found = ("broken", f"{type(error).__name__}: {error}")
             if found:
@@ -161,8 +164,8 @@ class Search:
         try:
             probe()
         except _Found:
-            # After shrinking, Hypothesis runs the simplest counterexample once more, so the last
-            # one is it.
+            # After shrinking, Hypothesis runs the simplest counterexample once more. So the last
+            # one is the simplest.
             yield lies[-1]
         except Unsatisfiable:  # no call could be generated
             return

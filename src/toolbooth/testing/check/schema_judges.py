@@ -1,4 +1,4 @@
-"""Decide for one call whether a schema is honest about it.
+"""Decide if a schema describes one call correctly.
 
 `ContractJudge` asks a contract and runs no tool. `HostJudge` calls the tool of another server.
 """
@@ -38,10 +38,11 @@ class ContractJudge:
         self.published = offline_validator(_with_null(published), contract.name)
 
     def of_admitted(self, arguments: Any) -> Verdict | None:
-        """Judge a call that the schema admits: the contract must accept it without a repair, or the
-        author's code must refuse it.
+        """Judge a call that the schema admits. The contract must accept the call without a repair,
+        or the author's code must refuse it.
 
-        The portable schema may admit more than the exact one; its descriptions name the rest.
+        The portable schema may admit more calls than the exact one. Its descriptions name the
+        additional rules.
         """
         if not self.exact.is_valid(arguments):
             return None
@@ -53,17 +54,19 @@ class ContractJudge:
         return "admitted", ", ".join(f"{each.code} at {each.where}" for each in strange)
 
     def _objections(self, arguments: Any) -> Sequence[Problem | Repair]:
-        """Return the repairs of a call, or its problems without those of the author's code."""
+        """Return the repairs of a call. For a refused call, return its problems, but not those that
+        the author's code reported.
+        """
         try:
             return self._repairs(arguments)
         except ToolInputError as error:
-            # `invalid` is the code of an objection by the author's validation, for example by a
-            # Pydantic `field_validator`. No schema can describe those.
+            # `invalid` is the code of a problem that the author's validation reports, for example a
+            # Pydantic `field_validator`. No schema can describe such rules.
             return [each for each in error.problems if each.code != "invalid"]
 
     def _author_paths(self, arguments: Any) -> Iterator[JsonPath]:
-        """Yield the paths where the author's code decides or JSON text is expected. A schema can
-        describe these only in words.
+        """Yield the paths of values that the author's code reads or that take JSON text. A schema
+        can describe these only in words.
         """
         for path in paths_in(arguments):
             shape: Shape | None = self.contract.shape
@@ -73,8 +76,8 @@ class ContractJudge:
                 yield path
 
     def of_any(self, arguments: Any) -> Verdict | None:
-        """Judge any call: if the contract accepts it without a repair, the exact schema must admit
-        it.
+        """Judge any call. If the contract accepts the call without a repair, the exact schema must
+        admit it.
         """
         if not self._passes(arguments):
             return None
@@ -85,8 +88,8 @@ class ContractJudge:
         return None
 
     def of_portable(self, arguments: Any) -> Verdict | None:
-        """Judge any call: if the contract accepts it without a repair, the published schema must
-        admit it.
+        """Judge any call. If the contract accepts the call without a repair, the published schema
+        must admit it.
         """
         if not self._passes(arguments):
             return None
@@ -96,7 +99,7 @@ class ContractJudge:
         return None
 
     def _passes(self, arguments: Any) -> bool:
-        """Whether the contract accepts a call without a repair."""
+        """Return True if the contract accepts a call without a repair."""
         try:
             return not self._repairs(arguments)
         except ToolInputError:
@@ -112,7 +115,7 @@ class ContractJudge:
         return [each for each in remarks if isinstance(each, Repair)]
 
     def _may_decide(self, error: Any) -> bool:
-        """Whether the schema's objection is at a place where the author's code decides."""
+        """Return True if the schema refuses a value that the author's code reads."""
         shape: Shape | None = self.contract.shape
         for step in error.instance_path:
             if shape is None or _is_authors(shape):
@@ -155,20 +158,23 @@ def _error_text(error: Any) -> str:
 
 
 def _is_authors(shape: Shape) -> bool:
-    """Whether the author's code reads the value at this place, or JSON text is expected there."""
+    """Return True if the author's code reads the value of this shape, or if the value is JSON
+    text.
+    """
     return shape.opaque or shape.json_text
 
 
-# A recursive model, such as a tree of comments, has a shape without an end. Hence the depth.
+# A recursive model, such as a tree of comments, has an endless shape. So the search ends at a
+# certain depth.
 def _holds_authors(shape: Shape, depth: int = 6) -> bool:
-    """Whether `_is_authors` is true for a shape or for one below it."""
+    """Return True if `_is_authors` is true for a shape or for a shape below it."""
     if _is_authors(shape):
         return True
     return depth > 0 and any(_holds_authors(each, depth - 1) for each in parts_of(shape))
 
 
 def _below(shape: Shape, step: str | int) -> Shape | None:
-    """Return the shape of a field or an item."""
+    """Return the shape of a field or of an item."""
     if isinstance(step, int) and shape.arrays:
         return _item_shape(shape.arrays[0], step)
     key = str(step)  # a key may consist of digits
@@ -185,7 +191,9 @@ def _field_shape(form: ObjectShape, key: str) -> Shape | None:
 
 
 def _in_published_names(shape: Shape | None, value: Any) -> Any:
-    """Return the call with every field under its published name; a model may accept others too."""
+    """Return the call with every field under its published name. A model may accept other names for
+    a field too.
+    """
     if shape is None or shape.opaque:
         return value
     if is_object(value):
@@ -228,8 +236,8 @@ _IN_PLACE = {"anyOf", "oneOf", "if", "then", "else", *_DEPENDENT}
 
 
 def close_schema(schema: Schema) -> Json:
-    """Close every object that declares properties and does not mention others, as the boundary
-    does.
+    """Close every object that declares properties but does not state if there may be others. The
+    boundary does the same.
 
     A schema with `allOf` is left as it is, because its parts cannot be closed one by one.
     """
@@ -244,7 +252,7 @@ def _close(schema: Any) -> Any:
 
 def _close_object(schema: Schema) -> Json:
     # A branch of `anyOf` beside `properties` often has only some of the keys, as in `{"required":
-    # ["id"]}`. If it were closed, it would exclude the properties that are declared around it.
+    # ["id"]}`. A closed branch would exclude the properties that are declared around it.
     kept = _IN_PLACE if "properties" in schema else ()
     made = dict(schema)
     for key in schema.keys() - kept:

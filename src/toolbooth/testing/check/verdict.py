@@ -1,4 +1,6 @@
-"""Compare the outcome of a call with the law: returns None, or the deviation."""
+"""Compare the outcome of a call with the law. Return the deviation, or None if the outcome is
+correct.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +45,7 @@ _HOSTS_REFUSAL = re.compile(r"validation errors? for|Input validation error", re
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Deviation:
-    """One call whose outcome is not the one that the law prescribes."""
+    """One call whose outcome differs from the one that the law prescribes."""
 
     tool: str
     shape: AgentShape
@@ -66,7 +68,7 @@ class Deviation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reference:
-    """The outcome of the correct call, with which a shape's outcome is compared."""
+    """The outcome of the correct call. The outcomes of its shapes are compared with it."""
 
     result: WireResult
     steady: bool = True
@@ -85,7 +87,7 @@ def answer(result: WireResult) -> str:
 
 
 def is_refused(result: WireResult) -> bool:
-    """Whether the call never reached the tool, as far as the host shows it."""
+    """Return True if the call did not reach the tool. Some hosts do not show this."""
     return (
         bool(result.problems)
         # A JSON-RPC error takes the place of the result, and has no problems to read.
@@ -95,8 +97,8 @@ def is_refused(result: WireResult) -> bool:
 
 
 def is_hosts_refusal(result: WireResult) -> bool:
-    """Whether a host's own validation refused the call, recognised by the wording of Pydantic or
-    JSON Schema.
+    """Return True if the validation of the host itself refused the call. The sign is the wording of
+    Pydantic or JSON Schema.
     """
     return not result.problems and _HOSTS_REFUSAL.search(result.text) is not None
 
@@ -104,9 +106,9 @@ def is_hosts_refusal(result: WireResult) -> bool:
 def judge(
     tool: ServedTool, shape: AgentShape, result: WireResult, reference: Reference | None
 ) -> Deviation | None:
-    """Return how a call deviates from the law, or None.
+    """Return the deviation of a call from the law. Return None if there is none.
 
-    `reference` is the outcome of the correct call that means the same, if there is one.
+    `reference` is the outcome of the correct call with the same meaning, if there is one.
     """
     lost: list[JsonPath] = []
     if reference is None:
@@ -136,8 +138,7 @@ def _of_refusal(shape: AgentShape, result: WireResult, lost: list[JsonPath]) -> 
         count = "1 key was" if len(lost) == 1 else f"{len(lost)} keys were"
         return "lost", f"the tool ran and {count} lost ({_paths_text(lost)}); {answered}"
     if not result.problems:
-        # Only a refusal of the boundary has problems. A host's refusal is text alone, in the host's
-        # words.
+        # Only refusals of the boundary have problems. The refusal of a host has only text.
         return "unexplained", f"refused, with {_one_line(result.text)}"
     law = shape.law
     # Sorted, because the law does not prescribe the order in which problems are reported.
@@ -156,15 +157,15 @@ def _of_refusal(shape: AgentShape, result: WireResult, lost: list[JsonPath]) -> 
 def _of_correct(result: WireResult, reference: Reference) -> _Judgement | None:
     if result.problems or is_hosts_refusal(result):
         return "refused", f"refused: {_one_line(result.text)}"
-    # A call that was made from the schema may name a row that does not exist. A tool that answers
-    # "no order 7" to it works as it should.
+    # A call that was made from the schema may name a row that does not exist. If the tool answers
+    # "no order 7", it works correctly.
     if not result.is_error or (not reference.given and _is_own_words(result.text)):
         return None
     return "broken", f"the tool breaks on what the wire delivers: {_one_line(result.text)}"
 
 
 def _is_own_words(text: str) -> bool:
-    """Whether the tool itself answered with an error, in its own words."""
+    """Return True if the tool itself returned an error with its own text."""
     return _OWN_WORDS.search(text) is not None or _CRASHES.search(text) is None
 
 
@@ -188,7 +189,7 @@ def _of_meaning(shape: AgentShape, result: WireResult, reference: Reference) -> 
 
 
 def _of_secrets(tool: ServedTool, shape: AgentShape, result: WireResult) -> _Judgement | None:
-    """Return a deviation if the refusal shows a secret."""
+    """Return a deviation if the refusal contains a secret of the call."""
     if (
         not result.problems
         or not tool.contract.shape.has_secret
@@ -234,8 +235,8 @@ def _lost_fields(form: ObjectShape, table: Json, path: JsonPath) -> Iterator[Jso
 def _inside(value: Any, path: JsonPath) -> Iterator[JsonPath]:
     """Yield the paths of the keys inside a wrapper, and inside wrappers within it."""
     inner = text_as_object(value, DEFAULT_LIMITS) or {}
-    # In `{"data": {"attributes": {...}}}` both levels are wrappers. The author cares about the
-    # fields inside, so only these are counted as lost.
+    # In `{"data": {"attributes": {...}}}` both levels are wrappers. The author needs to know about
+    # the fields inside, so only these fields count as lost.
     if len(inner) == 1 and text_as_object(next(iter(inner.values())), DEFAULT_LIMITS):
         for key, each in inner.items():
             yield from _inside(each, (*path, key))

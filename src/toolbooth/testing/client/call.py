@@ -33,7 +33,8 @@ async def call_over_wire_async(
         if host != "json" or fill is not None:
             raise ValueError("bytes are sent as they are: host= and fill= are for values")
         return read_result(await there.call(tool, arguments))
-    # With `fill`, a model that means to send nothing still writes every key, as null.
+    # With `fill`, a model that does not want to send any argument still writes every key, with
+    # null.
     if arguments is None and fill is None:
         return read_result(await there.call(tool, b""))
     schema = await _schema(there, tool) if fill is not None else None
@@ -47,8 +48,8 @@ async def call_over_wire_async(
 def call_over_wire(
     server: Any, tool: str, arguments: Any = None, *, host: Host = "json", fill: Fill | None = None
 ) -> WireResult:
-    """Do the same as `call_over_wire_async`, in a test that is not async."""
-    # `asyncio.run` refuses this too, but its message does not name the remedy.
+    """Do the same as `call_over_wire_async`, from a test that is not async."""
+    # `asyncio.run` raises an error here too, but its message does not name the remedy.
     try:
         asyncio.get_running_loop()
     except RuntimeError:

@@ -95,17 +95,18 @@ def _published_schema(schema: Mapping[str, Any] | Contract | None) -> Mapping[st
 
 
 class _ClientJson:
-    """Copies JSON values, and notes the others."""
+    """Copies the values that JSON has, and notes all others."""
 
     def __init__(self, host: Host, faults: list[str]) -> None:
         self.host = host
         self.faults = faults
 
     def read(self, value: Any, path: JsonPath) -> Any:
-        # Before the test for `int`: Python's `True` is an `int`, and would be sent as 1.
+        # This comes before the test for `int`: `True` is an `int` in Python, and would be sent as
+        # 1.
         if value is None or isinstance(value, bool):
             return value
-        # Before the test for `Enum`, because UNDEFINED is a member of one.
+        # This comes before the test for `Enum`, because UNDEFINED is a member of an Enum.
         if value is UNDEFINED:
             return self._undefined(path)
         if isinstance(value, Enum):  # some are also text or numbers, and arrive as that
@@ -141,7 +142,7 @@ class _ClientJson:
                 return self._fault(
                     path, "half a surrogate pair is no text; only a JavaScript client can send it"
                 )
-            # This joins two halves of a surrogate pair.
+            # This joins the two halves of a surrogate pair.
             return text.encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")
         return text
 
@@ -177,8 +178,8 @@ class _ClientJson:
 
     def _fault(self, path: JsonPath, words: str) -> Any:
         self.faults.append(f"{path_text(path)}: {words}")
-        # The value is never used, because `wire` raises if there is a fault. Any JSON value lets
-        # the reading continue, so that one error lists all faults.
+        # The value is never used, because `wire` raises an error if there is a fault. Any JSON
+        # value lets the function continue, so that one error lists all faults.
         return ""
 
 
@@ -191,7 +192,9 @@ def _not_json(value: Any) -> str:
 
 
 def _instead(value: Any) -> str | None:
-    """Return the form in which a client sends this Python object; None if there is none."""
+    """Return the JSON that a client sends in place of this Python object. Return None if there is
+    none.
+    """
     if isinstance(value, SecretStr | SecretBytes):
         return "the text within"
     # `to_json` would consume a generator that the test may still need.

@@ -1,4 +1,5 @@
-"""Change JSON values as a JavaScript program does that parses them and writes them again.
+"""Change JSON values in the same way as a JavaScript program that parses them and writes them
+again.
 
 Claude Desktop, VS Code, Cursor and every client on the TypeScript SDK do that
 (docs/project/evidence/wire.md). tests/testing/test_wire.py compares this module with a real Node.
@@ -16,7 +17,9 @@ from toolbooth.jsonvalue import is_array, is_object
 
 
 class Undefined(Enum):
-    """JavaScript's `undefined`: a key with it is not sent; in an array it is sent as null."""
+    """The value `undefined` of JavaScript. A key with this value is not sent. In an array, null is
+    sent instead.
+    """
 
     UNDEFINED = "undefined"
 
@@ -27,20 +30,20 @@ class Undefined(Enum):
 UNDEFINED: Final = Undefined.UNDEFINED
 
 _INDEX = re.compile(r"0|[1-9][0-9]{0,9}")
-# In ECMAScript, the length of an array fits in 32 bits, so its last index is one less than the
-# greatest length. Greater numbers are ordinary keys, and keep the order of insertion.
+# In ECMAScript, the length of an array fits in 32 bits. The last index is one less than the
+# greatest length. Greater numbers are ordinary keys and keep the order in which they were inserted.
 _LAST_INDEX = 2**32 - 2
 _DIGITS_END = 1e21
 """JavaScript writes whole numbers from here on with an exponent."""
 
 
 def stringify(value: Any) -> Any:
-    """Return `JSON.stringify` of a value, as Python reads it."""
+    """Return the value that Python reads from the `JSON.stringify` of a value."""
     if is_object(value):
         sent = {key: stringify(each) for key, each in value.items() if each is not UNDEFINED}
         indexes = sorted(filter(_is_index, sent), key=int)
-        # An index occurs twice here. A dict keeps the position of the first, so the indexes stay in
-        # front.
+        # An index occurs twice here. A dict keeps the position of the first occurrence, so the
+        # indexes stay in front.
         return {key: sent[key] for key in (*indexes, *sent)}
     if is_array(value):
         return list(map(_stringify_item, value))
@@ -54,7 +57,7 @@ def _stringify_item(value: Any) -> Any:
 
 
 def _number(number: float) -> float | None:
-    """Return a double with the shortest digits that identify it."""
+    """Return the number as a double, with the fewest digits that identify it."""
     try:
         double = float(number)
     # An integer such as 10**400 has no double. JavaScript reads Infinity, and writes null for it.
@@ -70,5 +73,7 @@ def _number(number: float) -> float | None:
 
 
 def _is_index(key: str) -> bool:
-    """Whether a key is an array index. Every JavaScript object has these first, in order."""
+    """Return True if a key is an array index. In JavaScript objects, such keys come first and in
+    order.
+    """
     return _INDEX.fullmatch(key) is not None and int(key) <= _LAST_INDEX

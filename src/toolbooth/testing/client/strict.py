@@ -1,5 +1,5 @@
-"""Write arguments as a model does under OpenAI's strict mode: every declared key, with null for
-those that are not sent.
+"""Write arguments as a model does in OpenAI's strict mode. Every declared key is written, and keys
+that the call leaves out get null.
 
 Strict converters make every property required, so a model cannot leave one out, and defaults are
 never used (docs/project/evidence/wire.md, Converters). The model writes the keys in the order of
@@ -55,7 +55,7 @@ class _Filler:
         return [self.fill(each, schema) for each, schema in zip(items, schemas, strict=False)]
 
     def _parts(self, value: Any, schema: Any) -> Iterable[Schema]:
-        """Yield the schemas that apply to this value, without references and unions."""
+        """Yield the schemas that apply to this value. References and unions are resolved."""
         if not is_schema(schema):  # `true` and `false` declare no keys
             return
         if "$ref" in schema:
@@ -67,7 +67,9 @@ class _Filler:
             yield from self._parts(value, self._branch(value, schema.get(union, ())))
 
     def _branch(self, value: Any, branches: Iterable[Any]) -> Any:
-        """Return the branch that the value matches, or else the first for values of its type."""
+        """Return the branch that the value matches. If there is none, return the first branch for
+        the type of the value.
+        """
         of_kind = [each for each in branches if self._is_of_kind(value, each)]
         for each in of_kind:
             if self._fits(value, each):

@@ -1,4 +1,4 @@
-"""List the tools of a server, each with the contract that its calls are checked against."""
+"""List the tools of a server. Each tool has the contract with which its calls are checked."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ class ServedTool:
 
     @property
     def label(self) -> str:
-        """The name of the tool in reports, and its key in `examples`."""
+        """Return the name of the tool in reports. It is also the key of the tool in `examples`."""
         return "/".join((self.name, *self.way.values()))
 
 
 async def tools_of(there: Served) -> list[ServedTool]:
-    """Return every tool, and a dispatcher once for each of its actions.
+    """Return every tool of a server. A dispatcher is listed once for each of its actions.
 
     Raises:
         ContractError: the schema of a tool refers to a file or URL.
@@ -57,14 +57,14 @@ async def tools_of(there: Served) -> list[ServedTool]:
             found += _registry_tools(there.server.tools[name], published)
             continue
         hosts = await _hosts_tool(there, name)
-        # Only our GuardedTool has a contract, so an attribute shows whether a tool is protected.
+        # Only our GuardedTool has a contract. So the attribute shows if a tool is protected.
         contract = getattr(hosts, "contract", None) or listed_contracts.get(name)
         made = contract or _host_contract(there, hosts, name, published)
         found.append(
             ServedTool(name=name, contract=made, published=published, guarded=contract is not None)
         )
-    # These schemas may come from a foreign server. No validator may open a file or a URL that one
-    # of them names.
+    # These schemas may come from an unknown server. A validator must not open the files or URLs in
+    # them.
     for tool in found:
         refuse_outside_references(tool.contract.schema, tool.label)
         refuse_outside_references(tool.published, tool.label)
@@ -75,7 +75,7 @@ def _registry_tools(tool: Tool, published: Json) -> list[ServedTool]:
     whole = ServedTool(name=tool.name, contract=tool.contract, published=published, guarded=True)
     if tool.table is None:
         return [whole]
-    # Clients learn the schema of a tool behind a dispatcher from its help.
+    # Clients get the schema of a tool behind a dispatcher from the help of the dispatcher.
     behind = replace(whole, table=tool.table)
     return [
         replace(behind, contract=sub.contract, way=way, published=portable(sub.contract.schema))
@@ -84,7 +84,7 @@ def _registry_tools(tool: Tool, published: Json) -> list[ServedTool]:
 
 
 async def _hosts_tool(there: Served, name: str) -> Any:
-    """Return the host's own tool object; None on a low-level server."""
+    """Return the tool object of the host. Return None for a low-level server."""
     if there.kind == "fastmcp":
         return await there.server.get_tool(name)
     return there.server._tool_manager.get_tool(name) if there.kind == "mcp_sdk" else None
@@ -93,13 +93,13 @@ async def _hosts_tool(there: Served, name: str) -> Any:
 def _host_contract(there: Served, hosts: Any, name: str, published: Json) -> Contract:
     """Return the contract of an unprotected tool.
 
-    It comes from the tool's function if that has the schema that clients see, and else from the
-    published schema.
+    The contract is made from the tool's function if the function has the schema that clients see.
+    Otherwise it is made from the published schema.
     """
     public = compile_json_schema(published, name=name)
     if hosts is None:
         return public
-    # Imported here, because only the adapter of an installed host can be imported.
+    # The adapter is imported here, because it can be imported only if its host is installed.
     adapter = importlib.import_module(f"toolbooth.adapters.{there.kind}")
     try:
         with warnings.catch_warnings():
@@ -118,14 +118,14 @@ def _names(contract: Contract) -> set[str]:
 
 
 def route_shape(shape: AgentShape, tool: ServedTool) -> AgentShape | None:
-    """Return a sub-tool's shape in the form that its dispatcher gets; None if the dispatcher would
-    read it differently.
+    """Return the call of a sub-tool in the form that its dispatcher gets. Return None if the
+    dispatcher would read this call differently.
     """
     table, way = tool.table, tool.way
     if table is None or shape.raw or not shape.body.startswith(b"{"):
         return None
-    # A field of the same name as one of the dispatcher's own, such as `action`, would choose
-    # another tool.
+    # A field with the same name as one of the dispatcher's arguments, such as `action`, would
+    # choose another tool.
     if not table.own.isdisjoint(json.loads(shape.body)):
         return None
 

@@ -77,13 +77,13 @@ def replay_calls(path: str | Path, server: Any, *, update: bool = False) -> Repl
     made = Replay(calls=len(calls))
     kept: list[RecordedCall] = []
     for line, call in calls.items():
-        # A call of a tool that is gone is not kept: `update` removes its line, because no replay
-        # could compare it any more.
+        # If a tool does not exist any more, `update` removes the lines of its calls. No replay
+        # could compare them.
         gone = judge.missing(call)
         if gone is not None:
             made.changes.append(_missing_tool(line, call, gone))
-        # For a dispatcher with a tool that takes a secret, the record hides all arguments if the
-        # call never reached that tool.
+        # If a dispatcher has a tool that takes a secret, and a call does not reach that tool, the
+        # record hides all arguments.
         elif call.arguments is None or call.arguments == as_text(HIDDEN):
             made.unread += 1
             kept.append(call)
@@ -93,8 +93,8 @@ def replay_calls(path: str | Path, server: Any, *, update: bool = False) -> Repl
             made.redacted += bool(hidden)
             change = _compare(line, call, today, hidden)
             made.changes += [change] if change else []
-            # The second run finds the values that differ each time, such as a new UUID. They are
-            # not written, because every later replay would report them as a change.
+            # The second run finds the values that differ each time, such as a new UUID. These
+            # values are not written, because every later replay would report a change.
             kept.append(_updated_call(call, today, judge.judge(call), hidden) if update else call)
     if update:
         Path(path).write_bytes("".join(map(line_text, kept)).encode())
@@ -104,13 +104,15 @@ def replay_calls(path: str | Path, server: Any, *, update: bool = False) -> Repl
 def _updated_call(
     call: RecordedCall, today: Judgement, again: Judgement, hidden: list[JsonPath]
 ) -> RecordedCall:
-    """Return the line for a call, made from two runs. Values that differ are marked `VARIES`."""
+    """Return the line for a call, made from two runs. Values that differ between the runs are
+    marked with `VARIES`.
+    """
     repairs, problems = _codes(today.repairs), _codes(today.problems)
     outcome = _outcome(problems, repairs).partition(" ")[0]
     made = replace(call, outcome=outcome, repairs=repairs, problems=problems)
     if any(_may_differ(each, call, hidden) for each in today.problems):
-        # The call is refused for a value that was left out of the record. The recorded outcome is
-        # that of the real value.
+        # The call is refused because a value was left out of the record. The recorded outcome is
+        # the one with the real value.
         return call if _same_codes(call, today, hidden) else made
     if today.values is None or again.values is None:
         return replace(made, values="null")
@@ -137,7 +139,7 @@ def _compare(
         return Change(
             line=line, call=call, before=before, after=after, details=details, advice=advice
         )
-    # "null" is written for a refused call, of which only the codes can be compared.
+    # "null" is written for a refused call. Only the problem codes of such a call can be compared.
     if call.values in (None, "null") or today.values is None:
         return None
     other = tuple(_differences(json.loads(call.values or ""), json.loads(today.values), ()))
@@ -163,20 +165,20 @@ def _same_codes(call: RecordedCall, today: Judgement, hidden: list[JsonPath]) ->
             and Counter(_codes(today.repairs)) == then_repairs
         )
     if hidden:
-        # The outcome of a value that was left out is not known. All other problems of today must
-        # be in the record.
+        # The outcome for a value that was left out is unknown. All other problems of today must be
+        # in the record.
         return problems <= then_problems and repairs <= then_repairs
     if call.dispatcher:
-        # The record has the repairs of the dispatcher's own arguments. The arguments that it
-        # passed on do not need them any more.
+        # The record has the repairs of the dispatcher's own arguments. The arguments that it passed
+        # on are already repaired.
         return problems == then_problems and repairs <= then_repairs
     return problems == then_problems and repairs == then_repairs
 
 
 def _may_differ(problem: Problem, call: RecordedCall, hidden: list[JsonPath]) -> bool:
-    """Whether a value that was left out of the record may be the cause of a problem."""
+    """Return True if a problem may be caused by a value that was left out of the record."""
     if "nested-wrapper" in call.problems:
-        # The wrapper itself may have been left out. It explained the missing fields.
+        # The wrapper itself may have been left out. Then it may contain the missing fields.
         return bool(hidden) and (problem.code == "missing" or is_within(problem.path, hidden))
     return problem.code != "unknown-key" and is_within(problem.path, hidden)
 
@@ -209,9 +211,10 @@ def _codes(found: Iterable[Any]) -> tuple[str, ...]:
 
 
 def _stable_value(one: Any, other: Any) -> Any:
-    """Return the value of two runs, with a mark at each difference."""
+    """Return the common value of two runs, with a mark at each difference."""
     pairs = _pairs(one, other)
-    # A key that only one of the runs has cannot be marked by itself, so the whole object is.
+    # If only one of the runs has a key, the key cannot be marked by itself. So the whole object is
+    # marked.
     if pairs is None or any(_ABSENT in pair for pair in pairs.values()):
         return one if one == other else VARIES
     if isinstance(one, list):
@@ -231,8 +234,8 @@ def _differences(before: Any, after: Any, path: tuple[str | int, ...]) -> Iterat
 
 
 def _pairs(one: Any, other: Any) -> Mapping[Any, tuple[Any, Any]] | None:
-    """Return the pairs of values at the same key of two objects, or the same position of two arrays
-    of equal length. None for all other values.
+    """Return pairs of values from two objects or from two arrays of equal length. A pair has the
+    values at the same key or position. Return None for all other values.
     """
     if is_object(one) and is_object(other):
         return {key: (one.get(key, _ABSENT), other.get(key, _ABSENT)) for key in (*one, *other)}
@@ -249,7 +252,7 @@ def _value_text(value: Any) -> str:
 
 
 def _hidden_paths(value: Any, path: JsonPath = ()) -> Iterator[JsonPath]:
-    """Yield the paths at which secrets were left out, also those inside text."""
+    """Yield the paths at which secrets were left out. Paths inside JSON text are included."""
     if value == HIDDEN:
         yield path
     elif isinstance(value, dict | list):
@@ -281,8 +284,8 @@ def _report(made: Replay) -> Iterator[str]:
 
 
 def _groups(changes: Iterable[Change]) -> Iterable[list[Change]]:
-    # One change of a contract affects all recorded calls of its tool. The author needs to see it
-    # once, with the count.
+    # One change of a contract affects all recorded calls of its tool. So it is reported once, with
+    # the number of calls.
     groups: dict[tuple[Any, ...], list[Change]] = {}
     for each in changes:
         key = (each.call.dispatcher, each.call.tool, each.before, each.after)

@@ -51,22 +51,24 @@ class Judge:
             self._registry.tools[name] = inert
             if inert.table is not None:
                 for _, sub in inert.table.subs():
-                    # A record has the tool behind the dispatcher, and the arguments that the
-                    # dispatcher passed on to it. The replay therefore calls this tool itself.
+                    # A record has the name of the tool behind the dispatcher and the arguments that
+                    # this tool got. So the replay calls this tool directly.
                     self._registry.tools[_key(sub.name, name)] = sub
 
     def missing(self, call: RecordedCall) -> str | None:
-        """Return a message if the tool does not exist any more, else None."""
+        """Return a message if the tool does not exist any more. Return None if it exists."""
         known = self._registry.tools
         if _key(call.tool, call.dispatcher) in known:
             return None
-        # Names with a `/` are our own keys for tools behind dispatchers. No agent can call them.
+        # Names with a `/` are internal keys for tools behind dispatchers. No agent can call them.
         near = near_name(call.tool, [name for name in known if "/" not in name])
         behind = f" behind {call.dispatcher!r}" if call.dispatcher else ""
         return f"there is no tool {call.tool!r}{behind}" + (f"; there is {near!r}" if near else "")
 
     def judge(self, call: RecordedCall) -> Judgement:
-        """Return the outcome of a call that has arguments, for a tool that exists."""
+        """Return the outcome of a call. The tool must exist, and the record must have the
+        arguments.
+        """
         self._got = {}
         body = (call.arguments or "").encode()
         result = self._registry.call_bytes(_key(call.tool, call.dispatcher), body)
@@ -75,11 +77,11 @@ class Judge:
         return Judgement(repairs=repairs_in(meta), problems=problems_in(meta), values=values)
 
     def _values_text(self) -> str:
-        """Return the values of the last call as JSON text."""
+        """Return the values that the last call passed to the function, as JSON text."""
         return as_text(to_jsonable_python(self._got, by_alias=True, fallback=_type_name))
 
     def _inert(self, tool: Tool) -> Tool:
-        """Return the tool with a function that does nothing."""
+        """Return the tool with a function that only records its values."""
         subs = None if tool.table is None else tool.table.mapped(self._inert)
         refuse_outside_references(tool.contract.schema, tool.name)
         function = self._recording_function(tool.contract)
@@ -122,10 +124,10 @@ def _protected_tools(server: Any) -> Mapping[str, Tool]:
 
 
 def _key(tool: str, dispatcher: str | None) -> str:
-    """Return the key of a tool. Names of tools contain no `/`."""
+    """Return the key of a tool. The separator is `/`, because names of tools contain no `/`."""
     return f"{dispatcher}/{tool}" if dispatcher else tool
 
 
 def _type_name(value: Any) -> str:
-    """Return a text that replaces a value without JSON."""
+    """Return a text that replaces a value that JSON cannot express."""
     return f"<{type(value).__name__}>"

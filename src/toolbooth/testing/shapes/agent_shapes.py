@@ -60,7 +60,7 @@ def _whole_call(draft: Draft) -> Iterator[AgentShape]:
     yield draft.refused_shape(
         "arguments-list", (), [arguments], [("not-an-object", "$")], corrected=None, raw=True
     )
-    # There are no places if the author's own code reads the whole call: then the law prescribes
+    # If the author's own code reads the whole call, there are no places. Then the law prescribes
     # nothing about its fields.
     form = draft.places[0].form if draft.places else None
     required = None if form is None else _required_problems(draft, form)
@@ -72,8 +72,8 @@ def _whole_call(draft: Draft) -> Iterator[AgentShape]:
 
 
 def _required_problems(draft: Draft, form: ObjectShape) -> list[Found] | None:
-    """Return the problems of a call without its required fields; None if a required field is found
-    by a path and not by a name.
+    """Return the problems of a call without its required fields. Return None if a required field is
+    found by a path and not by a name.
     """
     names = [name for name in form.names if form.fields[name].required]
     if set(names) != {*draft.schema.get("required", ())}:
@@ -98,7 +98,9 @@ def _without_arguments(draft: Draft, required: list[Found]) -> Iterator[AgentSha
 def _arguments_as_key(
     draft: Draft, form: ObjectShape, required: list[Found]
 ) -> Iterator[AgentShape]:
-    """Yield calls whose arguments are the name of a key, or the whole call in `arguments`."""
+    """Yield calls with misplaced arguments: the arguments are the name of a key, or the whole call
+    is in `arguments`.
+    """
     text = json.dumps(draft.arguments)
     declared = set(names_below(form))
     if not is_near(text, declared):
@@ -113,7 +115,7 @@ def _arguments_as_key(
 
 
 def _faults_everywhere(draft: Draft) -> Iterator[AgentShape]:
-    """Yield calls with the same fault at every place. An adapter between agent and server makes
+    """Yield calls with the same fault at every place. An adapter between agent and server may send
     such calls.
     """
     sent, repairs = draft.arguments, list[Found]()
@@ -133,7 +135,8 @@ def _faults_everywhere(draft: Draft) -> Iterator[AgentShape]:
     texts = [place for place in texts if not (place.has_text or place.shape.json_text)]
     if len(texts) > 1:
         sent = draft.arguments
-        # From the inside to the outside: once an object is text, no path reaches a place inside it.
+        # The places are changed from the inside to the outside. Once an object is text, no path
+        # leads to a place inside it.
         for place in reversed(texts):
             sent = with_value(sent, place.path, json.dumps(look_up(sent, place.path)))
         yield draft.accepted_shape(

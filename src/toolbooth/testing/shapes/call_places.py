@@ -1,4 +1,6 @@
-"""The places of a correct call: the value at each, and whether it can be read in only one way."""
+"""Find the places of a correct call. A place has a value, and it has only one reading if the
+declared types leave no choice.
+"""
 
 from __future__ import annotations
 
@@ -34,34 +36,34 @@ class CallPlace:
 
     @property
     def is_union(self) -> bool:
-        """Whether several shapes are declared for the value, or for a value around it."""
+        """Return True if several shapes are declared for the value or for a value around it."""
         return self.mixed or len(self.shape.types - {"null"}) > 1 or len(self.shape.objects) > 1
 
     @property
     def optional(self) -> bool:
-        """Whether the value may be left out, and null and "" mean that it is."""
+        """Return True if the value may be left out. Then null and "" mean that it is left out."""
         return self.field is not None and not self.field.required and not self.field.verbatim
 
     @property
     def has_text(self) -> bool:
-        """Whether text is declared here."""
+        """Return True if text is declared here."""
         return "string" in self.shape.types
 
     def takes(self, *kinds: str) -> bool:
-        """Whether any of these JSON types is declared here."""
+        """Return True if one of these JSON types is declared here."""
         return bool(self.shape.types & set(kinds))
 
 
 def places(shape: Shape, arguments: Any) -> list[CallPlace]:
-    """Return every place with only one reading, the arguments themselves first. Of an array, only
-    the first item is used.
+    """Return every place that can be read in only one way. The arguments themselves come first. Of
+    an array, only the first item is used.
     """
     return list(_places(CallPlace(path=(), value=arguments, shape=shape)))
 
 
 def _places(place: CallPlace) -> Iterator[CallPlace]:
     shape, value = place.shape, place.value
-    # The author's code reads this value, so nothing is known about the outcome of a fault in it.
+    # The author's code reads this value, so the outcome of a fault inside it is unknown.
     if shape.opaque:
         return
     if is_object(value):
@@ -94,7 +96,7 @@ def _fields(place: CallPlace, form: ObjectShape, value: dict[str, Any]) -> Itera
     tags = _tags(place.shape.objects)
     for key, each in value.items():
         declared = form.fields.get(key)
-        # A fault in the tag itself leaves open which form was meant, so the law has no single
+        # If the tag itself has a fault, the intended form is unknown. So the law has no single
         # outcome for it.
         if declared is not None and key not in tags:
             yield from _places(_below(place, key, each, declared.shape, declared))
@@ -106,7 +108,7 @@ def _fields(place: CallPlace, form: ObjectShape, value: dict[str, Any]) -> Itera
 
 
 def form_of(forms: Sequence[ObjectShape], value: dict[str, Any]) -> ObjectShape | None:
-    """Return the form of an object. In a union, only a tag decides it."""
+    """Return the form of an object. In a union, only a tag decides which form applies."""
     sent = [tag for tag in _tags(forms) if tag in value]
     sent_tags = {tag: value[tag] for tag in sent}
     fitting = [form for form in forms if _has_tags(form, sent_tags)]
@@ -116,7 +118,7 @@ def form_of(forms: Sequence[ObjectShape], value: dict[str, Any]) -> ObjectShape 
 
 
 def _has_tags(form: ObjectShape, sent: Mapping[str, Any]) -> bool:
-    """Whether a form has the tags that were sent."""
+    """Return True if the sent tags are those of the form."""
     for tag, value in sent.items():
         # Compared as JSON below, because `1 == True` in Python.
         constants = form.fields[tag].shape.constants or ()
@@ -126,7 +128,7 @@ def _has_tags(form: ObjectShape, sent: Mapping[str, Any]) -> bool:
 
 
 def _tags(forms: Sequence[ObjectShape]) -> set[str]:
-    """Return the keys that distinguish the forms of a union."""
+    """Return the keys whose values distinguish the forms of a union."""
     if len(forms) < 2:
         return set()
     return set[str].intersection(*map(_constant_fields, forms))
@@ -154,7 +156,7 @@ def children(value: Any) -> Iterable[tuple[str | int, Any]]:
 
 
 def is_within(path: JsonPath, places: Iterable[JsonPath]) -> bool:
-    """Whether a path leads to one of these places, or to something below one."""
+    """Return True if a path leads to one of these places or to a place below one of them."""
     return any(path[: len(place)] == place for place in places)
 
 

@@ -26,7 +26,7 @@ Family = Literal[
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kind:
-    """One kind of fault, and the first or best report of it."""
+    """One kind of fault, and the first or best report about it."""
 
     family: Family
     says: str

@@ -1,4 +1,4 @@
-"""The declared names of a tool, and names that could be taken for one of them."""
+"""Find the declared names of a tool, and names that are similar to one of them."""
 
 from __future__ import annotations
 
@@ -15,24 +15,28 @@ _NEAR = 0.7
 
 
 def is_near(name: str, names: Iterable[str]) -> bool:
-    """Whether a name is similar to one of these, so that a correction might choose it."""
+    """Return True if a name is similar to one of the declared names. A correction might then choose
+    that name.
+    """
     return any(likeness(recased(name), recased(each)) >= _NEAR for each in names)
 
 
 def holds_object(value: Any) -> bool:
-    """Whether a value is an object, or JSON text of one."""
+    """Return True if a value is an object or JSON text of an object."""
     return text_as_object(value, DEFAULT_LIMITS) is not None
 
 
 def undeclared_code(value: Any) -> str:
-    """Return the problem code of an undeclared key. With an object in it, it is a wrapper."""
+    """Return the problem code of an undeclared key. A key whose value contains an object is a
+    wrapper.
+    """
     return "nested-wrapper" if holds_object(value) else "unknown-key"
 
 
 def names_below(form: ObjectShape, depth: int = 8) -> Iterator[str]:
-    """Yield the names of a form and of all forms below it."""
+    """Yield the field names of a form and of all forms below it."""
     yield from form.fields
     for field in form.fields.values():
-        # The depth ends this for recursive models.
+        # The limit of the depth ends this loop for recursive models.
         for each in field.shape.objects if depth else ():
             yield from names_below(each, depth - 1)

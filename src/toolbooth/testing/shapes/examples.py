@@ -1,4 +1,5 @@
-"""Make one correct call of a tool from its schema: the same each time, with all declared fields.
+"""Make one correct call of a tool from its schema. The call is the same each time and has all
+declared fields.
 
 Values differ from the defaults if possible, so that a lost field changes the result.
 """
@@ -63,7 +64,7 @@ def example_arguments(contract: Contract) -> dict[str, Any]:
 
 
 def refusal_of(contract: Contract, arguments: Any) -> str:
-    """Return why a call is not correct; empty if it is correct."""
+    """Return the reason why a call is not correct. The text is empty if the call is correct."""
     try:
         repairs = accept_bytes(contract, json.dumps(arguments).encode())[1]
     except ToolInputError as error:
@@ -100,8 +101,8 @@ class _ExampleMaker:
         self.document = document
 
     def make(self, schema: Any, above: frozenset[str] = frozenset()) -> Any:
-        # The references on the way here. An optional field that has one of them is left out, which
-        # ends the recursion of a model such as a tree.
+        # The references that were followed so far. An optional field with one of these references
+        # is left out. This ends the recursion of a model such as a tree.
         above |= _references(schema)
         written = self._resolve(schema)
         given = written.get("examples") or _fixed_values(written)
@@ -121,7 +122,9 @@ class _ExampleMaker:
         return _matching_text(written) if has_pattern else scalar(kind, written)
 
     def _resolve(self, schema: Any) -> dict[str, Any]:
-        """Return the schema with its references resolved, and the first alternative but null."""
+        """Return the schema after its references are resolved. Of several alternatives, the first
+        one except null is used.
+        """
         written = self.document.resolve(schema)
         for key in ("anyOf", "oneOf"):
             options = [each for each in written.pop(key, ()) if each != {"type": "null"}]
@@ -152,7 +155,9 @@ class _ExampleMaker:
         return [self.make(items, above) for _ in range(count)]
 
     def _json(self, schema: Schema, above: frozenset[str]) -> str:
-        """Return JSON text: the example in the description, or one for the content's schema."""
+        """Return JSON text: the example in the description, or text made from the schema of the
+        content.
+        """
         for value in json_in(str(schema.get("description", ""))):
             return json.dumps(value)
         return json.dumps(self.make(schema.get("contentSchema", {"type": "object"}), above))
@@ -163,7 +168,7 @@ def _fixed_values(schema: Schema) -> list[Any]:
 
 
 def _kind(schema: Schema) -> str:
-    """Return the type of the value to make: the first one but null."""
+    """Return the first type of a schema that is not null. A value of this type is made."""
     declared: Any = schema.get("type", "string")
     if isinstance(declared, str):
         return declared

@@ -73,12 +73,12 @@ class AgentShape:
 
     @property
     def arguments(self) -> Any:
-        """The arguments as a host parses them; None if none were sent."""
+        """Return the arguments as a host parses them. Return None if no arguments were sent."""
         return json.loads(self.body) if self.body else None
 
     @property
     def says(self) -> str:
-        """The fault in a few words."""
+        """Return a short description of the fault."""
         return KINDS[self.kind].says
 
 
@@ -93,8 +93,8 @@ class Draft:
         self.corrected = self._corrected_call(contract)
 
     def _corrected_call(self, contract: Contract) -> dict[str, Any] | EllipsisType | None:
-        """Return the correct call itself, unless it has a secret, or a value that can be written in
-        several ways.
+        """Return the correct call. Return None if it contains a secret or a value that can be
+        written in several ways.
         """
         if any(place.shape.secret and place.value is not None for place in self.places):
             return None  # where a secret is involved, only edits
@@ -117,9 +117,9 @@ class Draft:
         seen: Seen | None = None,
         raw: bool = False,
     ) -> AgentShape:
-        """Return a shape with one meaning, which passes or is repaired."""
+        """Return a shape with only one meaning. It is accepted as it is, or after a repair."""
         made = tuple(repairs)
-        # `...` and not None, because null is a JSON value.
+        # The default is `...` and not None, because null is a JSON value.
         meant = self.arguments if means is ... else means
         law = ExpectedOutcome(outcome="repaired" if made else "passed", means=meant, repairs=made)
         return self._shape(kind, path, sent, law, seen, raw=raw)
@@ -154,7 +154,7 @@ class Draft:
         raw: bool,
     ) -> AgentShape:
         """Return a shape; `sent` is bytes if no Python value has this form."""
-        # Most kinds have one source. Each name of a wrapper and each key of a client has its own.
+        # Most kinds have one source. Wrappers and keys of clients have one source for each name.
         variant, source, date = seen or ("", KINDS[kind].source, KINDS[kind].date)
         name = f"{kind}/{variant}" if variant else kind
         body = sent if isinstance(sent, bytes) else json.dumps(sent).encode()

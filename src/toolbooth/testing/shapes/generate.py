@@ -48,7 +48,7 @@ _TRICKY = ("", "5", "1.5", "true", "null", "None", "[1]", '{"a": 1}', " a ", "é
 _texts = st.text(max_size=8) | st.sampled_from(_TRICKY)
 _numbers = st.floats(-1e9, 1e9, width=32) | st.integers(-(10**6), 10**6)
 _scalars = st.none() | st.booleans() | st.integers(-(10**6), 10**6) | _numbers | _texts
-# Values of any type have few levels, because the portable schema gives each node a type and so
+# Values of any type have only a few levels. The portable schema gives each node a type, which
 # limits their depth (`publish.ANY_ITEMS`).
 _anything = (
     _scalars
@@ -101,7 +101,7 @@ class Document:
         self.references = References(root)
 
     def resolve(self, schema: Any) -> dict[str, Any]:
-        """Return a schema merged with its references and with all of `allOf`."""
+        """Return a schema that is merged with its references and with all parts of `allOf`."""
         written: dict[str, Any] = dict(schema) if is_schema(schema) else {}
         parts = [self.resolve(each) for each in written.pop("allOf", ())]
         if isinstance(ref := written.pop("$ref", None), str):
@@ -119,8 +119,8 @@ class _StrategyMaker:
         self.whole = whole
 
     def make(self, schema: Any, depth: int) -> Values:
-        # A strategy that can produce nothing makes Hypothesis choose another branch. A schema that
-        # requires itself without end has no value at all.
+        # If a strategy can produce no value, Hypothesis chooses another branch. A schema that
+        # requires itself endlessly has no value at all.
         if schema is False or depth > 2 * DEEP:
             return st.nothing()
         written = self.document.resolve(schema)
@@ -136,7 +136,9 @@ class _StrategyMaker:
         return st.one_of([self._of(kind, written, depth) for kind in kinds])
 
     def _options(self, schema: Schema, key: str) -> list[dict[str, Any]]:
-        """Return the options of a choice, each merged with the keywords beside the choice."""
+        """Return the options of a choice. Each option is merged with the keywords beside the
+        choice.
+        """
         base = {name: value for name, value in schema.items() if name != key}
         return [both(base, self.document.resolve(option)) for option in schema[key]]
 
@@ -189,7 +191,9 @@ class _StrategyMaker:
         return st.tuples(declared, more).map(lambda parts: {**parts[1], **parts[0]})
 
     def _further(self, schema: Schema, depth: int) -> Values | None:
-        """Return the values of undeclared keys; None if there may be none."""
+        """Return a strategy for the values of undeclared keys. Return None if such keys are
+        forbidden.
+        """
         patterns = list(schema.get("patternProperties", {}).values())
         extra = schema.get("additionalProperties", "properties" not in schema and not patterns)
         if patterns:
@@ -227,15 +231,15 @@ def _kinds(schema: Schema) -> list[str]:
     if said is None:
         hints = {"object": _OBJECT, "array": _ARRAY, "number": _NUMBER, "string": _TEXT}
         hinted = [kind for kind, keys in hints.items() if schema.keys() & set(keys)]
-        # Without `type`, `{"minLength": 3}` also admits every number. Texts are the values that its
-        # author had in mind, and the ones that a tool reads.
+        # Without `type`, `{"minLength": 3}` also admits every number. Its author probably meant
+        # text, so only texts are made.
         return hinted[:1]
     kinds = [said] if isinstance(said, str) else list(said)
     return [*kinds, "null"] if schema.get("nullable") is True and "null" not in kinds else kinds
 
 
 def both(left: Schema, right: Schema) -> dict[str, Any]:
-    """Return one schema for two, in which the keywords of both apply."""
+    """Return one schema that has the keywords of two schemas. A value must satisfy both."""
     made = {**left, **right}
     for key in left.keys() & right.keys():
         one, other = left[key], right[key]
@@ -276,7 +280,7 @@ def _string(schema: Schema) -> Values:
 
 
 def _format_of(schema: Schema) -> Any:
-    """Return the format of a text, which the portable profile writes into the description."""
+    """Return the format of a text. The portable profile writes the format into the description."""
     return schema.get("format") or said_format(str(schema.get("description", "")))
 
 
@@ -286,8 +290,8 @@ def _has_length(least: int, most: int | None, text: str) -> bool:
 
 def _matching_text(pattern: str) -> SearchStrategy[str]:
     try:
-        # JSON Schema has the patterns of ECMAScript, where `\d` means the ten ASCII digits. In
-        # Python it matches the digits of every script.
+        # JSON Schema uses the patterns of ECMAScript, where `\d` matches only the ten ASCII digits.
+        # In Python, `\d` matches the digits of every script.
         return st.from_regex(re.compile(pattern, re.ASCII))
     except re.error:  # another dialect of patterns; the check of each value applies it
         return st.text(max_size=20)
@@ -322,7 +326,9 @@ def _number(schema: Schema) -> Values:
 
 
 def _bounds(schema: Schema, *, step: int) -> tuple[Any, Any]:
-    """Return the least and the greatest value, one step inside exclusive bounds."""
+    """Return the smallest and the greatest allowed value. Exclusive bounds are moved by one
+    step.
+    """
     lows = [schema["minimum"]] if "minimum" in schema else []
     if "exclusiveMinimum" in schema:
         lows.append(schema["exclusiveMinimum"] + step)

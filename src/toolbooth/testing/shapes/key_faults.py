@@ -1,7 +1,8 @@
 """Faults of keys: keys that are added or left out, and wrappers. Faults of names are in
 `name_faults.py`, keys at the wrong level in `level_faults.py`.
 
-None of these calls may pass. A corrected call is expected if the declared names leave only one.
+None of these calls may pass. A corrected call is expected if the declared names allow only one
+correction.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ def key_faults(draft: Draft) -> Iterator[AgentShape]:
 
 
 def _is_authors(form: ObjectShape) -> bool:
-    """Whether the author's code, or a pattern, decides which further keys may be sent."""
+    """Return True if the author's code or a pattern decides which undeclared keys may be sent."""
     if form.patterns:
         return True
     return (
@@ -67,7 +68,8 @@ def _added_keys(draft: Draft, place: CallPlace, form: ObjectShape) -> Iterator[A
             repair = ("client-key", path)
             seen = (key, source, date)
             yield draft.accepted_shape("client-key", place.path, sent, [repair], seen=seen)
-        # Below the top, the law refuses all client keys in the same way, so one of them is enough.
+        # Below the top level, the law refuses the keys of all clients in the same way. So one of
+        # them is enough.
         elif key == "toolCallId" and form.additional is None:
             problem = ("unknown-key", path)
             yield draft.refused_shape(
@@ -111,8 +113,8 @@ def _wrapped_fields(draft: Draft, place: CallPlace, form: ObjectShape) -> Iterat
     objects = [key for key, field in fields.items() if field.shape.objects]
 
     def free(name: str) -> bool:
-        # `data` is no wrapper if the tool declares it. A name similar to a declared object, such as
-        # `adress`, would be a misspelt name and not a wrapper.
+        # If the tool declares `data`, this name is no wrapper. A name similar to a declared object,
+        # such as `adress`, would be a misspelt name and not a wrapper.
         return name not in fields and not is_near(name, objects)
 
     def wrapper(
@@ -130,7 +132,7 @@ def _wrapped_fields(draft: Draft, place: CallPlace, form: ObjectShape) -> Iterat
         if free(name):
             seen = (name, source, date)
             yield wrapper("wrapper", name, {name: value}, seen)
-            # Text is read in the same way under every name, so two names are enough.
+            # Text is read in the same way under every name. So two names are enough.
             if name in ("args", "data"):
                 yield wrapper("wrapper-text", name, {name: json.dumps(value)}, seen)
     half = dict(list(value.items())[: len(value) // 2])
@@ -142,7 +144,9 @@ def _wrapped_fields(draft: Draft, place: CallPlace, form: ObjectShape) -> Iterat
 
 
 def _wrapper_names(draft: Draft, place: CallPlace) -> dict[str, tuple[str, str]]:
-    """Return names that were seen, and names of the tool, its models, parameters and fields."""
+    """Return the names of wrappers that were seen in reports, and the names of the tool, its
+    models, parameters and fields.
+    """
     if not place.path:
         own = [draft.tool, str(draft.schema.get("title", "")), *_group_names(place.form)]
         report = ("nested-wrapper report", "2026-11-15")
@@ -150,25 +154,26 @@ def _wrapper_names(draft: Draft, place: CallPlace) -> dict[str, tuple[str, str]]
     names = {"data": WRAPPERS["data"]}
     keys = [step for step in place.path if isinstance(step, str)]
     names |= dict.fromkeys(keys[-1:], ("pi-mcp-adapter#364", "2026-08-15"))
-    # Only items of a list were seen as `{"item": ...}`.
+    # Only items of a list were seen in the form `{"item": ...}`.
     if isinstance(place.path[-1], int):
         names["item"] = ("hermes-agent#99270", "2026-08-31")
     return names
 
 
 def _group_names(form: ObjectShape | None) -> list[str]:
-    """Return the names of the models whose fields are published flat."""
+    """Return the names of the models whose fields are sent flat."""
     groups = form.groups if form is not None else ()
     return [step for group in groups for step in group.model_path]
 
 
 def _wrapped_items(draft: Draft, place: CallPlace, form: ArrayShape) -> Iterator[AgentShape]:
-    """Yield a call in which each item of a list is wrapped in an object."""
+    """Yield a call in which each item of a list is inside another object."""
     value = place.value
     items = None if form.prefix else form.items
     if items is None or items.opaque or "object" in items.types:
         return
-    # A refusal lists at most MOST_PROBLEMS, so the expected list would not be the actual one.
+    # A refusal lists at most MOST_PROBLEMS problems. With more items, the expected list would
+    # differ from the actual one.
     if not 0 < len(value) <= MOST_PROBLEMS:
         return
     sent = with_value(draft.arguments, place.path, [{"item": each} for each in value])

@@ -13,7 +13,9 @@ from toolbooth.testing.shapes.expected import AgentShape, Draft, Found
 
 
 def level_faults(draft: Draft, place: CallPlace, form: ObjectShape) -> Iterator[AgentShape]:
-    """Yield calls with keys moved between an object and its nested objects, all of one form."""
+    """Yield calls in which a key is moved between an object and one of its nested objects. Each of
+    these objects must have only one form.
+    """
     inner = {
         key: field.shape.objects[0]
         for key, field in form.fields.items()
@@ -27,7 +29,7 @@ def level_faults(draft: Draft, place: CallPlace, form: ObjectShape) -> Iterator[
 
 
 def _is_one_object(key: str, field: Field) -> bool:
-    """Whether a field is published under this key and holds objects of one form."""
+    """Return True if a field is published under this key and its values are objects of one form."""
     return field.name == key and len(field.shape.objects) == 1 and not field.shape.opaque
 
 
@@ -39,11 +41,13 @@ def _one_level_up(
     key: str,
     held: Json,
 ) -> Iterator[AgentShape]:
-    """Yield a call with one field beside its object, and one with all of them instead of it."""
+    """Yield two calls: in one, a field is beside its object. In the other, all fields of an object
+    replace the object.
+    """
 
     def movable(name: str) -> bool:
-        # If both `billing` and `shipping` declare `city`, then a `city` beside them belongs to
-        # either, and a corrected call would be a guess.
+        # If both `billing` and `shipping` declare `city`, a `city` beside them may belong to
+        # either. A corrected call would be a guess.
         homes = [other for other in inner.values() if name in other.fields]
         if holds_object(held[name]) or len(homes) != 1:
             return False
@@ -71,7 +75,7 @@ def _one_level_down(
     below: ObjectShape,
     held: Json,
 ) -> Iterator[AgentShape]:
-    """Yield calls with a field inside the object that is beside it."""
+    """Yield calls in which a field is inside the object beside which it belongs."""
     declared = set(names_below(below))
     for name, value in place.value.items():
         if name == key or name not in form.fields:

@@ -21,14 +21,13 @@ _new_keys = st.sampled_from(["zq", "data", "Name", "toolCallId"])
 
 @st.composite
 def mutated_call(draw: st.DrawFn, calls: SearchStrategy[Any]) -> Any:
-    """Draw one of these calls, with up to two changes at random places."""
+    """Draw a random malformed call. It has up to two changes at random places."""
     call = draw(calls)
-    # Hypothesis shrinks towards the first entry. So most calls, and the simplest counterexample,
-    # have exactly one change.
+    # Hypothesis shrinks towards the first entry. So most calls have exactly one change, and so has
+    # the simplest counterexample.
     for _ in range(draw(st.sampled_from([1, 1, 2, 0]))):
         root, *below = paths_in(call)
-        # The values inside are listed twice, because at the root there is little that can be
-        # changed.
+        # The values inside are listed twice, because there are few possible changes at the root.
         call = _mutate(draw, call, draw(st.sampled_from([*below, *below, root])))
     return call
 
@@ -54,7 +53,7 @@ def _mutate(draw: st.DrawFn, call: Any, path: JsonPath) -> Any:
 
 
 def _near(value: Any) -> Any:
-    """Return another value of the same type, just past a possible bound."""
+    """Return another value of the same type, just beyond a bound that may be declared."""
     # Before the test for `int`, because `True + 1` is 2 in Python.
     if isinstance(value, bool | None):
         return not value

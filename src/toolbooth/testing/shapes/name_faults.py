@@ -1,4 +1,6 @@
-"""Faults of names: another case, a slip, a path written as a name, a name sent twice."""
+"""Faults of names: another case, a spelling mistake, a path written as a name, and a name that is
+sent twice.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,7 @@ def name_faults(draft: Draft, place: CallPlace, form: ObjectShape) -> Iterator[A
 
 
 def _undeclared_problems(place: CallPlace, values: Mapping[str, Any]) -> list[Found]:
-    """Return the problems of undeclared keys with these values."""
+    """Return the expected problems of undeclared keys. `values` has the value of each key."""
     return [
         (undeclared_code(each), path_text((*place.path, name))) for name, each in values.items()
     ]
@@ -42,7 +44,9 @@ def _undeclared_problems(place: CallPlace, values: Mapping[str, Any]) -> list[Fo
 def _names_in_another_case(
     draft: Draft, place: CallPlace, form: ObjectShape, kind: str, recase: Callable[[str], str]
 ) -> Iterator[AgentShape]:
-    """Yield calls with all names of one object in another case, as an adapter writes them."""
+    """Yield calls in which all names of one object have another case. An adapter may write such
+    names.
+    """
     declared = [key for key in place.value if key in form.fields]
     names = {key: recase(key) for key in declared if recase(key) not in form.fields}
     if not names or len(names) > MOST_PROBLEMS or len(set(names.values())) < len(names):
@@ -77,7 +81,7 @@ def _misspelt_name(draft: Draft, place: CallPlace, form: ObjectShape) -> Iterato
     """Yield a call whose longest name lacks one letter, unless another name is similar."""
     declared = [key for key in place.value if key in form.fields]
     key = max(declared, key=len, default="")
-    # In a short name such as `id`, one letter less leaves too little to recognise it by.
+    # In a short name such as `id`, the name without one letter cannot be recognised.
     if len(key) < 5:
         return
     middle = len(key) // 2
@@ -90,8 +94,8 @@ def _misspelt_name(draft: Draft, place: CallPlace, form: ObjectShape) -> Iterato
     names = {key: slip}
     held = {names.get(name, name): each for name, each in place.value.items()}
     problems = _undeclared_problems(place, {slip: value})
-    # A name that is only similar is mentioned, not corrected. The keys inside a misspelt object may
-    # still be declared beside it.
+    # A name that is only similar is mentioned but not corrected. The keys inside a misspelt object
+    # may also be declared beside it.
     corrected: Any = ... if holds_object(value) else None
     if respelt(slip, form, names_of_tool(draft.places[0].shape)) is not None:
         corrected = draft.corrected
@@ -107,7 +111,9 @@ def _misspelt_name(draft: Draft, place: CallPlace, form: ObjectShape) -> Iterato
 def _path_as_name(
     draft: Draft, place: CallPlace, form: ObjectShape, key: str
 ) -> Iterator[AgentShape]:
-    """Yield calls with a nested field under its path: `address.city`, `lines[0].sku`."""
+    """Yield calls in which a nested field is sent under its path: `address.city` or
+    `lines[0].sku`.
+    """
     value = place.value[key]
     field = form.fields.get(key)
     if field is None or not value or not isinstance(value, dict | list):
@@ -130,7 +136,7 @@ def _path_as_name(
 
 
 def _has_one_form(shape: Shape, depth: int = 8) -> bool:
-    """Whether every object and array below has one form, and no author's code reads them."""
+    """Return True if every object and array below has one form and no author's code reads them."""
     forms = (*shape.objects, *shape.arrays)
     if shape.opaque or len(forms) > 1 or not depth:
         return False
@@ -140,14 +146,16 @@ def _has_one_form(shape: Shape, depth: int = 8) -> bool:
 
 
 def _is_open(form: ObjectShape | ArrayShape) -> bool:
-    """Whether an object takes other keys, or an array has a shape for each position."""
+    """Return True if an object accepts undeclared keys, or if an array declares a shape for each
+    position.
+    """
     if isinstance(form, ObjectShape):
         return form.additional is not None
     return bool(form.prefix)
 
 
 def _leaves(value: Any, path: JsonPath) -> Iterator[tuple[JsonPath, Any]]:
-    """Yield the values that contain no others, each with its path."""
+    """Yield each value that contains no other values, with its path."""
     inner = list(children(value))
     if not inner:
         yield path, value
@@ -163,7 +171,7 @@ def _path_name(path: JsonPath) -> str:
 
 
 def _is_ambiguous(path: JsonPath) -> bool:
-    """Whether a key of a path contains characters that separate keys."""
+    """Return True if a key in a path contains a character that separates keys."""
     return any(re.search(r"[.\[\]]", str(step)) for step in path)
 
 
@@ -171,7 +179,7 @@ def _is_ambiguous(path: JsonPath) -> bool:
 
 
 def _duplicate_key(draft: Draft, place: CallPlace, key: str) -> Iterator[AgentShape]:
-    """Yield a call with a key twice. Whichever value was used, the other would be lost."""
+    """Yield a call with a key that is sent twice. One of the two values would be lost."""
     # One key of each object is enough, because the parser treats all of them in the same way.
     if key != next(iter(place.value)):
         return

@@ -21,7 +21,7 @@ SECONDS = 1763164800
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fault:
-    """The value that is sent instead of the correct one, and the expected outcome."""
+    """One faulty value with its expected outcome."""
 
     kind: str
     value: Any
@@ -72,7 +72,7 @@ def _shape(draft: Draft, place: CallPlace, fault: Fault) -> AgentShape:
 
 
 def _corrected(draft: Draft, place: CallPlace, fault: Fault) -> Any:
-    """Return the call with the only value that can be meant."""
+    """Return the call with the only possible correct value."""
     if fault.reading is None or draft.corrected is None:
         return None
     if fault.reading is ... or draft.corrected is ...:
@@ -84,7 +84,7 @@ def _left_out(draft: Draft, place: CallPlace) -> Iterator[AgentShape]:
     """Yield calls that send null or "" for an optional field that the correct call leaves out."""
     for key, field in absent(place):
         path = (*place.path, key)
-        # The correct call does not send this field, so it has no place of its own yet.
+        # The correct call does not send this field, so this field has no place in it yet.
         there = CallPlace(path=path, value=None, shape=field.shape, field=field)
         for fault in _nothings(there):
             filled = with_value(draft.arguments, place.path, {**place.value, key: fault.value})
@@ -110,14 +110,16 @@ def _left_out(draft: Draft, place: CallPlace) -> Iterator[AgentShape]:
 
 
 def _swallowed(draft: Draft, place: CallPlace) -> Iterator[AgentShape]:
-    """Yield a call with the next argument inside a text, because a wrong tag ended the text."""
+    """Yield a call in which a text contains the next argument, because a wrong tag ended the
+    text.
+    """
     text, field = place.value, place.field
     if not isinstance(text, str) or len(place.path) != 1 or field is None or field.verbatim:
         return
     host = str(place.path[0])
     others = [key for key in draft.arguments if key != host]
-    # Preferably an argument that the correct call leaves out: then nothing is missing, and only the
-    # tag inside the text shows the fault.
+    # An argument that the correct call leaves out is preferred. Then no argument is missing, and
+    # only the tag inside the text shows the fault.
     unsent = [key for key, _ in absent(draft.places[0])] or others
     if unsent and not place.shape.json_text:
         tags = f'</{host}>\n<parameter name="{unsent[0]}">'
@@ -134,8 +136,8 @@ def _swallowed(draft: Draft, place: CallPlace) -> Iterator[AgentShape]:
 def absent(place: CallPlace) -> Iterator[tuple[str, Field]]:
     """Yield the optional fields that an object leaves out.
 
-    Fields of a group of which no field is sent are skipped, and so are arguments of the server that
-    take no repair: for these, null and "" do not mean "not sent".
+    Fields of a group are skipped if no field of the group is sent. Control arguments of the server
+    that are never repaired are skipped too, because null and "" do not mean "not sent" there.
     """
     assert place.form is not None
     declared = place.form.fields
@@ -152,7 +154,8 @@ def _faults(place: CallPlace) -> Iterator[Fault]:
     value = place.value
     if isinstance(value, dict | list):
         yield from _container(place)
-    # "251" is a legal value if text is declared, and the text of a legal one if a number is.
+    # "251" is a valid value if text is declared. If a number is declared, it is the text of a valid
+    # value.
     if isinstance(value, dict) and not place.takes("string", "integer", "number"):
         yield Fault(kind="scalar-for-object", value="251", problem="wrong-type")
     if is_array(place.value):
@@ -172,17 +175,17 @@ def _faults(place: CallPlace) -> Iterator[Fault]:
 
 
 def _container(place: CallPlace) -> Iterator[Fault]:
-    """Yield JSON text for an object or array. Without a declared text, it has only one meaning."""
+    """Yield JSON text of an object or array. If no text is declared, its meaning is clear."""
     text = json.dumps(place.value)
     if place.shape.json_text:
         yield Fault(kind="json-text", value=text)
     elif not place.has_text:
         yield Fault(kind="json-text", value=text, repairs=("json-text",))
         yield Fault(kind="json-text-twice", value=json.dumps(text), repairs=("json-text",))
-        # Text that a token limit cut short may have lost more than its last bracket, so no value is
-        # suggested.
+        # Text that was cut off at a token limit may have lost more than its last bracket. So no
+        # value is suggested.
         yield Fault(kind="cut-text", value=text[:-1], problem="wrong-type")
-        # Without text inside, Python and JSON write the same: `[1, 2]`.
+        # Without text inside, Python and JSON write a value in the same way: `[1, 2]`.
         if "'" in (python := repr(place.value)):
             same = place.value
             yield Fault(kind="python-text", value=python, problem="wrong-type", reading=same)
@@ -248,8 +251,8 @@ def _text(place: CallPlace, value: str) -> Iterator[Fault]:
         kind = "number-for-date" if shape.temporal else "number-for-text"
         reading = ... if shape.temporal else str(SECONDS)
         yield Fault(kind=kind, value=SECONDS, problem="wrong-type", reading=reading)
-    # Any text is valid for a plain text, and a further type such as `number` may accept the value
-    # in its own way.
+    # Any text is valid where plain text is declared. An additional type such as `number` may also
+    # accept the value.
     if shape.types > {"string", "null"} or not (shape.temporal or shape.constants):
         return
     if shape.temporal:
@@ -264,7 +267,7 @@ def _text(place: CallPlace, value: str) -> Iterator[Fault]:
 
 
 def _nothings(place: CallPlace) -> Iterator[Fault]:
-    """Yield null, "" and the like. Their meaning depends on whether the field is optional."""
+    """Yield null, "" and similar values. Their meaning depends on whether the field is optional."""
     if place.field is None or place.shape.opaque:
         return
     nullable = place.takes("null")
@@ -291,7 +294,7 @@ def _null_text(place: CallPlace, *, nullable: bool) -> Fault:
 
 
 def _number_bytes(draft: Draft, place: CallPlace) -> Iterator[AgentShape]:
-    """Yield calls with numbers that only bytes can express."""
+    """Yield calls with numbers that can be written only as bytes."""
     value, path = place.value, path_text(place.path)
     if isinstance(value, bool) or not isinstance(value, int | float):
         return
@@ -316,7 +319,7 @@ def _number_bytes(draft: Draft, place: CallPlace) -> Iterator[AgentShape]:
 
 
 def _body_with_number(draft: Draft, place: CallPlace, literal: str) -> bytes:
-    """Return the call with a number written as this literal."""
+    """Return the call with this literal in place of a number."""
     # A text that no correct call contains. Python's `json` has no way to write `NaN` or `1e999` at
     # one place only, so the number replaces it in the text.
     mark = "\0a number\0"

@@ -1,5 +1,5 @@
-"""`manage.py mcp_call contacts__create '{"email": "ann@x.org"}' --as ann`: makes one call, which is
-handled like one over the wire.
+"""`manage.py mcp_call contacts__create '{"email": "ann@x.org"}' --as ann`: makes one call. The call
+is handled like one over HTTP.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class Command(PrintingCommand):
 
 
 def _is_denied(result: WireResult) -> bool:
-    """Whether the endpoint or the view that has run requires credentials."""
+    """Return True if the endpoint or the view requires credentials."""
     if result.status in _DENIED:
         return True
     if not result.is_error or "structuredContent" not in result.raw:

@@ -55,7 +55,9 @@ class Command(PrintingCommand):
 
 
 def _url(given: str) -> str:
-    """Return the address of the endpoint. A host alone gets the project's own path."""
+    """Return the address of the endpoint. If only a host is given, the path of the project's
+    endpoint is added.
+    """
     if not WHOLE_URL.match(given):
         raise CommandError(messages.url_needs_scheme(given), returncode=2)
     # The address has a path already.
@@ -68,7 +70,7 @@ def _url(given: str) -> str:
 
 
 def _credentials(token: str | None, username: str | None) -> tuple[str | None, list[str]]:
-    """Return the whole header, and notes about it.
+    """Return the Authorization header, and notes about it for the user.
 
     Raises:
         CommandError: both options are given, or there is no token for the user.

@@ -1,5 +1,5 @@
-"""`manage.py mcp_doctor`: examines everything between an agent and the project's views, and prints
-remedies.
+"""`manage.py mcp_doctor`: checks everything between an agent and the views of the project, and
+prints remedies.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from toolbooth.django.quiet import quiet
 _PACKAGES = ("toolbooth", "Django", "djangorestframework", "drf-spectacular")
 
 _STRICTER_FOR_DEPLOYMENT = ("Databases", "Results")
-"""The examinations that `--deploy` replaces by its own."""
+"""The examinations for which `--deploy` uses stricter ones."""
 
 _ALL_PLACES = 2
 """The verbosity at which the report contains every place."""
@@ -103,7 +103,7 @@ def _versions() -> str:
 
 
 def _steps(groups: list[Group], username: str | None, *, deploy: bool) -> list[str]:
-    """Return the next steps, in a few lines."""
+    """Return the next steps for the user."""
     levels = {each.level for each in groups}
     # While there are errors, this is the only step: a client that is connected now would fail.
     if "error" in levels:

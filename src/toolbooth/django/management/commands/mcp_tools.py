@@ -1,4 +1,4 @@
-"""`manage.py mcp_tools`: prints the tools that agents see, as a tree, with their cost."""
+"""`manage.py mcp_tools`: prints the tools that agents see as a tree, with their cost in tokens."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Command(PrintingCommand):
             self._tree(listing(list(found.values())).tools, username)
 
     def _lock(self, *, is_check: bool) -> None:
-        """Write the names of all tools into the project's file. With `is_check`, only print the
+        """Write the names of all tools into mcp_names.lock. With `is_check`, only print the
         changes.
         """
         found = catalogue()
@@ -113,7 +113,7 @@ class Command(PrintingCommand):
         self.stdout.write(messages.total_cost(_tokens(every), len(every), behind))
 
     def _dispatcher(self, tool: Tool, username: str | None) -> int:
-        """Print one dispatcher with the actions behind it. Returns the number of these."""
+        """Print one dispatcher and the actions behind it. Return the number of actions."""
         self._heading(tool.tokens, tool.name)
         resources = _resources(tool.name, username)
         for resource, actions in resources.items():
@@ -130,7 +130,7 @@ class Command(PrintingCommand):
 
 
 def _changes(before: str, after: str) -> Iterator[str]:
-    """Yield the lines of the file that are removed and added."""
+    """Yield the lines that are removed from the file and added to it."""
     old, new = before.splitlines(), after.splitlines()
     yield from (f"- {line}" for line in old if line not in set(new))
     yield from (f"+ {line}" for line in new if line not in set(old))
@@ -149,7 +149,7 @@ def _resources(name: str, username: str | None) -> dict[str, list[str]]:
 
 
 def _behind(name: str, username: str | None) -> dict[str, Any]:
-    """Return a tool behind a dispatcher, as `tools/list` would show it.
+    """Return a tool behind a dispatcher, in the form of `tools/list`.
 
     Raises:
         CommandError: there is no such tool, or the user does not see it.

@@ -1,6 +1,4 @@
-"""Examines which callers get which tools, with one real `tools/list`, and lists the tools that are
-open to anonymous callers.
-"""
+"""Makes one real `tools/list` call, and finds the tools that anonymous callers may use."""
 
 from __future__ import annotations
 
@@ -25,8 +23,8 @@ OPEN_READS = Cause("open-reads", messages.OPEN_READS, messages.REQUIRE_LOGIN)
 
 
 def list_call(user: Any) -> Iterator[Finding]:
-    """Make one `tools/list` through the whole project, as this user; as an anonymous one if it is
-    None.
+    """Make one `tools/list` call as this user, through the whole project. With None, the call is
+    anonymous.
     """
     # Other examinations report that there are no tools, or no endpoint.
     if not catalogue().registry.tools or not _has_endpoint():
@@ -60,13 +58,13 @@ def _has_endpoint() -> bool:
 
 
 def open_tools() -> Iterator[Finding]:
-    """Examine how callers can be identified, and which tools anonymous callers get."""
+    """Check how callers can be authenticated, and which tools anonymous callers may use."""
     found = authenticators()
     # Agents do not log in through a browser, so they have no session cookie.
     if found and all(isinstance(each, SessionAuthentication) for each in found):
         yield Finding("warning", messages.ONLY_SESSIONS, messages.ADD_TOKEN_AUTHENTICATION)
-    # The gateway then refuses anonymous callers itself, so the permissions of views do not matter
-    # for them.
+    # With this setting, the gateway itself refuses anonymous callers. So the permissions of the
+    # views do not matter.
     if configuration().login_required:
         yield Finding("ok", messages.LOGIN_IS_REQUIRED)
         return

@@ -1,5 +1,5 @@
-"""The causes of tools that are left out, and of complaints by drf-spectacular. One cause may
-explain many sentences.
+"""The causes for which tools are left out or drf-spectacular complains. Many findings may have the
+same cause.
 """
 
 from __future__ import annotations
@@ -9,7 +9,9 @@ from toolbooth.django.management.doctor import messages
 from toolbooth.django.management.doctor.findings import Cause, Level
 
 Known = tuple[tuple[str, ...], Level, Cause]
-"""Phrases, one of which a sentence of this cause contains; the level; the cause."""
+"""A known cause: phrases, the level, and the cause. A sentence that contains one of the phrases has
+this cause.
+"""
 
 # A note is about tools that are left out on purpose, a warning about tools that agents may miss.
 _LEFT_OUT: tuple[Known, ...] = (
@@ -81,24 +83,28 @@ _COMPLAINTS: tuple[Known, ...] = (
         Cause("untyped", messages.UNTYPED, ""),
     ),
 )
-"""By phrases of drf-spectacular's own sentences, and of ours that appear among them."""
+"""The causes of complaints. The phrases are from the sentences of drf-spectacular, and from our own
+sentences that are reported with them.
+"""
 
 _ABOUT_ANSWERS = ("guess serializer",)
-"""Complaints about views without a serializer. It would describe their answers, which the gateway
-does not need. Unknown bodies are found elsewhere.
+"""Phrases of complaints about views without a serializer. They concern the response schemas, which
+the gateway does not need. Request bodies that are not declared are found elsewhere.
 """
 
 OTHER_COMPLAINT = Cause("complaints", messages.COMPLAINTS, messages.DESCRIBE_WITH_EXTEND_SCHEMA)
 
 
 def cause_of_left_out(why: str) -> tuple[Level, Cause]:
-    """Return the level and the cause of a tool or a field that is not published, by its reason."""
+    """Return the level and the cause of a tool or a field that is not published. `why` is the
+    sentence with the reason.
+    """
     return _known(_LEFT_OUT, why) or ("warning", OTHER_REASON)
 
 
 def cause_of_complaint(why: str) -> tuple[Level, Cause] | None:
-    """Return the level and the cause of a complaint by drf-spectacular; None if it is not about
-    input.
+    """Return the level and the cause of a complaint by drf-spectacular. Return None if the
+    complaint is not about a tool's input.
     """
     if any(each in why for each in _ABOUT_ANSWERS):
         return None
@@ -106,7 +112,7 @@ def cause_of_complaint(why: str) -> tuple[Level, Cause] | None:
 
 
 def _known(table: tuple[Known, ...], why: str) -> tuple[Level, Cause] | None:
-    # By phrases, because the complaints of drf-spectacular are sentences without a code.
+    # The phrases are compared, because the complaints of drf-spectacular have no codes.
     for words, level, cause in table:
         if any(each in why for each in words):
             return level, cause

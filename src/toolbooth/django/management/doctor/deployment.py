@@ -92,7 +92,7 @@ def _hosts() -> Iterator[Finding]:
 
 
 def _migrations() -> Iterator[Finding]:
-    """Yield migrations that are not applied, in every database that has migrations."""
+    """Yield the migrations that are not applied, for each database."""
     is_behind = False
     for each in connections.all():
         executor = MigrationExecutor(each)
@@ -107,8 +107,8 @@ def _migrations() -> Iterator[Finding]:
 
 
 def _cleaning() -> Iterator[Finding]:
-    """Advise to run `mcp_clean`. If the command is installed, so is the table of idempotency keys,
-    which grows.
+    """Recommend running `mcp_clean` regularly. If the command is installed, so is the table of
+    idempotency keys, which grows.
     """
     if "mcp_clean" in get_commands():
         yield Finding("note", messages.KEYS_PILE_UP, messages.SCHEDULE_CLEANING)

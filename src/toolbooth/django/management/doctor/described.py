@@ -35,15 +35,15 @@ LISTS = Cause("unmarked-list", messages.UNMARKED_LISTS, messages.MARK_LISTS)
 
 
 def left_out() -> Iterator[Finding]:
-    """Yield tools and fields that are not published, except those whose entry in the settings is
-    reported as an error already.
+    """Yield tools and fields that are not published. If their entry in the settings is already
+    reported as an error, they are left out here.
     """
     told = {wrong_body(each.why) for each in catalogue().wrong_entries}
     for each in catalogue().left_out:
         if each.why in told:
             continue
         level, cause = cause_of_left_out(each.why)
-        # The remedy is behind the semicolon, as in all of these messages.
+        # In all of these messages, the remedy follows the semicolon.
         what, _, remedy = each.why.partition("; ")
         yield Finding(level, f"{each.what}: {what}", remedy, cause, each.what)
     if not catalogue().left_out:
@@ -51,8 +51,8 @@ def left_out() -> Iterator[Finding]:
 
 
 def schemas() -> Iterator[Finding]:
-    """Yield the complaints of drf-spectacular, and the lint rules that some clients have trouble
-    with.
+    """Yield the complaints of drf-spectacular. Also yield the lint rules that make some clients
+    fail.
     """
     is_whole = True
     for each in catalogue().faults:
@@ -66,8 +66,8 @@ def schemas() -> Iterator[Finding]:
     if is_whole:
         yield Finding("ok", messages.ALL_DESCRIBED)
     report = lint([tool.listing() for tool in catalogue().registry.tools.values()])
-    # Only rules because of which a client refuses or misreads a tool. Notes are about constraints
-    # that clients drop, and about style.
+    # Warnings and errors are about tools that a client refuses or misreads. Notes are left out:
+    # they are about style, and about constraints that clients drop.
     rules = Counter(each.rule for each in report.at_least("warning"))
     if rules:
         counts = ", ".join(f"{rule} ({count})" for rule, count in rules.most_common())
@@ -75,8 +75,8 @@ def schemas() -> Iterator[Finding]:
 
 
 def bodies() -> Iterator[Finding]:
-    """Yield actions that declare no body, and views whose declared bodies differ from the guesses
-    of earlier versions.
+    """Yield actions that declare no body. Also yield views whose declared body differs from the
+    body that earlier versions of Toolbooth sent.
     """
     found = [_finding_of_undeclared_body(tool) for tool in catalogue().undeclared_bodies]
     changed = differences(catalogue().actions, catalogue().configuration)

@@ -1,4 +1,4 @@
-"""Findings of examinations with their remedies, and groups of findings that have the same cause."""
+"""Findings of examinations, with remedies. Findings with the same cause are grouped."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ SEVERITY: tuple[Level, ...] = ("error", "warning", "note", "ok")
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """The common cause of many findings, with one remedy for all of them."""
+    """A cause that several findings may share, with one remedy for all of them."""
 
     code: str
     title: str
-    """The sentence for a group, with `{count}` for the number of places."""
+    """The sentence for a group of findings. `{count}` is replaced by the number of places."""
     cure: str
-    """Empty if there is nothing to do."""
+    """The remedy. Empty if there is nothing to do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Group:
-    """Findings of one cause."""
+    """Findings that have the same cause."""
 
     level: Level
     code: str
@@ -55,7 +55,7 @@ class Group:
 
     @property
     def places(self) -> tuple[str, ...]:
-        """The places of the findings, each once."""
+        """The places of the findings, without duplicates."""
         return tuple(dict.fromkeys(each.place for each in self.findings if each.place))
 
 
@@ -63,8 +63,8 @@ Examination = Callable[[], Iterator[Finding]]
 
 
 def examine_all(examinations: Mapping[str, Examination]) -> list[Group]:
-    """Return the groups of all findings, the worst first; within a level in the order in which they
-    were found. A problem that several examinations find is reported once.
+    """Return the groups of all findings. The worst levels come first. If several examinations find
+    the same problem, it is reported once.
     """
     found: dict[tuple[Level, str, str], Group] = {}
     for title, examine in examinations.items():
@@ -95,8 +95,8 @@ def _remedy(error: Exception) -> str:
 
 
 def _place_of(error: Exception) -> tuple[str, int]:
-    """Return the file and line to look at: the last of the project's own code if there is any, else
-    the last of all.
+    """Return the file and line of the innermost frame in the project's own code. If there is none,
+    return those of the innermost frame.
     """
     frames = [(frame.f_code.co_filename, line) for frame, line in walk_tb(error.__traceback__)]
     # Python's own import machinery has no files.
@@ -106,13 +106,15 @@ def _place_of(error: Exception) -> tuple[str, int]:
 
 
 def _is_of_project(file: Path) -> bool:
-    """Whether a file is in the current folder, but neither ours nor in an environment there."""
+    """Return True if a file is in the current folder, but is neither part of Toolbooth nor of an
+    installed package.
+    """
     is_installed = "site-packages" in file.parts or file.is_relative_to(_OUR_FOLDER)
     return file.is_relative_to(Path.cwd()) and not is_installed
 
 
 _OUR_FOLDER = Path(messages.__file__).parents[3]
-"""The package `toolbooth`."""
+"""The folder of the package `toolbooth`."""
 
 
 def _grouped(code: str, found: Iterable[Finding]) -> Iterator[Group]:
@@ -126,7 +128,9 @@ def _grouped(code: str, found: Iterable[Finding]) -> Iterator[Group]:
 
 
 def _group(code: str, members: list[Finding]) -> Group:
-    """Return one group. The sentence of a single finding contains more than that of its cause."""
+    """Return one group of findings. A single finding keeps its own sentence, because it has more
+    detail than the sentence of its cause.
+    """
     first = members[0]
     cause = first.cause
     what, cure = first.what, first.remedy

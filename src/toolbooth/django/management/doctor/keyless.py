@@ -1,4 +1,4 @@
-"""Finds the writes that take no idempotency key: a group for each reason, a place for each tool."""
+"""Finds the writes that take no idempotency key, and groups them by reason."""
 
 from __future__ import annotations
 

@@ -10,12 +10,12 @@ from typing import Any
 
 
 def examination_failed(error: Exception) -> str:
-    """An examination that raised an exception."""
+    """The finding if an examination raised an exception."""
     return f"this check failed: {type(error).__name__}: {error}"
 
 
 def look_at(file: str, line: int) -> str:
-    """The line where an exception was raised."""
+    """The advice to look at the line that raised an exception."""
     return f"see {file}:{line}"
 
 
@@ -59,7 +59,7 @@ COMPLAINTS = "{count} tools cause other messages of drf-spectacular"
 
 
 def trouble_for_clients(rules: str) -> str:
-    """The rules of lint that were broken."""
+    """The finding with the lint rules that the tools break."""
     return f"some clients have trouble with: {rules}"
 
 
@@ -83,18 +83,18 @@ MARK_LISTS = "if they do, write @mcp_bulk (from toolbooth.django.decorators) abo
 
 
 def action_without_body(tool: str, handler: str) -> str:
-    """An action beside the standard ones that declares no body."""
+    """The finding if a custom action declares no body."""
     return f"{tool}: {handler} declares no body, so the tool takes no fields"
 
 
 def declare_that_there_is_none(handler: str) -> str:
-    """The line to write if it takes no body."""
+    """The remedy if the action takes no body: the decorator to write."""
     return f"if that is right, write @extend_schema(request=None) above {handler}"
 
 
 def declare_body_of_action(tool: str, handler: str, reader: str | None) -> str:
-    """The line to write for its body. `reader` is the serializer of its view, if it seems to use
-    that.
+    """The remedy if the action takes a body. `reader` is the serializer of the view, if the action
+    seems to use it.
     """
     lines = [
         f"write @extend_schema(request=...) above {handler}",
@@ -106,34 +106,34 @@ def declare_body_of_action(tool: str, handler: str, reader: str | None) -> str:
 
 
 def undeclared_body(tool: str, view: str) -> str:
-    """A DELETE that seems to read a body, but declares none."""
+    """The finding if a DELETE seems to read a body, but declares none."""
     return f"{tool}: {view} seems to read a body that it does not declare; it is called without one"
 
 
 def declare_body(view: str, handler: str, serializer: str) -> str:
-    """The line to write for it."""
+    """The remedy if a DELETE does not declare its body: the decorator to write."""
     line = f"@extend_schema_view({handler}=extend_schema(request={serializer}))"
     return f"write {line} above class {view}; if it reads no body, request=None"
 
 
 def newly_sent_body(tool: str, view: str) -> str:
-    """A DELETE that declares a body which earlier versions did not send."""
+    """The finding if a DELETE declares a body that earlier versions of Toolbooth did not send."""
     return f"{tool}: {view} declares a body; earlier versions called it without one"
 
 
 def declare_no_body(view: str, handler: str) -> str:
-    """The line to write if it should stay as it was."""
+    """The remedy if a DELETE should be sent without a body, as before."""
     line = f"@extend_schema_view({handler}=extend_schema(request=None))"
     return f"if it reads no body, write {line} above class {view}"
 
 
 def unmarked_list(tool: str, view: str) -> str:
-    """A create that seems to take lists, but is not marked."""
+    """The finding if a create seems to accept lists, but has no `@mcp_bulk`."""
     return f"{tool}: {view} seems to take lists, but is not marked; rows are sent one by one"
 
 
 def mark_as_bulk(view: str) -> str:
-    """The line to write for it."""
+    """The remedy if a create accepts lists: the decorator to write."""
     return (
         f"if it takes a list of rows, write @mcp_bulk above class {view}; "
         "from toolbooth.django.decorators import mcp_bulk"
@@ -150,12 +150,12 @@ WRITE_A_TOOL = "for what agents need, write a function with @mcp_tool in your ap
 
 
 def ninja_view(address: str) -> str:
-    """One view of Django Ninja."""
+    """The finding for a view of Django Ninja."""
     return f"{address} is a Django Ninja view, and not covered: only REST framework views are tools"
 
 
 def plain_view(path: str) -> str:
-    """One plain Django view."""
+    """The finding for a plain Django view."""
     return f"{path} is a plain Django view, and not covered: only REST framework views are tools"
 
 
@@ -177,17 +177,17 @@ GIVE_PERMISSIONS = "give this user permissions, or name another user with --as"
 
 
 def open_write(name: str) -> str:
-    """A tool that anybody may write with."""
+    """The finding for a tool that writes and is open to anonymous callers."""
     return f"anybody may write: {name}"
 
 
 def open_read(name: str) -> str:
-    """A tool that anybody may read with."""
+    """The finding for a tool that reads and is open to anonymous callers."""
     return f"anybody may read: {name}"
 
 
 def anonymous_refused(words: str) -> str:
-    """`tools/list` without credentials."""
+    """The finding if `tools/list` without credentials was refused."""
     return f"without credentials, {words}"
 
 
@@ -197,13 +197,13 @@ def list_refused(who: str, words: str) -> str:
 
 
 def listed(who: str, count: int, tokens: int) -> str:
-    """The result of `tools/list`."""
+    """The finding after a successful `tools/list`, with the number of tools."""
     tools = "1 tool" if count == 1 else f"{count:,} tools"
     return f"tools/list as {who} returned {tools}, {tokens:,} tokens"
 
 
 def listed_nothing(who: str) -> str:
-    """`tools/list` returned an empty list."""
+    """The finding if `tools/list` returned no tools."""
     return f"tools/list as {who} returned no tools"
 
 
@@ -227,7 +227,7 @@ AUTHENTICATE = "set authentication_classes on the views: a key belongs to one ca
 
 
 def key_not_taken(tool: str, place: str, reason: str) -> str:
-    """A tool that refuses idempotency keys."""
+    """The finding for a tool that refuses idempotency keys."""
     return f"{tool} ({place}): an idempotency key {reason}"
 
 
@@ -283,43 +283,43 @@ def cache_not_shared(alias: str) -> str:
 
 
 def cache_is_shared(alias: str) -> str:
-    """A cache that workers share."""
+    """The finding if workers share the cache."""
     return f"workers share the cache {alias!r}"
 
 
 def writes_stay(databases: Sequence[str]) -> str:
-    """Databases without a transaction for each request."""
+    """The finding if databases have no transaction for each request."""
     return f"a view that fails does not undo its writes in {', '.join(databases)}"
 
 
 def set_atomic_requests(databases: Sequence[str]) -> str:
-    """The setting to write."""
+    """The remedy for databases without a transaction for each request: the settings to write."""
     lines = (f"DATABASES[{each!r}]['ATOMIC_REQUESTS'] = True" for each in databases)
     return ", ".join(lines)
 
 
 def no_time_limit(alias: str) -> str:
-    """A database that runs any query to its end."""
+    """The finding if a database has no time limit for queries."""
     return f"queries in {alias!r} have no time limit: a slow one keeps a worker busy"
 
 
 def time_limit(alias: str, limit: Any) -> str:
-    """A database that ends long queries."""
+    """The finding if a database has a time limit for queries."""
     return f"queries in {alias!r} end after {limit}"
 
 
 def proxy_header_is_trusted(header: Sequence[str]) -> str:
-    """Django trusts a header."""
+    """The finding if Django trusts a header of the proxy that marks HTTPS requests."""
     return f"a request counts as HTTPS if it has {header[0]}: {header[1]}"
 
 
 def hosts_are_named(hosts: Sequence[str]) -> str:
-    """ALLOWED_HOSTS has hosts."""
+    """The finding if ALLOWED_HOSTS has hosts and no wildcard."""
     return f"ALLOWED_HOSTS: {', '.join(hosts)}"
 
 
 def not_migrated(name: str, alias: str) -> str:
-    """One migration."""
+    """The finding for a migration that is not applied."""
     return f"the migration {name} is not applied to {alias!r}"
 
 
@@ -334,27 +334,27 @@ SHOW_ALL = " (`manage.py mcp_doctor -v 2` names every place)"
 
 
 def connect_a_client(username: str) -> str:
-    """The next step once tools are listed."""
+    """The next step after a successful `tools/list`."""
     return f"Connect a client: manage.py mcp_config --client claude-code --as {username}"
 
 
 def more_places(count: int) -> str:
-    """Places that are not named."""
+    """A line with the number of places that are not shown."""
     return f"and {count:,} more"
 
 
 def more_groups(count: int) -> str:
-    """Groups that are not shown."""
+    """A line with the number of groups that are not shown."""
     return f"and {count:,} more, which `manage.py mcp_doctor -v 2` shows"
 
 
 def fine(count: int) -> str:
-    """Things that are in order, if there is no room to name them."""
+    """A line with the number of things that are fine, if there is no room to name them."""
     return f"{count} other things are fine"
 
 
 def counted(counts: dict[str, int]) -> str:
-    """The result in one line."""
+    """One line with the number of groups for each level."""
     return ", ".join(_count(word, count) for word, count in counts.items())
 
 

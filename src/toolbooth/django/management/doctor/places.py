@@ -1,4 +1,4 @@
-"""Names the places in a project's code that findings are about."""
+"""Names the places in the code of a project, for findings."""
 
 from __future__ import annotations
 
@@ -9,13 +9,15 @@ from typing import Any
 
 
 def relative_path(file: str) -> str:
-    """Return a path relative to the current folder, if the file is inside it."""
+    """Return a path relative to the current folder. A path outside of that folder is unchanged."""
     path = Path(file)
     return str(path.relative_to(Path.cwd())) if path.is_relative_to(Path.cwd()) else file
 
 
 def line_of(function: Any) -> str | None:
-    """Return the file and line of a function below its decorators; None for any other callable."""
+    """Return the file and line of a function, without its decorators. Return None for any other
+    callable.
+    """
     code: Any = getattr(inspect.unwrap(function), "__code__", None)
     if not isinstance(code, CodeType):
         return None

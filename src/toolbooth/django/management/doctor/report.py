@@ -15,14 +15,14 @@ MOST_LINES = 40
 WIDTH = 100
 
 _MARGIN = 11
-"""Columns before the sentence of a finding: its level, and a gap."""
+"""The width of the columns before the text of a finding: its level, and a gap."""
 
 _MOST_PLACES = 3
 _LONGEST_PLACE = 2
-"""The most lines of one place."""
+"""The most lines that one place may have."""
 
 Paint = Callable[[Level, str], str]
-"""Adds the colour of a level."""
+"""A function that takes a level and a text, and returns the text in the colour of the level."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,7 +41,7 @@ class Report:
         return {level: found[level] for level in ("error", "warning", "note")}
 
     def as_json(self, exit_code: int) -> Json:
-        """Return the whole report, with every place."""
+        """Return the whole report as JSON, with every place."""
         return {
             "opening": list(self.opening),
             "exit_code": exit_code,
@@ -51,7 +51,7 @@ class Report:
         }
 
     def lines(self, paint: Paint, *, whole: bool) -> list[str]:
-        """Return the report as text. Unless `whole` is set, it fits on a screen."""
+        """Return the report as lines of text. It fits on a screen unless `whole` is True."""
         ending = ["", messages.counted(self.counts())]
         if not whole and any(len(each.places) > 1 for each in self.groups):
             ending[-1] += messages.SHOW_ALL
@@ -93,14 +93,15 @@ _MORE: tuple[tuple[Level, int], ...] = (
     ("note", 2),
     ("note", 3),
 )
-"""The order in which the groups of a level get more detail if there is room. 1: one line in all,
-which each group gets; 2: also places and cure in one line; 3: everything.
+"""The order in which groups get more detail if there is room: a level, and an amount of detail. 1
+is one line, which each group gets in any case. 2 adds a line with places and the remedy. 3 is
+everything.
 """
 
 
 def _fitting(groups: Sequence[Group], paint: Paint, room: int) -> list[str]:
-    """Return the groups in this many lines. If there is no room for one line of each, the last
-    groups are only counted.
+    """Return lines for the groups, at most `room` of them. If there is no room for one line per
+    group, the message at the end has the number of groups that are missing.
     """
     fine = [each for each in groups if each.level == "ok"]
     others = [each for each in groups if each.level != "ok"]
@@ -114,7 +115,7 @@ def _fitting(groups: Sequence[Group], paint: Paint, room: int) -> list[str]:
             fuller = _block(each, paint, detail) if each.level == level else blocks[at]
             if sum(map(len, blocks)) - len(blocks[at]) + len(fuller) <= room:
                 blocks[at] = fuller
-    # If there is room left, these are named instead of counted.
+    # If there is room left, the things that are fine are named instead of counted.
     every_fine = [line for each in fine for line in _what(each, paint)]
     if sum(map(len, blocks)) + len(every_fine) <= room + len(ending):
         ending = every_fine
@@ -169,7 +170,7 @@ def _cure(group: Group) -> list[str]:
 
 
 def _short_cure(group: Group) -> list[str]:
-    """Return the cure, with as many places before it as fit on its line."""
+    """Return the remedy in one line, after as many places as fit."""
     if not group.cure:
         return []
     cure = f"-> {group.cure}"
@@ -178,12 +179,12 @@ def _short_cure(group: Group) -> list[str]:
 
 
 def _some_places(group: Group) -> list[str]:
-    """Return a few of the places: names in one line, and longer places on separate lines."""
+    """Return some places of the group. Names share one line. Longer places get a line each."""
     places = group.places
     if len(places) < 2:
         return []
     some = places[:_MOST_PLACES]
-    # Names of tools and views have no spaces, whole sentences do.
+    # Names of tools and views contain no spaces. Other places are whole sentences.
     if all(" " not in each for each in some):
         return _text("", _names(places) or _cut(some[0]))
     more = [messages.more_places(len(places) - len(some))] if len(places) > len(some) else []
@@ -191,21 +192,21 @@ def _some_places(group: Group) -> list[str]:
 
 
 def _names(places: Sequence[str], ending: str = "") -> str | None:
-    """Return a line with as many names as fit, the number of the others, and the ending. Return
-    None if not one name fits.
+    """Return one line with as many names as fit, the number of other names, and the ending. Return
+    None if no name fits.
     """
     for count in range(min(_MOST_PLACES, len(places)), 0, -1):
         left = len(places) - count
         more = f" {messages.more_places(left)}" if left else ""
         line = ", ".join(places[:count]) + more + ending
-        # `_cut` changes only text that is too long for a line.
+        # The line fits if `_cut` does not change it.
         if line == _cut(line):
             return line
     return None
 
 
 def _text(start: str, words: str) -> list[str]:
-    """Return words in lines of the width of the report."""
+    """Return the words as indented lines of the width of the report."""
     indent = " " * _MARGIN
     return wrap(
         words,
@@ -217,6 +218,6 @@ def _text(start: str, words: str) -> list[str]:
 
 
 def _cut(words: str) -> str:
-    """Return words that fit on one line. Their end is left out if they are too long."""
+    """Return the words, cut to the length of one line."""
     room = WIDTH - _MARGIN
     return words if len(words) <= room else f"{words[: room - 1].rstrip()}…"

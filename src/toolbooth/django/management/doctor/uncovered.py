@@ -14,7 +14,7 @@ from toolbooth.django.management.doctor.findings import Cause, Finding
 
 _NINJA = ("ninja.", "ninja_extra.")
 _PAGES_OF_NINJA = "ninja.openapi."
-"""The views of its own documentation."""
+"""The module of the views that serve the documentation of Django Ninja itself."""
 
 # Packages bring views of their own, such as the schema page of drf-spectacular. They are not the
 # project's to publish.
@@ -25,8 +25,8 @@ PLAIN = Cause("plain-views", messages.PLAIN_VIEWS, messages.WRITE_A_TOOL)
 
 
 def uncovered_views() -> Iterator[Finding]:
-    """Yield each view of Django Ninja, by its address, and each plain Django view of the project,
-    by its import path.
+    """Yield each view of Django Ninja with its address. Yield each plain Django view of the project
+    with its import path.
     """
     for route, callback in _callbacks(get_resolver(get_urlconf())):
         owner = _owner(callback)
@@ -39,7 +39,9 @@ def uncovered_views() -> Iterator[Finding]:
 
 
 def _callbacks(resolver: Any, above: str = "/") -> Iterator[tuple[str, Any]]:
-    """Yield every pattern's address, as the URLconf has it, with its callback."""
+    """Yield the address and the callback of every pattern. The address is written as in the
+    URLconf.
+    """
     for pattern in resolver.url_patterns:
         route = f"{above}{pattern.pattern}"
         if isinstance(pattern, URLResolver):
@@ -49,8 +51,10 @@ def _callbacks(resolver: Any, above: str = "/") -> Iterator[tuple[str, Any]]:
 
 
 def _cause(callback: Any, owner: Any) -> Cause | None:
-    """Return why a view is not covered; None if it is, or is not the project's own."""
-    # REST framework's `as_view` leaves its class in `cls`, Django's own in `view_class`.
+    """Return the reason why a view is not covered. Return None if it is covered, or not part of the
+    project's own code.
+    """
+    # REST framework's `as_view` stores the class in `cls`. Django's stores it in `view_class`.
     cls = getattr(callback, "cls", None)
     if isinstance(cls, type) and issubclass(cls, APIView):
         return None
@@ -63,9 +67,7 @@ def _cause(callback: Any, owner: Any) -> Cause | None:
 
 
 def _owner(callback: Any) -> Any:
-    """Return the class or function whose code a callback runs: a class-based view, the class of a
-    bound method, or a function.
-    """
+    """Return the class or function that contains the code of a callback."""
     if isinstance(callback, partial):
         function: Any = callback.func
         return _owner(function)
