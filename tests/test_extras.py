@@ -100,6 +100,11 @@ IMPORTS = {
         ["rest_framework", "drf_spectacular"],
         "toolbooth.django needs Django REST framework and drf-spectacular: pip install 'toolbooth[django]'",
     ),
+    "a package within a package": (
+        "import toolbooth.adapters.frameworks.google_adk",
+        ["google"],
+        "toolbooth.adapters.frameworks.google_adk needs Google's Agent Development Kit: pip install 'toolbooth[google-adk]'",
+    ),
 }
 
 

@@ -22,6 +22,7 @@ EXTRAS: dict[str, tuple[str, ...]] = {
     "pydantic-ai": ("pydantic_ai",),
     "claude-agent-sdk": ("claude_agent_sdk",),
     "proxy": ("httptools",),
+    "google-adk": ("google.adk",),
     "llama-index": ("llama_index",),
     "testing": ("pytest", "hypothesis"),
 }
@@ -38,6 +39,14 @@ def install_line(extra: str) -> str:
     return f"pip install 'toolbooth[{extra}]'"
 
 
+def is_installed(module: str) -> bool:
+    """Whether a module can be found, without importing it. The packages around it are imported."""
+    try:
+        return find_spec(module) is not None
+    except ModuleNotFoundError:
+        return False
+
+
 def require(user: str, *, extra: str, modules: Mapping[str, str]) -> None:
     """Check that all packages for `user` are installed. `modules` has the name of the package for
     each module.
@@ -47,7 +56,7 @@ def require(user: str, *, extra: str, modules: Mapping[str, str]) -> None:
     """
     # This only looks for the modules. Importing them would be slow, and would hide the real reason
     # if one of them fails during its import.
-    missing = {module: name for module, name in modules.items() if find_spec(module) is None}
+    missing = {module: name for module, name in modules.items() if not is_installed(module)}
     if missing:
         raise MissingExtra(
             f"{user} needs {' and '.join(missing.values())}: {install_line(extra)}",

@@ -25,6 +25,7 @@ Framework = Literal[
     "openai-agents",
     "pydantic-ai",
     "claude-agent-sdk",
+    "google-adk",
     "llama-index",
 ]
 """The extra of each agent framework. `toolbooth.adapters.frameworks` has a module of the same name,
@@ -39,6 +40,8 @@ FRAMEWORKS: dict[str, Framework] = {
     "llama_index.core.tools.types.AsyncBaseTool": "llama-index",
     "pydantic_ai.tools.Tool": "pydantic-ai",
     "pydantic_ai.toolsets.abstract.AbstractToolset": "pydantic-ai",
+    "google.adk.tools.base_tool.BaseTool": "google-adk",
+    "google.adk.tools.base_toolset.BaseToolset": "google-adk",
 }
 """The agent framework for each class of tools or toolsets, by the full name of the class."""
 
