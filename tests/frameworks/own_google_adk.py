@@ -11,6 +11,7 @@ from google.adk.plugins.base_plugin import BasePlugin
 from google.adk.tools import BaseTool, FunctionTool, LongRunningFunctionTool, google_search
 from google.adk.tools.base_toolset import BaseToolset
 from google.genai import types
+from guide import run_guide
 from shapes import ANN, ONLY_ANN, RECEIVED, create_contact
 
 from toolbooth import is_protected, protect
@@ -161,3 +162,7 @@ def test_a_renamed_copy_is_protected():
     tool = protect(host.tool(create_contact, "create_contact"))
     again = pickle.loads(pickle.dumps(protect(tool)))
     assert host.schema(again) == host.schema(tool)
+
+
+def test_the_blocks_of_the_guide_run(capsys: pytest.CaptureFixture[str]):
+    run_guide("google-adk.md", capsys)
