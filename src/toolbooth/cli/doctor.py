@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from importlib.metadata import PackageNotFoundError, version
-from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Literal
 
 import click
@@ -18,7 +17,7 @@ from toolbooth.cli.messages import EXIT_CODES, asking
 from toolbooth.cli.mistakes import DONE, MISUSED, REFUSED
 from toolbooth.cli.target import Target, ask, open_target, takes_target
 from toolbooth.cli.terminal import paint
-from toolbooth.extras import EXTRAS, MissingExtra, install_line
+from toolbooth.extras import EXTRAS, MissingExtra, install_line, is_installed
 
 if TYPE_CHECKING:
     from toolbooth.adapters.connect import Served
@@ -129,9 +128,8 @@ def _version(package: str) -> str:
 
 
 def _missing(modules: tuple[str, ...]) -> list[str]:
-    # Only the location of the module is looked up. The module is not run, so a broken package
-    # cannot end the doctor.
-    return [module for module in modules if find_spec(module) is None]
+    # The module is not run, so a broken package cannot end the doctor.
+    return [module for module in modules if not is_installed(module)]
 
 
 # --- the target ---------------------------------------------------------------------------------
