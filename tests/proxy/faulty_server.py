@@ -57,16 +57,26 @@ def answer(request: Any, text: str, request_id: Any = None) -> None:
     send({"id": request["id"] if request_id is None else request_id, "result": content})
 
 
+def flood(n: int, text: str | None = None) -> None:
+    """Send n notifications. The file PROGRESS gets a byte after each thousand."""
+    path = os.environ.get("PROGRESS")
+    progress = None if path is None else os.open(path, os.O_WRONLY)
+    for number in range(n):
+        data = number if text is None else [number, text]
+        send({"method": "notifications/message", "params": {"level": "info", "data": data}})
+        if progress is not None and number % 1000 == 999:
+            os.write(progress, b".")
+
+
 def called(request: Any, line: str) -> None:
     params = request["params"]
     name = params["name"]
     if name == "crash":
         os._exit(3)
     if name == "huge":
-        answer(request, "x" * 20_000_000)
+        answer(request, "x" * params["arguments"].get("n", 20_000_000))
     elif name == "flood":
-        for number in range(params["arguments"]["n"]):
-            send({"method": "notifications/message", "params": {"level": "info", "data": number}})
+        flood(**params["arguments"])
         answer(request, "flooded")
     elif name == "garbage":
         sys.stdout.write("Server listening on port 3000\n[1, 2\n")
@@ -94,7 +104,12 @@ def take(line: str) -> None:
     method = message.get("method")
     if method == "initialize":
         capabilities = {"tools": {"listChanged": True}}
-        result = {"protocolVersion": "2025-11-25", "capabilities": capabilities}
+        info = {"name": "faulty", "version": "1"}
+        result = {
+            "protocolVersion": "2025-11-25",
+            "capabilities": capabilities,
+            "serverInfo": info,
+        }
         send({"id": message["id"], "result": result})
     elif method == "tools/list":
         send({"id": message["id"], "result": {"tools": tools()}})

@@ -13,6 +13,7 @@ import uvicorn
 from toolbooth.proxy.http_link import HttpLink
 from toolbooth.proxy.http_server import HttpProxy
 from toolbooth.proxy.rules import Rules
+from toolbooth.proxy.session import Server
 
 STATELESS = "2026-07-28"
 META = {
@@ -150,7 +151,9 @@ async def _send(send: Any, status: int, body: bytes, extra: Any = ()) -> None:
 async def served(application: Any) -> AsyncIterator[str]:
     """An application at a URL of its own."""
     listening = socket.create_server(("127.0.0.1", 0))
-    config = uvicorn.Config(application, log_level="warning", timeout_graceful_shutdown=1)
+    config = uvicorn.Config(
+        application, log_level="warning", timeout_graceful_shutdown=1, ws="none"
+    )
     server = uvicorn.Server(config)
     server.install_signal_handlers = lambda: None  # type: ignore[attr-defined]
     with contextlib.suppress(Exception):
@@ -219,7 +222,9 @@ async def proxied(
             def connect() -> HttpLink:
                 return HttpLink(url, headers)
 
-        proxy = HttpProxy(connect, options.pop("rules", Rules()), **options)
+        rules, timeout = options.pop("rules", Rules()), options.pop("timeout", 300.0)
+        server = Server(connect=connect, rules=rules, timeout=timeout)
+        proxy = HttpProxy([server], **options)
         try:
             proxy_url = await stack.enter_async_context(served(proxy))
             http = await stack.enter_async_context(httpx2.AsyncClient(timeout=20))

@@ -12,6 +12,7 @@ from typing import Any
 from toolbooth.proxy.link import ChildLink
 from toolbooth.proxy.records import Records
 from toolbooth.proxy.rules import Rules
+from toolbooth.proxy.session import Server
 from toolbooth.proxy.stdio import serve
 
 FAULTY = Path(__file__).with_name("faulty_server.py")
@@ -74,9 +75,16 @@ async def proxied(
     cwd: str | None = None,
     pauses: Sequence[float] = (0.01,) * 3,
     records: Records | None = None,
+    timeout: float = 30.0,
+    servers: Sequence[Server] | None = None,
     **options: Any,
 ) -> AsyncIterator[Client]:
     """A running proxy. Its input ends when the block does, and that must end it."""
+
+    def connect() -> ChildLink:
+        words = command or [sys.executable, str(FAULTY)]
+        return ChildLink(words, env=env, cwd=cwd, pauses=pauses)
+
     ours_out, theirs_in = os.pipe()
     theirs_out, ours_in = os.pipe()
     loop = asyncio.get_running_loop()
@@ -90,14 +98,11 @@ async def proxied(
         transport, _ = await loop.connect_read_pipe(lambda: protocol, answers)
         serving = asyncio.ensure_future(
             serve(
-                ChildLink(
-                    command or [sys.executable, str(FAULTY)], env=env, cwd=cwd, pauses=pauses
-                ),
-                rules or Rules(),
+                servers or [Server(connect=connect, rules=rules or Rules(), timeout=timeout)],
                 source=source,
                 sink=sink,
                 records=records,
-                **{"timeout": 30.0, **options},
+                **options,
             )
         )
         try:

@@ -3,6 +3,7 @@ has the same outcome through the proxy as without it, over stdio.
 """
 
 import asyncio
+import os
 import sys
 import warnings
 from collections.abc import Awaitable, Callable
@@ -39,6 +40,16 @@ TOOLS: dict[str, Any] = {
     "test_input_required_result_request_state": {},
     "test_input_required_result_multiple_inputs": {},
     "test_input_required_result_multi_round": {},
+    "test_input_required_result_tampered_state": {},
+    "test_logging_tool": {},
+    "test_streaming_elicitation": {},
+    "test_missing_capability": {},
+    "test_custom_headers": {"region": "eu", "priority": 3, "verbose": True},
+    "test_trigger_tool_change": {},
+    "test_trigger_prompt_change": {},
+    "greet": {"name": "Ann"},
+    "confirm_delete": {"filename": "a"},
+    "slow_compute": {"seconds": 0.5, "label": "b"},
 }
 
 Interaction = Callable[[mcp.Client], Awaitable[Any]]
@@ -84,8 +95,8 @@ async def roots(context: Any) -> types.ListRootsResult:
     return types.ListRootsResult(roots=[types.Root(uri="file:///srv", name="srv")])
 
 
-async def outcomes(command: list[str], mode: str) -> dict[str, Any]:
-    """The outcome of every interaction."""
+async def outcomes(command: list[str], mode: str, prefix: str = "") -> dict[str, Any]:
+    """The outcome of every interaction. `prefix` stands before the names of tools."""
     heard: list[Any] = []
 
     async def progress(done: float, total: float | None, message: str | None) -> None:
@@ -94,7 +105,9 @@ async def outcomes(command: list[str], mode: str) -> dict[str, Any]:
     async def logged(params: Any) -> None:
         heard.append(params.model_dump(mode="json", exclude_none=True))
 
-    transport = stdio_client(StdioServerParameters(command=command[0], args=command[1:]))
+    # The client starts commands without most variables of the environment.
+    env = {"XDG_STATE_HOME": os.environ["XDG_STATE_HOME"]}
+    transport = stdio_client(StdioServerParameters(command=command[0], args=command[1:], env=env))
     async with (
         asyncio.timeout(90),
         mcp.Client(
@@ -108,7 +121,7 @@ async def outcomes(command: list[str], mode: str) -> dict[str, Any]:
     ):
         found: dict[str, Any] = {"names": [t.name for t in (await client.list_tools()).tools]}
         for name, arguments in TOOLS.items():
-            called = client.call_tool(name, arguments, progress_callback=progress)
+            called = client.call_tool(prefix + name, arguments, progress_callback=progress)
             found[name] = await outcome(called)
         for name, interaction in OTHERS.items():
             found[name] = await outcome(interaction(client))
@@ -123,5 +136,5 @@ def test_every_interaction_has_the_same_outcome_through_the_proxy(mode: str):
         warnings.simplefilter("ignore")
         direct = asyncio.run(outcomes(DIRECT, mode))
         proxied = asyncio.run(outcomes([*PROXY, *DIRECT], mode))
-    assert len(direct) == 32
+    assert len(direct) == 42
     assert proxied == direct

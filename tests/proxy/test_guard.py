@@ -160,3 +160,119 @@ def test_a_call_without_arguments_is_judged_as_an_empty_one(sent):
 
 def test_duplicate_keys_are_refused_by_every_policy():
     assert codes(tool(policy="lenient"), '{"path": "a", "path": "b"}') == ["duplicate-key"]
+
+
+# --- items after the declared ones --------------------------------------------------------------
+
+PAIR = {"type": "array", "prefixItems": [{"type": "string"}, {"type": "integer"}]}
+
+
+def pairs(**more: Any) -> Any:
+    rows = {"type": "array", "items": {**PAIR, **more}}
+    return {"type": "object", "properties": {"rows": rows, "name": {"type": "string"}}}
+
+
+@pytest.mark.parametrize(
+    ("policy", "read_only", "is_forwarded"),
+    [
+        ("strict", True, False),
+        ("default", False, False),
+        ("default", True, True),
+        ("lenient", False, True),
+    ],
+)
+def test_an_item_after_the_declared_ones_follows_the_policy(
+    policy: Policy, read_only: bool, is_forwarded: bool
+):
+    found = tool(pairs(), policy=policy, read_only=read_only)
+    sent = '{"rows": [["a", 1], ["b", 2, "lost"]]}'
+    if is_forwarded:
+        verdict = judge(found, sent, [])
+        assert (verdict.rewritten, verdict.undeclared_names) == (None, ["rows[1][2]"])
+    else:
+        assert codes(found, sent) == ["unknown-key"]
+
+
+@pytest.mark.parametrize("more", [{"items": {}}, {"items": True}, {"unevaluatedItems": True}])
+def test_a_schema_that_allows_more_items_is_obeyed(more: Any):
+    assert judge(tool(pairs(**more)), '{"rows": [["b", 2, "kept"]]}', []) == Verdict(None)
+
+
+def test_an_array_of_draft_07_follows_the_policy_too():
+    old = {"type": "array", "items": [{"type": "string"}]}
+    dialect = "http://json-schema.org/draft-07/schema#"
+    schema = {"$schema": dialect, "type": "object", "properties": {"pair": old}}
+    assert codes(tool(schema), '{"pair": ["a", 1]}') == ["unknown-key"]
+    schema = {**schema, "properties": {"pair": {**old, "additionalItems": True}}}
+    assert judge(tool(schema), '{"pair": ["a", 1]}', []) == Verdict(None)
+
+
+def test_an_item_that_one_form_of_a_union_declares_is_forwarded():
+    either = {"anyOf": [PAIR, {"type": "array", "items": {"type": "string"}}]}
+    schema = {"type": "object", "properties": {"pair": either}}
+    assert judge(tool(schema), '{"pair": ["a", "b", "c"]}', []) == Verdict(None)
+    assert judge(tool(schema), '{"pair": ["a", 1]}', []) == Verdict(None)
+
+
+def test_keys_and_items_that_are_not_declared_are_all_named():
+    found = tool(pairs(), read_only=True)
+    verdict = judge(found, '{"rows": [["b", "2", 3]], "verbose": 1}', [])
+    assert verdict.undeclared_names == ["verbose", "rows[0][2]"]
+    assert verdict.rewritten == '{"rows":[["b",2,3]],"verbose":1}'
+
+
+# --- the digits of a repaired call --------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("sent", "written"),
+    [
+        ('{"limit": "5", "x": 1.50}', '{"limit":5,"x":1.50}'),
+        ('{"limit": "5", "x": -0}', '{"limit":5,"x":-0}'),
+        ('{"limit": "5", "x": [-0.0, 1e2]}', '{"limit":5,"x":[-0.0, 1e2]}'),
+        ('{"limit": "5", "x": 0.10000000000000000555}', '{"limit":5,"x":0.10000000000000000555}'),
+        (
+            '{"limit": "5", "x": 123456789012345678901234}',
+            '{"limit":5,"x":123456789012345678901234}',
+        ),
+        ('{"limit": "5", "x": "\\u00fc"}', '{"limit":5,"x":"\\u00fc"}'),
+        (
+            '{"limit": "5", "x": {"a": [1.0, {"b": 2.50}]}}',
+            '{"limit":5,"x":{"a": [1.0, {"b": 2.50}]}}',
+        ),
+        ('{"limit": "5", "x": null, "y": true}', '{"limit":5,"x":null,"y":true}'),
+        ('{"x": 2.50, "lists": "[1, 2]", "limit": 5}', '{"x":2.50,"lists":[1,2],"limit":5}'),
+    ],
+)
+def test_a_repair_changes_no_digit_of_other_values(sent: str, written: str):
+    integers = {"type": "array", "items": {"type": "integer"}}
+    declared = {"limit": {"type": "integer"}, "x": {}, "y": {}, "lists": integers}
+    found = tool({"type": "object", "properties": declared})
+    verdict = judge(found, sent, [])
+    assert verdict.rewritten is not None
+    assert verdict.rewritten.replace(" ", "") == written.replace(" ", "")
+    assert verdict.repairs
+
+
+NUMBERS = {
+    "type": "object",
+    "properties": {
+        "price": {"type": "number"},
+        "prices": {"type": "array", "items": {"type": "number"}},
+    },
+}
+
+
+@pytest.mark.parametrize(
+    ("sent", "written"),
+    [
+        ('{"prices":"[1.50, %s]"}', '{"prices":[1.50,%s]}'),
+        ('{"price":"%s"}', '{"price":%s}'),
+        (r'"{\"price\": %s}"', '{"price":%s}'),
+        (r'{"prices":"\"[%s]\""}', '{"prices":[%s]}'),
+    ],
+    ids=["an array", "a number", "all arguments", "encoded twice"],
+)
+def test_numbers_inside_json_text_keep_all_digits(sent: str, written: str):
+    digits = "0.1000000000000000055511151231257827"
+    assert judge(tool(NUMBERS), sent % digits, []).rewritten == written % digits

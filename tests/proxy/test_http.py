@@ -190,7 +190,7 @@ def test_an_idle_session_ends_with_its_child():
     async def test() -> None:
         async with proxied(connect=child, idle_seconds=0.2) as client:
             session = await client.initialize()
-            link = client.proxy.sessions.by_name[session].link
+            link = client.proxy.sessions.by_name[session].upstream.links[0]
             assert isinstance(link, ChildLink)
             process = link.child.process
             assert process is not None
@@ -307,5 +307,32 @@ def test_frames_of_a_subscription_carry_the_id_of_the_clients_own_request():
             ]
             assert frames[0]["params"]["_meta"] == {key: 42}
             assert frames[1] == {"jsonrpc": "2.0", "id": 42, "result": {"_meta": {key: 42}}}
+
+    run(test())
+
+
+def test_clients_without_a_session_may_use_the_same_ids_at_the_same_time():
+    async def test() -> None:
+        waiting = asyncio.Event()
+
+        async def answer(message: Any, upstream: Upstream, event: Any) -> Any:
+            city = message["params"]["arguments"]["city"]
+            if city == "Bern":
+                await waiting.wait()
+            else:
+                waiting.set()
+            return {"content": [{"type": "text", "text": city}], "resultType": "complete"}
+
+        async with proxied(Upstream(answer)) as client:
+            first = asyncio.ensure_future(client.call('{"city": "Bern"}', mcp_param_city="Bern"))
+            while not client.proxy.sessions.by_name or not any(
+                each.client_side.is_waiting for each in client.proxy.sessions.by_name.values()
+            ):
+                await asyncio.sleep(0)
+            client.ids = 0
+            second = await client.call('{"city": "Rome"}', mcp_param_city="Rome")
+            assert second.json()["id"] == (await first).json()["id"] == 1
+            assert second.json()["result"]["content"][0]["text"] == "Rome"
+            assert first.result().json()["result"]["content"][0]["text"] == "Bern"
 
     run(test())

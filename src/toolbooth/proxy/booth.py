@@ -1,10 +1,11 @@
-"""Reads the configuration file of a proxy, `booth.toml`. The file has the servers, and the rules of
-each server.
+"""Reads the configuration file of a proxy, `booth.toml`. The file lists the servers and, for each
+server, its rules.
 """
 
 from __future__ import annotations
 
 import re
+import shlex
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -38,8 +39,9 @@ class ServerSettings:
 def read_booth(
     text: str, environ: Mapping[str, str], *, starts: str | None = None
 ) -> dict[str, ServerSettings]:
-    """The servers by name; `${NAME}` in `env` and `headers` is taken from `environ`. `starts`: only
-    this server needs its variables, the others keep `${NAME}`.
+    """Return the settings of each server, by its name. In `env` and `headers`, `${NAME}` is
+    replaced by the variable NAME of `environ`. If `starts` is given, variables are replaced only in
+    the settings of the server with this name.
 
     Raises:
         BoothError: the file is not TOML, or has mistakes.
@@ -71,9 +73,11 @@ class _Reader:
         where = f"servers.{name}"
         table = self.table(where, found)
         self.only_known(where, table, _KEYS)
-        command, url = self.words(f"{where}.command", table.get("command", [])), table.get("url")
+        command, url = self.command(f"{where}.command", table), table.get("url")
         expand = self.starts in (None, name)
-        if bool(command) == bool(url):
+        # A misspelt `comand` is already reported as an unknown key.
+        meant = {near_name(key, _KEYS) for key in table if key not in _KEYS}
+        if not meant & {"command", "url"} and bool(table.get("command")) == bool(url):
             self.mistakes.append(messages.command_or_url(where))
         return ServerSettings(
             name=name,
@@ -85,6 +89,17 @@ class _Reader:
             timeout=self.seconds(f"{where}.timeout", table.get("timeout", 300)),
             rules=self.rules(where, table),
         )
+
+    def command(self, where: str, table: Mapping[str, Any]) -> tuple[str, ...]:
+        found = table.get("command", [])
+        if not isinstance(found, str) or not found.strip():
+            return self.words(where, found)
+        try:
+            words = shlex.split(found)
+        except ValueError:  # an unclosed quotation mark
+            return self.words(where, found)
+        self.mistakes.append(messages.command_as_text(where, words))
+        return ()
 
     def rules(self, where: str, table: Mapping[str, Any]) -> Rules:
         policies = self.texts(f"{where}.policies", table.get("policies", {}))

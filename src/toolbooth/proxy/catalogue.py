@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 import logging
+from dataclasses import replace
 from typing import Any
 
 from toolbooth.jsonvalue import is_object, near_name
 from toolbooth.proxy import messages
+from toolbooth.proxy.memory import Memory
 from toolbooth.proxy.message import Message, NotAMessage, items, members, spliced
 from toolbooth.proxy.rules import Rules
-from toolbooth.proxy.tool import Forbidden, ProxiedTool, read_tool
+from toolbooth.proxy.tool import CHANGED, Forbidden, ProxiedTool, marked, read_tool
 
 logger = logging.getLogger("toolbooth.proxy")
 
@@ -18,8 +20,9 @@ logger = logging.getLogger("toolbooth.proxy")
 class Catalogue:
     """The tools of a session, by the names that clients use."""
 
-    def __init__(self, rules: Rules) -> None:
+    def __init__(self, rules: Rules, memory: Memory | None = None) -> None:
         self.rules = rules
+        self.memory = memory
         self.tools: dict[str, ProxiedTool] = {}
         self.is_known = False
         """True if at least one page was read since the list last changed."""
@@ -36,8 +39,8 @@ class Catalogue:
         return near_name(published, list(self.tools))
 
     def forget(self) -> None:
-        """Forget all tools, because the list may have changed. It is fetched again before the next
-        call.
+        """Forget all tools, because the list may have changed. The list is fetched again before the
+        next call.
         """
         self.tools = {}
         self.is_known = False
@@ -48,7 +51,8 @@ class Catalogue:
         """
         written = message.part("result")
         try:
-            span = members(written or "", 0)["tools"]
+            spans = members(written or "", 0)
+            span = spans["tools"]
             definitions = items(written or "", span[0])
         except (NotAMessage, KeyError):
             return None
@@ -61,6 +65,8 @@ class Catalogue:
             if tool is not None:
                 listed[tool.published] = tool
         self.tools |= listed
+        if self.memory is not None and "nextCursor" not in spans:
+            self.memory.save((tool.name, tool.definition) for tool in self.tools.values())
         shown = ",".join(tool.listing for tool in listed.values())
         return spliced(written or "", [(span, f"[{shown}]")])
 
@@ -77,6 +83,9 @@ class Catalogue:
             return None
         if tool.contract is None:
             self._say(tool.name, messages.IS_UNGUARDED, tool.name)
+        if self.memory is not None and self.memory.has_changed(tool.name, definition):
+            self._say(tool.name, messages.HAS_CHANGED, tool.name)
+            return replace(tool, listing=marked(tool.listing, CHANGED))
         return tool
 
     def _report(self, definition: str, why: str) -> None:

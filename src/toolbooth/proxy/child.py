@@ -1,8 +1,8 @@
-"""Runs an upstream server as a child process. Messages are lines. If the process ends, a new one is
-started.
+"""Runs an upstream server as a child process. Each message is one line. If the process ends, a new
+process is started.
 
-The child leads its own process group, because launchers such as `npx` start the server as another
-process. All processes of the group are ended together.
+The child gets its own process group, because a launcher such as `npx` starts the server as a
+further process. All processes of the group are ended together.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _RECOVERED = 60.0
 _MOST_UNREAD = 16 * 1024 * 1024
 """The maximum number of bytes that may wait for a child that does not read its input."""
 _LAST_LINES = 0.5
-"""Seconds for which the output of a child is still read after the child has ended."""
+"""After the child has ended, its output is read for this number of seconds."""
 
 
 class Listener:
@@ -44,13 +44,13 @@ class Listener:
         """Handle the restart of the child."""
 
     def ended(self, why: str, retry_after: float | None, down: str) -> None:
-        """Handle the end of the child. It is restarted after `retry_after` seconds, or never if
-        that is None.
+        """Handle the end of the child. The child is restarted after `retry_after` seconds. If
+        `retry_after` is None, it is never restarted.
         """
 
 
 class Child:
-    """One upstream server. It may use several processes, one after the other."""
+    """One upstream server. If its process ends, a new process is started."""
 
     def __init__(
         self,
@@ -71,7 +71,8 @@ class Child:
         self.failures = 0
         self.process: _Process | None = None
         self.is_stopping = False
-        self.is_paused = False
+        self.slow_readers = 0
+        """How many clients read too slowly. Several clients may share the child."""
         self._restart: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
@@ -90,22 +91,24 @@ class Child:
         )
         self.process = process
         process.started_at = loop.time()
-        if self.is_paused:
+        if self.slow_readers:
             process.pause()
 
     def write(self, body: bytes) -> bool:
-        """Write a message. Return False if the child does not run or does not read its input."""
+        """Write a message. Return False if the child is not running or does not read its input."""
         return self.process is not None and self.process.write(body)
 
     def pause(self) -> None:
-        """Stop reading from the child until `resume` is called."""
-        self.is_paused = True
+        """Stop reading from the child. Each `pause` needs its own `resume` before reading
+        continues.
+        """
+        self.slow_readers += 1
         if self.process is not None:
             self.process.pause()
 
     def resume(self) -> None:
-        self.is_paused = False
-        if self.process is not None:
+        self.slow_readers -= 1
+        if self.process is not None and self.slow_readers == 0:
             self.process.resume()
 
     async def stop(self) -> None:
@@ -201,10 +204,10 @@ class _Process(asyncio.SubprocessProtocol):
         self._over_soon()
 
     def _over_soon(self) -> None:
-        """End the process object when the process has exited and its output has ended. If only one
-        of the two has happened, wait a short time for the other: the last lines may still be in the
-        pipe, another process of the group may keep the pipe open, or the process may close only its
-        output.
+        """Call `_over` at once if the process has exited and its output has ended. If only one of
+        these two has happened, wait a short time for the other one. The last lines may still be in
+        the pipe, another process of the group may keep the pipe open, or the process may have
+        closed only its output.
         """
         if self.has_output_ended and self.exited.is_set():
             self._over()
@@ -215,8 +218,7 @@ class _Process(asyncio.SubprocessProtocol):
         if self.is_over:
             return
         self.is_over = True
-        # The other processes of the group would otherwise keep running, and would keep its pipes
-        # open.
+        # Otherwise, other processes of the group would keep running and keep the pipes open.
         self._signal(signal.SIGKILL)
         exit_code = self.transport.get_returncode()
         self.transport.close()
@@ -244,8 +246,8 @@ class _Process(asyncio.SubprocessProtocol):
 
 
 def id_of_long_line(head: bytes, tail: bytes) -> int | None:
-    """Return the id of a message of which only the beginning and the end are known. Return None if
-    the id cannot be found.
+    """Return the id of a message that was too long to keep. `head` is its beginning and `tail` its
+    end. Return None if they do not show the id.
     """
     found = ids_at_ends(head, tail)
     return int(found[0]) if len(found) == 1 and found[0].isdigit() else None

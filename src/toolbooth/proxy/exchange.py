@@ -14,7 +14,7 @@ from toolbooth.proxy.tool import ProxiedTool
 from toolbooth.server.revisions import STATELESS, ProtocolError, check_param_headers
 
 _MUCH = 1024 * 1024
-"""If more bytes than this wait for a client, its server is not read any more."""
+"""If more bytes than this wait for a client, the proxy stops reading from the client's server."""
 
 
 Kind = Literal["message", "last", "frame", "pause"]
@@ -29,14 +29,15 @@ class Outbox:
 
     def __init__(self, slow: Callable[[bool], None]) -> None:
         self.slow = slow
-        """Called with True if too many bytes wait, and with False when the client has read enough
-        of them.
+        """Called with True when too many bytes wait for the client. Called with False when the
+        client has read enough of them.
         """
         self.items: deque[Item] = deque()
         self.size = 0
         self.is_slow = False
         self.is_closed = False
         self._arrived = asyncio.Event()
+        self._when_read: list[Callable[[], None]] = []
 
     def put(self, body: bytes, kind: Kind = "message") -> None:
         """Add a message or another item of the stream."""
@@ -56,18 +57,28 @@ class Outbox:
             await self._arrived.wait()
         body, kind = self.items.popleft()
         self.size -= len(body)
-        if self.is_slow and self.size <= _MUCH // 2:
-            self.is_slow = False
-            self.slow(False)
+        if self.size <= _MUCH // 2:
+            self._caught_up()
         return body, kind
+
+    def when_read(self, call: Callable[[], None]) -> None:
+        """Call a function once, as soon as the client has read enough of the waiting messages."""
+        self._when_read.append(call)
+
+    def _caught_up(self) -> None:
+        if not self.is_slow:
+            return
+        self.is_slow = False
+        self.slow(False)
+        calls, self._when_read = self._when_read, []
+        for call in calls:
+            call()
 
     def close(self) -> None:
         """Drop all items, because the client does not read any more."""
         self.is_closed = True
         self.items.clear()
-        if self.is_slow:
-            self.is_slow = False
-            self.slow(False)
+        self._caught_up()
 
 
 class Exchange(Outbox):
@@ -80,13 +91,23 @@ class Exchange(Outbox):
         """The client can send this id to request the rest of its answer."""
         self.is_suspended = False
 
+    @property
+    def is_stateless(self) -> bool:
+        return self.headers.get("mcp-protocol-version") in STATELESS
+
+    @property
+    def param_headers(self) -> Mapping[str, str]:
+        names = (name for name in self.headers if name.startswith("mcp-param-"))
+        return {name: self.headers[name] for name in names}
+
     def streams(self) -> None:
         """Start a stream for the client, because the server answers with a stream."""
         self.put(b"")
 
     def primed(self, seconds: float | None) -> None:
         """Send the client an id with which it can request the rest of the answer. The server has
-        sent such an id, so it may close its stream and continue the answer later.
+        sent such an id to the proxy, so the server may close its stream and continue the answer
+        later.
         """
         if not self.resume_id:
             self.resume_id = secrets.token_urlsafe(12)
@@ -100,8 +121,10 @@ class Exchange(Outbox):
             self.put(b"", "pause")
 
     def fault(self, tool: ProxiedTool, arguments: str | None) -> str | None:
-        """Return how the headers of a call contradict its arguments. Return None if they do not."""
-        if not tool.shown_headers or self.headers.get("mcp-protocol-version") not in STATELESS:
+        """Return a sentence that says how the headers of a call contradict its arguments. Return
+        None if there is no contradiction.
+        """
+        if not tool.shown_headers or not self.is_stateless:
             return None
         sent: Any = value_of(arguments)
         try:

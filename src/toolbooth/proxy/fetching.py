@@ -21,7 +21,7 @@ _REPEATED = (VERSION_KEY, CAPABILITIES_KEY, CLIENT_KEY)
 
 
 class Fetching:
-    """Fetches the list once at a time. All calls that need the list wait for the same fetch."""
+    """Fetches the list of tools. Calls that need the list at the same time share one fetch."""
 
     def __init__(self, catalogue: Catalogue, ask: Ask) -> None:
         self.catalogue = catalogue

@@ -1,15 +1,16 @@
 """Checks one tool call of a client. Returns the arguments for the upstream server, or raises a
 refusal.
 
-The boundary decides with the contract that is compiled from the server's own schema. Only
-undeclared keys are handled differently. If a schema does not state whether there may be undeclared
-keys, the policy may forward them. The result then lists these keys.
+The arguments are checked against a contract, which is compiled from the server's own schema. Only
+undeclared keys are handled differently than elsewhere. If a schema does not say whether undeclared
+keys are allowed, the policy may forward them. A note in the result then lists these keys.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 from toolbooth.boundary.accept import accept_reading
@@ -19,11 +20,15 @@ from toolbooth.boundary.repairs import Remark, Repair
 from toolbooth.contract import Contract
 from toolbooth.errors import Problem, ToolInputError
 from toolbooth.jsonvalue import JsonPath, is_array, is_object, path_text
+from toolbooth.proxy import messages
+from toolbooth.proxy.rewriting import rewritten
 from toolbooth.proxy.rules import Policy
+from toolbooth.proxy.surplus import surplus_items
 from toolbooth.proxy.tool import ProxiedTool
 from toolbooth.server.redact import as_text
 from toolbooth.shape import ObjectShape, Shape, item_shape
 
+NO_KEYS: Mapping[JsonPath, Any] = MappingProxyType({})
 _KEY_CODES = ("unknown-key", "nested-wrapper")
 
 
@@ -39,7 +44,9 @@ class Verdict:
 
     @property
     def undeclared_names(self) -> list[str]:
-        """Return the names of the undeclared keys for a note."""
+        """Return the names of the undeclared keys that are forwarded. The note in the result lists
+        them.
+        """
         return [_name(path) for path in self.undeclared]
 
     @property
@@ -51,8 +58,8 @@ UNCHANGED = Verdict(None)
 
 
 def judge(tool: ProxiedTool, arguments: str | None, beside: list[Problem]) -> Verdict:
-    """Return the verdict on a call. `beside` has one problem for each key that is sent outside of
-    the arguments.
+    """Return the verdict on a call. `beside` has one problem for each key that was sent next to
+    `arguments` instead of in it.
 
     Raises:
         ToolInputError: the call is refused.
@@ -73,20 +80,43 @@ def judge(tool: ProxiedTool, arguments: str | None, beside: list[Problem]) -> Ve
     try:
         values, remarks = accept_reading(contract, reading)
     except ToolInputError as refusal:
-        verdict = _without_undeclared(tool, contract, reading, refusal)
+        verdict = _without_undeclared(tool, contract, arguments, reading, refusal)
         if verdict is None:
             raise
         return verdict
-    return _verdict(values, remarks)
+    return _verdict(tool, contract, arguments, values, remarks)
 
 
-def _verdict(values: Any, remarks: list[Remark]) -> Verdict:
+def _verdict(
+    tool: ProxiedTool,
+    contract: Contract,
+    arguments: str,
+    values: Any,
+    remarks: list[Remark],
+    undeclared: Mapping[JsonPath, Any] = NO_KEYS,
+) -> Verdict:
+    """Return the verdict on a call with these values. `undeclared` are the keys that the policy
+    forwards.
+
+    Raises:
+        ToolInputError: an array of the call has items that the tool does not declare.
+    """
+    surplus = surplus_items(contract.shape, values) if tool.has_silent_arrays else []
+    if surplus and (tool.policy == "strict" or (tool.policy == "default" and not tool.read_only)):
+        problems = [
+            Problem(code="unknown-key", path=path, message=messages.UNDECLARED_ITEM)
+            for path in surplus
+        ]
+        raise ToolInputError(problems, tool=tool.published)
+    for path, value in undeclared.items():
+        _put(values, path, value)
     is_repaired = any(isinstance(each, Repair) for each in remarks)
-    return Verdict(as_text(values) if is_repaired else None, tuple(remarks))
+    text = rewritten(arguments, values) if is_repaired else None
+    return Verdict(text, tuple(remarks), (*undeclared, *surplus))
 
 
 def undeclared_paths(error: ToolInputError) -> list[str]:
-    """Return the names of the undeclared keys for which a call is refused. A report lists them."""
+    """Return the names of the undeclared keys because of which a call was refused, for a report."""
     return [_name(each.path) for each in error.problems if each.code in _KEY_CODES and each.path]
 
 
@@ -94,10 +124,14 @@ def undeclared_paths(error: ToolInputError) -> list[str]:
 
 
 def _without_undeclared(
-    tool: ProxiedTool, contract: Contract, reading: Reading, refusal: ToolInputError
+    tool: ProxiedTool,
+    contract: Contract,
+    arguments: str,
+    reading: Reading,
+    refusal: ToolInputError,
 ) -> Verdict | None:
-    """Return the verdict on a refused call if its only faults are undeclared keys that the policy
-    forwards. Return None if the call stays refused.
+    """Check a refused call again without its undeclared keys. Return a verdict if the call has no
+    other faults and the policy forwards these keys. Return None if the call stays refused.
     """
     paths = [each.path for each in refusal.problems if each.code in _KEY_CODES]
     if refusal.more or len(paths) != len(refusal.problems):
@@ -112,11 +146,7 @@ def _without_undeclared(
         values, remarks = accept_reading(contract, (kept, reading[1], as_text(kept).encode()))
     except ToolInputError:
         return None
-    if any(isinstance(each, Repair) for each in remarks):
-        for path, value in taken.items():
-            _put(values, path, value)
-        return Verdict(as_text(values), tuple(remarks), tuple(taken))
-    return Verdict(None, tuple(remarks), tuple(taken))
+    return _verdict(tool, contract, arguments, values, remarks, taken)
 
 
 def _is_forwarded(tool: ProxiedTool, contract: Contract, problem: Problem) -> bool:
@@ -139,14 +169,16 @@ def _may_forward(
         return True
     if policy == "strict" or not read_only or problem.code == "nested-wrapper":
         return False
-    # If the key is certainly a misspelt declared name, it would have no effect. So the caller has
-    # to correct it.
+    # A key that is certainly a misspelt declared name would have no effect. So the caller has to
+    # correct it.
     names = names_of_tool(contract.shape)
     return all(respelt(str(problem.path[-1]), form, names) is None for form in forms)
 
 
 def _forms_at(shape: Shape, path: JsonPath) -> Iterator[ObjectShape]:
-    """Yield every form that an object at this path may have."""
+    """Yield the shape of an object at this path. If the schema has a union there, yield the shape
+    of each branch that is an object.
+    """
     if not path:
         yield from shape.objects
         return
@@ -168,7 +200,9 @@ def _below(shape: Shape, step: str | int) -> Iterator[Shape]:
 
 
 def _split(value: Any, paths: list[JsonPath]) -> tuple[Any, dict[JsonPath, Any]]:
-    """Return a copy of the value without the parts at these paths, and these parts by path."""
+    """Return a copy of the value without the parts at these paths. Also return the removed parts,
+    by path.
+    """
     taken: dict[JsonPath, Any] = {}
     for path in paths:
         kept, found = _taken_out(value, path)
@@ -178,8 +212,8 @@ def _split(value: Any, paths: list[JsonPath]) -> tuple[Any, dict[JsonPath, Any]]
 
 
 def _taken_out(value: Any, path: JsonPath) -> tuple[Any, list[Any]]:
-    """Return a copy of the value without the part at this path, and a list with that part. If there
-    is no such part, return the value itself and an empty list.
+    """Return a copy of the value without the part at this path, and a list with the removed part.
+    If there is no part at this path, return the value itself and an empty list.
     """
     step, *rest = path
     if is_object(value) and step in value:

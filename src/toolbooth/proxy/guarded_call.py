@@ -1,9 +1,11 @@
-"""Judges a call of a client. Returns the verdict, and the changes to the message before it is
-written to the server.
+"""Checks a tool call of a client. Returns the verdict, and the changes that are made to the message
+before it is sent to the server.
 """
 
 from __future__ import annotations
 
+from toolbooth.contract import LARGE
+from toolbooth.errors import ToolInputError
 from toolbooth.jsonvalue import Json
 from toolbooth.proxy.guard import Verdict, judge
 from toolbooth.proxy.message import Message, Span, json_text
@@ -11,10 +13,34 @@ from toolbooth.proxy.pending import Pending
 from toolbooth.proxy.tool import ProxiedTool
 from toolbooth.server.envelope import beside
 
+Outcome = Verdict | ToolInputError | str
+"""A verdict, a refusal, or a sentence that says how the headers of the call contradict its
+arguments.
+"""
+
+
+def outcome_of(pending: Pending, tool: ProxiedTool) -> Outcome:
+    """Check a call. This may run in a thread."""
+    fault = fault_of(pending, tool)
+    if fault is not None:
+        return fault
+    try:
+        return judge_call(pending, tool)
+    except ToolInputError as refusal:
+        return refusal
+
+
+def is_large(pending: Pending) -> bool:
+    """Return True if checking a call takes long. The check then runs in a thread, so that other
+    messages do not have to wait.
+    """
+    start, end = pending.message.params.get("arguments", (0, 0))
+    return end - start > LARGE
+
 
 def fault_of(pending: Pending, tool: ProxiedTool) -> str | None:
-    """Return how the headers of a call contradict its arguments. Return None if there is no
-    contradiction or if there are no headers.
+    """Return a sentence that says how the headers of a call contradict its arguments. Return None
+    if there is no contradiction, or if there are no headers.
     """
     if pending.about is None:
         return None
@@ -31,7 +57,8 @@ def judge_call(pending: Pending, tool: ProxiedTool) -> Verdict:
 
 def changed_params(message: Message, tool: ProxiedTool, verdict: Verdict) -> list[tuple[Span, str]]:
     """Return the changes to the params of a call. There are changes if the tool has another name on
-    the server, or if its arguments were repaired or sent flat.
+    the server, or if its arguments were repaired. There are also changes if the client has sent
+    `{"id": 1}` where the server expects `{"params": {"id": 1}}`.
     """
     params = message.params
     changes: list[tuple[Span, str]] = []

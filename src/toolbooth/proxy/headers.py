@@ -15,36 +15,46 @@ from toolbooth.proxy.pending import Pending
 from toolbooth.server.revisions import VERSION_KEY
 
 _NAMED_BY = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
-"""The param whose value the header `Mcp-Name` repeats, by method."""
+"""The name of a param, by method. The header `Mcp-Name` repeats the value of this param."""
 _PLAIN = re.compile(r"[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?")
 
 
 def stateless_headers(body: bytes, pending: Pending) -> dict[str, str]:
     """Return the headers of a stateless request. They are made from the body that is sent, because
-    the server compares both.
+    the server compares the headers with the body.
     """
-    message = wire.read(body)
-    version = value_of(message.at(message.params.get("_meta"))).get(VERSION_KEY)
-    found = {"mcp-protocol-version": str(version), "mcp-method": str(message.method)}
-    named = _NAMED_BY.get(str(message.method))
-    name = value_of(message.at(message.params.get(named))) if named is not None else None
+    if pending.message.text:
+        method, version = pending.method, pending.meta.get(VERSION_KEY)
+    else:  # a request of the proxy itself
+        message = wire.read(body)
+        method = str(message.method)
+        version = value_of(message.at(message.params.get("_meta"))).get(VERSION_KEY)
+    found = {"mcp-protocol-version": str(version), "mcp-method": method}
+    named = _NAMED_BY.get(method)
+    name = value_of(pending.param(named)) if named is not None else None
+    if pending.tool is not None and not pending.keeps_id:
+        name = pending.tool.name
     if isinstance(name, str):
         found["mcp-name"] = header_value(name)
     if pending.tool is not None and pending.tool.header_params:
+        message = wire.read(body)
         arguments = value_of(message.at(message.params.get("arguments")))
         found |= param_headers(pending.tool.header_params, arguments)
     return found
 
 
-def is_stateless(body: bytes) -> bool:
-    """Return True if a request has its revision in `_meta`. A search in the bytes is enough,
-    because this key has no other meaning.
+def is_stateless(body: bytes, pending: Pending) -> bool:
+    """Return True if a request names its protocol revision in `_meta`, as a stateless request
+    does.
     """
+    if pending.message.text:
+        return VERSION_KEY in pending.meta
+    # A request of the proxy itself contains this key only if it is stateless.
     return VERSION_KEY.encode() in body
 
 
 def param_headers(wanted: dict[tuple[str, ...], tuple[str, str]], arguments: Any) -> dict[str, str]:
-    """Return the `Mcp-Param-*` headers for these arguments."""
+    """Return the `Mcp-Param-*` headers that repeat some of these arguments."""
     found: dict[str, str] = {}
     for path, (token, _) in wanted.items():
         value = arguments
@@ -58,8 +68,8 @@ def param_headers(wanted: dict[tuple[str, ...], tuple[str, str]], arguments: Any
 
 
 def header_value(text: str) -> str:
-    """Return text in a form that a header can contain. Text that needs it is encoded as
-    `=?base64?...?=`.
+    """Return the value of a header for this text. Text with characters that a header cannot contain
+    is encoded as `=?base64?...?=`.
     """
     is_encoded = text.startswith("=?base64?") and text.endswith("?=")
     if _PLAIN.fullmatch(text) and not is_encoded:

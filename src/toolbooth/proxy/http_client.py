@@ -2,7 +2,7 @@
 passed on when it arrives.
 
 This module uses `httptools` directly, because a general HTTP client takes more time for one request
-than the guard takes for a call.
+than the guard takes to check a call.
 """
 
 from __future__ import annotations
@@ -47,6 +47,11 @@ class Address:
 class Receiver(Protocol):
     """Receives the answer to one request."""
 
+    @property
+    def stops_itself(self) -> bool:
+        """Return True if the receiver itself pauses its exchange while its client reads slowly."""
+        ...
+
     def headers(self, status: int, headers: Mapping[str, str]) -> None: ...
     def data(self, data: bytes) -> None: ...
     def ended(self) -> None: ...
@@ -61,12 +66,12 @@ class HttpClient:
         self.idle: list[Connection] = []
         self.busy: set[Connection] = set()
         self.tasks: set[asyncio.Task[None]] = set()
-        self.is_paused = False
+        self.slow_readers = 0
 
     def send(
         self, method: str, headers: Mapping[str, str], body: bytes, receiver: Receiver
     ) -> Exchange:
-        """Write a request on a free connection, or on a new one when it is open."""
+        """Write a request on a free connection. If there is none, open a new connection first."""
         request = _request(self.address, method, headers, body)
         exchange = Exchange(receiver)
         while self.idle:
@@ -96,18 +101,28 @@ class HttpClient:
         connection.write(request, exchange)
 
     def pause(self) -> None:
-        self.is_paused = True
+        """Stop reading answers, except those whose receiver has `stops_itself`. Each `pause` needs
+        its own `resume` before reading continues.
+        """
+        self.slow_readers += 1
         for connection in self.busy:
-            connection.transport.pause_reading()
+            if connection.is_paused_with_others:
+                connection.transport.pause_reading()
 
     def resume(self) -> None:
-        self.is_paused = False
+        self.slow_readers -= 1
+        if self.slow_readers:
+            return
         for connection in self.busy:
-            connection.transport.resume_reading()
+            if connection.is_paused_with_others:
+                connection.transport.resume_reading()
 
     def keep(self, connection: Connection) -> None:
-        """Keep a connection for a later request. It is free now."""
+        """Keep a connection that has become free, for a later request."""
         self.busy.discard(connection)
+        # The connection may be paused, because its last answer has filled the queue of a slow
+        # client.
+        connection.transport.resume_reading()
         if len(self.idle) < _MOST_IDLE:
             self.idle.append(connection)
         else:
@@ -127,6 +142,19 @@ class Exchange:
         self.receiver = receiver
         self.connection: Connection | None = None
         self.is_cancelled = False
+        self.is_paused = False
+
+    def pause(self) -> None:
+        """Stop reading the answer."""
+        self.is_paused = True
+        if self.connection is not None:
+            self.connection.transport.pause_reading()
+
+    def resume(self) -> None:
+        self.is_paused = False
+        # If the answer is complete, the connection may be used for another request.
+        if self.connection is not None and self.connection.exchange is self:
+            self.connection.transport.resume_reading()
 
     def cancel(self) -> None:
         """Close the connection of the request. For a stateless request, this cancels the call."""
@@ -151,9 +179,14 @@ class Connection(asyncio.Protocol):
         self.parser = httptools.HttpResponseParser(self)
         self.found = {}
         self.client.busy.add(self)
-        if self.client.is_paused:
+        if self.client.slow_readers and self.is_paused_with_others:
             self.transport.pause_reading()
         self.transport.write(request)
+
+    @property
+    def is_paused_with_others(self) -> bool:
+        """Return True if `HttpClient.pause` also stops reading from this connection."""
+        return self.exchange is None or not self.exchange.receiver.stops_itself
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self.transport = transport

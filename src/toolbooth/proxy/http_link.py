@@ -19,7 +19,7 @@ from toolbooth.proxy import message as wire
 from toolbooth.proxy import messages
 from toolbooth.proxy.headers import is_stateless, stateless_headers
 from toolbooth.proxy.http_client import Address, Exchange, HttpClient
-from toolbooth.proxy.link import Session
+from toolbooth.proxy.link import Credentials, Session
 from toolbooth.proxy.message import NotAMessage, value_of
 from toolbooth.proxy.pending import Pending
 from toolbooth.proxy.sse import Event, Events, TooLong
@@ -37,8 +37,16 @@ class HttpLink:
     """One session with the server at a URL."""
 
     session: Session
+    has_exchanges = True
 
-    def __init__(self, url: str, headers: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        url: str,
+        headers: Mapping[str, str] | None = None,
+        credentials: Credentials | None = None,
+    ) -> None:
+        self.credentials = credentials
+        self.renewing: set[asyncio.Task[None]] = set()
         self.client = HttpClient(Address.of(url))
         self.configured = {name.lower(): value for name, value in (headers or {}).items()}
         self.session_id: str | None = None
@@ -52,9 +60,11 @@ class HttpLink:
 
     async def stop(self) -> None:
         self.is_running = False
+        for task in self.renewing:
+            task.cancel()
         if self.session_id is not None:
             done = _Done()
-            self.client.send("DELETE", self.headers(), b"", done)
+            self.client.send("DELETE", {**self.headers(), **self.own_headers()}, b"", done)
             with suppress(TimeoutError):
                 async with asyncio.timeout(2.0):
                     await done.event.wait()
@@ -71,24 +81,55 @@ class HttpLink:
     def request(self, body: bytes, pending: Pending) -> bool:
         if pending.method == "initialize":
             self.session_id = self.version = None
-        headers = stateless_headers(body, pending) if is_stateless(body) else self.headers()
-        sent = {**_ACCEPT, **headers, **self.configured}
-        receiver = _Answer(self, pending)
-        self.exchanges[pending.number] = self.client.send("POST", sent, body, receiver)
+        if self.credentials is not None and self.credentials.has_expired:
+            self.post_with_new_login(body, pending)
+        else:
+            self._post(body, pending, may_renew=self.credentials is not None)
         return True
 
+    def _post(self, body: bytes, pending: Pending, *, may_renew: bool) -> None:
+        headers = (
+            stateless_headers(body, pending) if is_stateless(body, pending) else self.headers()
+        )
+        sent = {**_ACCEPT, **headers, **pending.copied_headers, **self.own_headers()}
+        receiver = _Answer(self, pending, body if may_renew else None)
+        self.exchanges[pending.number] = self.client.send("POST", sent, body, receiver)
+
+    def post_with_new_login(self, body: bytes, pending: Pending) -> None:
+        """Send a request again with a new login. This is safe: the server did not accept the old
+        login, so it has not run the request.
+        """
+        task = asyncio.ensure_future(self._post_renewed(body, pending))
+        self.renewing.add(task)
+        task.add_done_callback(self.renewing.discard)
+
+    async def _post_renewed(self, body: bytes, pending: Pending) -> None:
+        credentials = self.credentials
+        is_new = credentials is not None and await credentials.renew(credentials.authorization)
+        if pending.number not in self.session.waiting:
+            return  # cancelled in the meantime
+        if is_new:
+            self._post(body, pending, may_renew=False)
+        else:
+            self.session.lost(pending, messages.LOGIN_NEEDED, was_written=False)
+
     def send(self, body: bytes) -> bool:
-        self.client.send("POST", {**_ACCEPT, **self.headers(), **self.configured}, body, _Done())
+        self.client.send("POST", {**_ACCEPT, **self.headers(), **self.own_headers()}, body, _Done())
         if b"notifications/initialized" in body:
             self.open_stream(None)
         return True
 
     def cancel(self, body: bytes, pending: Pending) -> None:
         exchange = self.exchanges.pop(pending.number, None)
-        if exchange is not None and is_stateless(pending.message.text.encode()):
+        if exchange is not None and is_stateless(b"", pending):
             exchange.cancel()
         else:
             self.send(body)
+
+    def own_headers(self) -> dict[str, str]:
+        """Return the headers that the user configured, and the login of the proxy."""
+        found = None if self.credentials is None else self.credentials.authorization
+        return {**({} if found is None else {"authorization": found}), **self.configured}
 
     def headers(self) -> dict[str, str]:
         """Return the headers of a handshake session."""
@@ -102,8 +143,10 @@ class HttpLink:
     # --- the stream of the server's own messages ---
 
     def open_stream(self, last_id: bytes | None) -> None:
-        """Open a stream for messages that belong to no request. The server may not offer one."""
-        sent = {"accept": "text/event-stream", **self.headers(), **self.configured}
+        """Open a stream for messages that belong to no request. Some servers do not offer such a
+        stream.
+        """
+        sent = {"accept": "text/event-stream", **self.headers(), **self.own_headers()}
         if last_id is not None:
             sent["last-event-id"] = last_id.decode("latin-1")
         self.stream = self.client.send("GET", sent, b"", _Stream(self, None, last_id))
@@ -112,7 +155,7 @@ class HttpLink:
         """Request the rest of an answer whose stream the server has closed on purpose."""
 
         def again() -> None:
-            sent = {"accept": "text/event-stream", **self.headers(), **self.configured}
+            sent = {"accept": "text/event-stream", **self.headers(), **self.own_headers()}
             sent["last-event-id"] = last_id.decode("latin-1")
             receiver = _Stream(self, pending, last_id, left)
             self.exchanges[pending.number] = self.client.send("GET", sent, b"", receiver)
@@ -121,13 +164,25 @@ class HttpLink:
 
     # --- messages in the answers ---
 
+    def keep_pace(self, pending: Pending | None) -> None:
+        """Stop reading an answer while its client has much to read. Other answers are still read,
+        because stateless clients may share this session.
+        """
+        about = None if pending is None else pending.about
+        if pending is None or about is None or not about.is_slow:
+            return
+        exchange = self.exchanges.get(pending.number)
+        if exchange is not None and not exchange.is_paused:
+            exchange.pause()
+            about.when_read(exchange.resume)
+
     def take(self, body: bytes, pending: Pending | None) -> None:
-        """Pass on a message of the server. If the message answers a request but has no id, because
-        the server could not read the id, the id is added.
+        """Pass on a message of the server. An answer has no id if the server could not read the id
+        of the request. In this case, add the id.
         """
         if pending is not None and pending.method == "initialize":
             self._learn_version(body)
-        if pending is not None and b'"error"' in body:
+        if pending is not None and not pending.keeps_id and b'"error"' in body:
             with suppress(NotAMessage):
                 message = wire.read(body)
                 if message.id == "null" and message.method is None:
@@ -142,8 +197,8 @@ class HttpLink:
                 self.version = version
 
     def session_expired(self, pending: Pending) -> None:
-        """Handle a session that the server has forgotten. The request was not run. A new session is
-        made for later requests.
+        """Handle the error that the server does not know the session any more. The server has not
+        run the request. Later requests get a new session.
         """
         self.session.lost(pending, messages.SESSION_EXPIRED, was_written=False)
         if self.session_id is not None:
@@ -153,6 +208,8 @@ class HttpLink:
 
 class _Done:
     """Receives an answer that is not needed."""
+
+    stops_itself = True
 
     def __init__(self) -> None:
         self.event = asyncio.Event()
@@ -173,15 +230,21 @@ class _Done:
 class _Answer:
     """Receives the answer to one request: one message as JSON, or a stream of several messages."""
 
-    def __init__(self, link: HttpLink, pending: Pending) -> None:
+    def __init__(self, link: HttpLink, pending: Pending, sent: bytes | None) -> None:
         self.link = link
         self.pending = pending
+        self.sent = sent
+        """The request, if it may be sent again with a new login."""
         self.status = 0
         self.is_json = False
         self.body: list[bytes] = []
         self.size = 0
         self.events: Events | None = None
         self.last: Event | None = None
+
+    @property
+    def stops_itself(self) -> bool:
+        return self.pending.about is not None
 
     def headers(self, status: int, headers: Mapping[str, str]) -> None:
         self.status = status
@@ -197,6 +260,7 @@ class _Answer:
     def data(self, data: bytes) -> None:
         if self.events is not None:
             self._take_events(self.events, data)
+            self.link.keep_pace(self.pending)
             return
         self.size += len(data)
         if self.size > LONGEST_LINE:
@@ -235,8 +299,15 @@ class _Answer:
                     pending.about.suspended()
                 link.resume_answer(pending, last_id, seconds, _MOST_RECONNECTS)
             return
+        if self.status == 401 and self.sent is not None:
+            link.post_with_new_login(self.sent, pending)
+            return
         body = b"".join(self.body)
-        if self.is_json and body:
+        if self.status == 401:
+            link.session.lost(pending, messages.LOGIN_NEEDED, was_written=False)
+            return
+        # The body of an error may come from another program, such as {"error": "not found"}.
+        if self.is_json and body and (self.status < 300 or _is_answer(body)):
             link.take(body, pending)
         elif self.status == 404 and link.session_id is not None:
             link.session_expired(pending)
@@ -266,6 +337,10 @@ class _Stream:
         self.seconds = _RECONNECT
         self.events: Events | None = None
 
+    @property
+    def stops_itself(self) -> bool:
+        return self.pending is not None and self.pending.about is not None
+
     def headers(self, status: int, headers: Mapping[str, str]) -> None:
         if status == 200:
             self.events = Events()
@@ -279,6 +354,7 @@ class _Stream:
                 self.seconds = self.seconds if event.retry is None else event.retry
                 if event.data:
                     self.link.take(event.data, self.pending)
+        self.link.keep_pace(self.pending)
 
     def ended(self) -> None:
         link, pending = self.link, self.pending
@@ -305,6 +381,13 @@ class _Stream:
 
     def failed(self, why: str, *, was_written: bool) -> None:
         self.ended()
+
+
+def _is_answer(body: bytes) -> bool:
+    try:
+        return wire.read(body).id is not None
+    except NotAMessage:
+        return False
 
 
 def _id_of(event: Event | None) -> bytes | None:

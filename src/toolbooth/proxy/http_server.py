@@ -1,26 +1,27 @@
 """Serves the proxy over HTTP, as one ASGI application for clients with and without a handshake.
 
-A client with a handshake gets a session id from the proxy. Stateless requests share a session only
-with requests that have the same credential.
+A client with a handshake gets a session id from the proxy. All stateless requests with the same
+credential share one session.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
 from toolbooth.boundary.render import later_result
-from toolbooth.contract import DEFAULT_LIMITS
+from toolbooth.boundary.run import off_the_loop
+from toolbooth.contract import DEFAULT_LIMITS, LARGE
 from toolbooth.jsonvalue import Json, is_object
 from toolbooth.proxy import message as wire
 from toolbooth.proxy import messages, results
 from toolbooth.proxy.exchange import Exchange, Item, Outbox
 from toolbooth.proxy.message import Message, NotAMessage, value_of
 from toolbooth.proxy.records import Records
-from toolbooth.proxy.rules import Rules
-from toolbooth.proxy.sessions import Connect, HttpSession, Sessions, TooMany
+from toolbooth.proxy.session import Server
+from toolbooth.proxy.sessions import HttpSession, Sessions, TooMany
 from toolbooth.proxy.sse import framed
 from toolbooth.server import messages as server_messages
 from toolbooth.server.asgi import (
@@ -60,12 +61,10 @@ class HttpProxy:
 
     def __init__(
         self,
-        connect: Connect,
-        rules: Rules,
+        servers: Sequence[Server],
         *,
         path: str = "/mcp",
         hosts: Iterable[str] = LOCAL_HOSTS,
-        timeout: float = 300.0,
         records: Records | None = None,
         most_sessions: int | None = None,
         idle_seconds: float = 600.0,
@@ -77,9 +76,7 @@ class HttpProxy:
         self.max_body = max_body
         self.max_seconds = max_seconds
         self.sessions = Sessions(
-            connect,
-            rules,
-            timeout=timeout,
+            servers,
             records=records or Records(),
             most=most_sessions,
             idle_seconds=idle_seconds,
@@ -134,7 +131,11 @@ class HttpProxy:
         self, headers: Mapping[str, str], body: bytes, receive: Receive, send: Send
     ) -> None:
         try:
-            message = wire.read(body)
+            # To parse a large message takes long enough to delay the messages of other clients.
+            if len(body) > LARGE:
+                message = await off_the_loop(lambda: wire.read(body))
+            else:
+                message = wire.read(body)
         except NotAMessage as error:
             await _answer(send, 400, results.unreadable(body, error))
             return
@@ -157,7 +158,7 @@ class HttpProxy:
             await _answer(send, 404, wire.error(message.id or "null", INVALID_REQUEST, words))
             return
         if message.method is None or message.id is None:
-            session.relay.take(message)
+            session.client_side.take(message)
             await _answer(send, 202, b"")
             return
         await self._request(session, message, headers, receive, send)
@@ -194,13 +195,13 @@ class HttpProxy:
         is_first = message.method == "initialize"
         extra = [(b"mcp-session-id", session.name.encode())] if is_first else []
         try:
-            session.relay.take(message, exchange)
+            session.client_side.take(message, exchange)
             await self._reply(exchange, extra, receive, send)
         except _ClientLeft:
             # A client with a handshake may have lost only this connection, and may continue on
             # another one.
-            if headers.get("mcp-protocol-version") in STATELESS:
-                session.relay.client_left(exchange)
+            if exchange.is_stateless:
+                session.client_side.client_left(exchange)
         finally:
             self._end(session, exchange)
 
@@ -351,7 +352,9 @@ def _status(body: bytes, headers: Mapping[str, str]) -> int:
 
 
 def _busy(message: Message) -> bytes:
-    """Return the answer to a request that would need one more server than allowed."""
+    """Return the answer to a request for which the proxy would have to start more servers than
+    allowed.
+    """
     if message.method != "tools/call":
         return wire.error(message.id or "null", INTERNAL_ERROR, messages.TOO_MANY_SESSIONS)
     name = value_of(message.at(message.params.get("name")))

@@ -14,6 +14,11 @@ from toolbooth.proxy.pending import Pending
 class Upstream(Protocol):
     """Accepts the messages for a server."""
 
+    @property
+    def has_exchanges(self) -> bool:
+        """Return True if each answer arrives in the exchange of its request, as over HTTP."""
+        ...
+
     def request(self, body: bytes, pending: Pending) -> bool:
         """Write a request. Return False if the request was not written and never will be."""
         ...
@@ -24,6 +29,22 @@ class Upstream(Protocol):
 
     def cancel(self, body: bytes, pending: Pending) -> None:
         """Cancel a request. `body` is the notification that cancels it."""
+        ...
+
+
+class Credentials(Protocol):
+    """The login of the proxy to a server."""
+
+    @property
+    def authorization(self) -> str | None:
+        """Return the `Authorization` header. Return None if there is no login."""
+        ...
+
+    @property
+    def has_expired(self) -> bool: ...
+
+    async def renew(self, rejected: str | None) -> bool:
+        """Get a new header instead of a rejected one. Return False if this is not possible."""
         ...
 
 
@@ -52,7 +73,7 @@ class Link(Upstream, Protocol):
         ...
 
     async def stop(self) -> None:
-        """Close the connection. End the server if it belongs to this connection."""
+        """Close the connection. If the server was started for this connection, end the server."""
         ...
 
     def pause(self) -> None:
@@ -73,6 +94,7 @@ class ChildLink(Listener):
     """The connection to a child process that belongs to one session."""
 
     session: Session
+    has_exchanges = False
 
     def __init__(
         self,

@@ -1,5 +1,5 @@
-"""Represents one JSON-RPC message as text, with the position of each part, and writes it with
-changed parts.
+"""Represents one JSON-RPC message as text, with the position of each part. Can write the message
+with some parts replaced.
 
 A proxy changes the id of a message, and sometimes the name of a tool. Everything else is copied as
 it was sent: the digits of numbers, the order of keys, and the escapes in text.
@@ -82,8 +82,9 @@ class Message:
         return None if span is None else self.text[span[0] : span[1]]
 
     def subscription(self, part: str) -> Span | None:
-        """Return the position of the subscription id in a message. This id is the id of the request
-        with which the client subscribed. Return None if the message has none.
+        """Return the position of the subscription id in a message. The subscription id is the id of
+        the request with which the client subscribed. Return None if the message has no subscription
+        id.
         """
         meta = self.members(part).get("_meta") if SUBSCRIPTION in self.text else None
         if meta is None or self.text[meta[0]] != "{":
@@ -114,11 +115,11 @@ def read(line: bytes) -> Message:
 
 
 def members(text: str, start: int, *, whole: bool = False) -> Spans:
-    """Return the position of each member of the object that begins at `start`. With `whole`,
-    nothing may follow the object.
+    """Return the position of each member of the object that begins at `start`. If `whole` is true,
+    the object must be the end of the text.
 
     Raises:
-        NotAMessage: this is not JSON, or a key is there twice.
+        NotAMessage: the text is not JSON, or a key occurs twice.
     """
     found: Spans = {}
     try:
@@ -210,7 +211,7 @@ def value_of(text: str | None) -> Any:
 
 
 def key_of(written: str | None) -> Key | None:
-    """Return an id or token in a form that can be compared. Return None if the value cannot be an
+    """Return an id or a token as a value that can be compared. Return None if it is not a valid
     id.
     """
     found = value_of(written)

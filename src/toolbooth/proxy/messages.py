@@ -17,7 +17,13 @@ NOT_JSON = "it is not a JSON object"
 
 LEFT_OUT = "tool %s is left out of the list: %s"
 IS_UNGUARDED = "tool %r is forwarded unguarded: its inputSchema cannot be compiled"
-HAS_CHANGED = "the definition of tool %r has changed"
+HAS_CHANGED = "the definition of tool %r has changed since the last start"
+NOT_REMEMBERED = "the tools cannot be remembered in %s, so changes will not be reported: %s"
+
+UNDECLARED_ITEM = (
+    "this item is not declared: the tool declares the items before it, and does not state whether "
+    "more may follow; leave it out"
+)
 
 # --- calls --------------------------------------------------------------------------------------
 
@@ -58,12 +64,12 @@ def unanswered(tool: str, why: str, repeatable: Repeatable) -> str:
 
 
 def not_sent(why: str) -> str:
-    """Report a request other than a call that was not written to the server."""
-    return f"the request was not sent: {why}"
+    """Report a request that the server did not get or did not accept. It is not a tool call."""
+    return f"the request was not handled: {why}"
 
 
 def no_answer(why: str) -> str:
-    """Report a request other than a call that was written to the server but has no answer."""
+    """Report a request that was written to the server but has no answer. It is not a tool call."""
     return f"the server did not answer: {why}"
 
 
@@ -74,10 +80,15 @@ STOPPING = "the proxy is stopping"
 NOT_READING = "the server does not read its input"
 TOO_LONG = "its answer is longer than the proxy forwards"
 CANCELLED_BY_TIMEOUT = "no answer in time"
+CLIENT_LEFT = "the client left"
 ID_IN_USE = "a request with this id is still open"
 BATCHES = "a message is one JSON object; batches are not supported"
 
 
+LOGIN_NEEDED = (
+    "the server answered with HTTP status 401: it asks for a login, so the user of the proxy has "
+    "to run `toolbooth proxy login`, or configure a header"
+)
 SESSION_EXPIRED = "its session with the server has expired"
 STREAM_ENDED = "the server closed the stream of its answer"
 NOT_TAKEN = "the server answered a message with HTTP status %s"
@@ -89,9 +100,17 @@ ONE_STREAM = "this session has a stream already"
 TOO_MANY_SESSIONS = "as many servers run as may; one of them ends when its client is idle"
 
 
+_NEEDS_CREDENTIALS = "; it needs credentials: add --header to the proxy, or headers to booth.toml"
+_NEXT_STEP = {
+    401: _NEEDS_CREDENTIALS,
+    403: _NEEDS_CREDENTIALS,
+    404: "; check the path of its URL, often it is /mcp",
+}
+
+
 def http_status(status: int) -> str:
-    """Report an answer over HTTP that has no message."""
-    return f"the server answered with HTTP status {status}"
+    """Report an HTTP answer with this status that contains no message."""
+    return f"the server answered with HTTP status {status}{_NEXT_STEP.get(status, '')}"
 
 
 def timed_out(seconds: float) -> str:
@@ -120,6 +139,46 @@ NO_SUCH_REQUEST = "the server answered a request that is not open: id %s"
 CALL_WITHOUT_ID = "the client sent a tool call without an id, which was not forwarded"
 NO_SUCH_QUESTION = "the client answered a request that is not open: id %s"
 
+# --- several servers ----------------------------------------------------------------------------
+
+TWO_SERVERS_HAVE = "another server has the same name in its %s: %r; the first server is used"
+HAS_NO_ANSWER = "%s has no answer to %s: %s"
+NOT_LISTED = "%s has not listed its tools at the start: %s"
+UNKNOWN_CURSOR = "this cursor was not made by the proxy; read the list from its beginning"
+
+
+def not_available(name: str) -> str:
+    """Report a server that could not be reached in the handshake."""
+    return f"The server {name} is not available at the moment, so its tools are missing."
+
+
+def two_tools(tool: str, first: str, second: str) -> str:
+    """Report two servers that have a tool with the same name."""
+    return (
+        f"the servers {first} and {second} both have a tool {tool!r}; "
+        f"write a prefix for one of them, such as prefix = {json.dumps(second + '_')}"
+    )
+
+
+# --- one child for all clients ------------------------------------------------------------------
+
+
+def not_shared(method: str) -> str:
+    """Report a method that is not available when all clients share one server."""
+    return f"{method} is not available, because all clients of the proxy share one server"
+
+
+OTHER_ERA = {
+    "handshake": (
+        "all clients of the proxy share one server, which is used with a handshake: "
+        "send initialize first"
+    ),
+    "stateless": (
+        "all clients of the proxy share one server, which is used without a handshake: "
+        "send requests of revision 2026-07-28"
+    ),
+}
+
 # --- the report ---------------------------------------------------------------------------------
 
 NO_CALLS = "no calls"
@@ -138,12 +197,12 @@ def of_tool(tool: str, calls: int, refused: int, repaired: int, noted: int) -> s
 
 
 def counted(pairs: Sequence[tuple[str, int]]) -> str:
-    """Return words, each with the number of times that it was found."""
+    """Return each word with its count, such as `limit (3), page (1)`."""
     return ", ".join(f"{word} ({count})" for word, count in pairs)
 
 
 def policy_line(tools: Sequence[str]) -> str:
-    """Return the setting that makes these tools lenient."""
+    """Return the setting for `booth.toml` that gives these tools the policy `lenient`."""
     entries = ", ".join(f'{json.dumps(tool)} = "lenient"' for tool in tools)
     return f"policies = {{ {entries} }}"
 
@@ -161,14 +220,20 @@ def not_toml(error: Exception) -> str:
 
 
 def unknown_key(path: str, near: str | None) -> str:
-    """Report a key that has no meaning."""
+    """Report an unknown key. `near` is the known key that is most similar."""
     hint = f'; did you mean "{near}"?' if near else ""
     return f"{path}: there is no such setting{hint}"
 
 
 def command_or_url(where: str) -> str:
-    """Report a server with two addresses, or none."""
+    """Report a server that has both a command and a URL, or neither."""
     return f"{where}: give either command or url"
+
+
+def command_as_text(where: str, words: Sequence[str]) -> str:
+    """Report a command that is written as one text. Show the list to write instead."""
+    written = json.dumps(words, ensure_ascii=False)
+    return f"{where}: this has to be a list of texts; write command = {written}"
 
 
 def not_in_environment(where: str, name: str) -> str:

@@ -1,11 +1,11 @@
-"""Stores the requests of one session that have no answer yet. They can be found by the id of either
-side.
+"""Stores the requests of one session that have no answer yet. A request can be found by the id of
+the client or by the id of the server.
 """
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import count
 from math import inf
@@ -23,9 +23,32 @@ _MOST_ABANDONED = 1_000
 class About(Protocol):
     """The exchange of a request, if the transport has exchanges."""
 
+    @property
+    def is_slow(self) -> bool:
+        """Return True while many messages wait for the client. The proxy should then not read more
+        messages for this client.
+        """
+        ...
+
+    def when_read(self, call: Callable[[], None]) -> None:
+        """Call a function once, as soon as the client has read enough of the waiting messages."""
+        ...
+
+    @property
+    def is_stateless(self) -> bool:
+        """Return True if the request belongs to no session. Its id is then unique only in this
+        exchange.
+        """
+        ...
+
+    @property
+    def param_headers(self) -> Mapping[str, str]:
+        """Return the headers in which the client repeats arguments."""
+        ...
+
     def fault(self, tool: ProxiedTool, arguments: str | None) -> str | None:
-        """Return how the headers of the request contradict its arguments. Return None if they do
-        not.
+        """Return a sentence that says how the headers of the request contradict its arguments.
+        Return None if there is no contradiction.
         """
         ...
 
@@ -54,19 +77,25 @@ class Pending:
     meta: Json = field(default_factory=dict[str, Any])
     token: Key | None = None
     number: int = 0
-    """The id of the request on the side of the server. 0 if the request was not written yet."""
+    """The id under which the server knows the request. 0 if the request was not written yet."""
     tool: ProxiedTool | None = None
     verdict: Verdict = UNCHANGED
     published: str = ""
     """The published name of the tool, which the client uses."""
     deadline: float = inf
     started: float = 0.0
+    keeps_id: bool = False
+    """True in a trial run: the request is written with the client's own id."""
+    copied_headers: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Headers of the client that a trial run sends to the server."""
     then: Callable[[Message | None], None] | None = None
-    """Receives the answer to a request of the proxy itself, or None if there is no answer."""
+    """Called with the answer to a request of the proxy itself. Called with None if there is no
+    answer.
+    """
 
     @classmethod
     def of(cls, message: Message, method: str, key: Key | None, about: About | None) -> Pending:
-        """Return the object for a request that has just arrived."""
+        """Return the `Pending` for a request that has just arrived."""
         made = cls(message, method, key, about, started=monotonic())
         meta: Any = value_of(made.param("_meta"))
         if is_object(meta):
@@ -102,7 +131,7 @@ class OpenRequests:
             self.by_key[pending.key] = pending
 
     def number(self, pending: Pending) -> int:
-        """Give a request its id on the side of the server, and return this id."""
+        """Give a request an id for the server. Return this id."""
         pending.number = next(self._numbers)
         self.by_number[pending.number] = pending
         if pending.token is not None:
@@ -114,7 +143,7 @@ class OpenRequests:
         return pending.key is None or self.by_key.get(pending.key) is pending
 
     def end(self, pending: Pending) -> None:
-        """Remove a request that has its answer or will get none."""
+        """Remove a request that has an answer or will get none."""
         if pending.key is not None and self.by_key.get(pending.key) is pending:
             del self.by_key[pending.key]
         if pending.token is not None and self.by_token.get(pending.token) is pending:
@@ -122,7 +151,7 @@ class OpenRequests:
         self.by_number.pop(pending.number, None)
 
     def abandon(self, pending: Pending) -> None:
-        """Remove a request that is over for its client. The server may still answer it."""
+        """Remove a request whose client does not wait any more. The server may still answer it."""
         self.end(pending)
         if pending.number:
             self._abandoned.append(pending.number)

@@ -4,16 +4,22 @@ pings.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import count
 
 from toolbooth.proxy.message import Key, Message, key_of
 
 
 class Questions:
-    """The open requests of the server ("questions"). They can be found by the id of either side."""
+    """The open requests of the server ("questions"). A question can be found by the id of the
+    server or by the id that the client sees.
+    """
 
-    def __init__(self) -> None:
-        self._numbers = count(1)
+    def __init__(self, numbers: Iterator[int] | None = None) -> None:
+        """`numbers` yields the ids that the client sees. If a client has several servers, the
+        servers share one iterator, so that each id is used only once.
+        """
+        self._numbers = count(1) if numbers is None else numbers
         self._ids: dict[int, str] = {}
         """The id of each question as the server wrote it, by the number that the client sees."""
         self._by_key: dict[Key, int] = {}
@@ -21,6 +27,11 @@ class Questions:
     @property
     def are_open(self) -> bool:
         return bool(self._ids)
+
+    def has(self, written: str | None) -> bool:
+        """Return True if a question with this number is open."""
+        key = key_of(written)
+        return key is not None and key[0] is int and key[1] in self._ids
 
     def asked(self, message: Message, written: str) -> int:
         """Add a question. Return the number under which it is sent to the client."""

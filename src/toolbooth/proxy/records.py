@@ -1,4 +1,6 @@
-"""Passes one record per call to observers, in the same form as a registry does."""
+"""Passes one record for each call to observers. The records have the same class as those of a
+`ToolRegistry`.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +45,9 @@ class Records:
         self._give(pending, lambda: _record(pending, "refused", codes, names))
 
     def forwarded(self, pending: Pending) -> None:
-        """Record a call that a trial run has forwarded and that a normal run would also forward."""
+        """Record a call that was forwarded in a trial run. A normal run would have forwarded it
+        too.
+        """
         outcome = "repaired" if pending.verdict.repairs else "passed"
         names = tuple(pending.verdict.undeclared_names)
         self._give(pending, lambda: _record(pending, outcome, (), names))
@@ -91,8 +95,8 @@ def _record(
 
 
 def _kept(pending: Pending, arguments: Arguments) -> str | None:
-    """Return the arguments in the form that an observer wants. Return None if it wants none or if
-    they cannot be read.
+    """Return the arguments in the form that an observer wants. Return None if the observer wants no
+    arguments, or if the arguments cannot be parsed.
     """
     sent = pending.message.at(pending.message.params.get("arguments"))
     if arguments == "none" or sent is None:

@@ -1,8 +1,8 @@
 """Passes messages between one client and one upstream server, without I/O. Start here.
 
-In: each message of the client and of the server, and each change of the connection. Out: messages
-for both sides, passed to two functions. The relay guards calls to tools, and changes the answers to
-`tools/list`. All other messages are passed on with the ids of the other side.
+The relay gets each message of the client and of the server, and each change of the connection. It
+passes the messages for the client and for the server to two functions. The relay guards calls to
+tools, and changes the answers to `tools/list`. In all other messages, it only changes the ids.
 
 `about` is the exchange that a message belongs to, if the transport has exchanges. Over HTTP, a
 message of the server is sent on the stream of the request that it belongs to. None means that the
@@ -12,7 +12,7 @@ message belongs to no exchange.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Container, Iterable
+from collections.abc import Callable, Container, Iterable, Iterator
 from time import monotonic
 from typing import Any, Literal
 
@@ -20,35 +20,35 @@ from toolbooth.errors import INVALID_PARAMS, ToolInputError
 from toolbooth.jsonvalue import shorten
 from toolbooth.proxy import message as wire
 from toolbooth.proxy import messages, results
+from toolbooth.proxy.background import Background
 from toolbooth.proxy.catalogue import Catalogue
+from toolbooth.proxy.client_side import ClientSide
 from toolbooth.proxy.fetching import Fetching
-from toolbooth.proxy.guarded_call import changed_params, fault_of, judge_call
+from toolbooth.proxy.guarded_call import Outcome, changed_params, is_large, outcome_of
 from toolbooth.proxy.link import Upstream
+from toolbooth.proxy.memory import Memory
 from toolbooth.proxy.message import Message, NotAMessage, Span, key_of, value_of
 from toolbooth.proxy.pending import About, OpenRequests, Pending
 from toolbooth.proxy.questions import Questions
 from toolbooth.proxy.records import Records
+from toolbooth.proxy.replies import Replies, ToClient
 from toolbooth.proxy.restoring import Restoring
 from toolbooth.proxy.rules import Rules
 from toolbooth.proxy.tool import ProxiedTool
-from toolbooth.server.messages import NO_TOOL_NAME, WRONG_ID, unknown_tool
+from toolbooth.server.messages import NO_TOOL_NAME, unknown_tool
 from toolbooth.server.revisions import (
     HEADER_MISMATCH,
-    INTERNAL_ERROR,
-    INVALID_REQUEST,
 )
 
 logger = logging.getLogger("toolbooth.proxy")
 
-ToClient = Callable[[bytes, Any, bool], None]
-"""Takes a message for the client, its exchange, and True if the message ends this exchange."""
 State = Literal["up", "starting", "down"]
 
 _ENDLESS = ("subscriptions/listen",)
 """Requests that stay open until one side closes them."""
 
 
-class Relay:
+class Relay(ClientSide):
     """One session, from the first message to the last."""
 
     def __init__(
@@ -59,14 +59,18 @@ class Relay:
         *,
         timeout: float = 300.0,
         records: Records | None = None,
+        question_numbers: Iterator[int] | None = None,
+        memory: Memory | None = None,
+        background: Background | None = None,
     ) -> None:
         self.to_client = to_client
         self.upstream = upstream
         self.timeout = timeout
-        self.records = records or Records()
-        self.catalogue = Catalogue(rules)
+        self.background = background
+        self.catalogue = Catalogue(rules, memory)
         self.open = OpenRequests()
-        self.questions = Questions()
+        self.replies = Replies(to_client, self.open, self.catalogue, records or Records())
+        self.questions = Questions(question_numbers)
         self.restoring = Restoring()
         self.state: State = "up"
         self.held: list[Pending] = []
@@ -79,38 +83,26 @@ class Relay:
         """Return the numbers of the requests that were written to the server."""
         return self.open.by_number
 
+    @property
+    def is_waiting(self) -> bool:
+        """Return True if a request of the client has no answer yet."""
+        return bool(self.open.by_key)
+
     # --- messages of the client ---
 
-    def from_client(self, line: bytes, about: About | None = None) -> None:
-        """Handle one message of the client, given as bytes."""
-        try:
-            message = wire.read(line)
-        except NotAMessage as error:
-            self.to_client(results.unreadable(line, error), about, True)
-        else:
-            self.take(message, about)
-
-    def take(self, message: Message, about: About | None = None) -> None:
-        """Handle one message of the client."""
-        if message.method is None:
-            self._answer_of_client(message)
-        elif message.id is None:
-            self._notification_of_client(message)
-        else:
-            self._request(message, message.method, about)
-
     def client_left(self, about: Any) -> None:
-        """Cancel the requests of an exchange that the client has closed."""
+        """Cancel the requests of an HTTP exchange, because the client has closed it."""
         for pending in list(self.open.by_key.values()):
             if pending.about is about:
-                self._cancel(pending, "the client left")
+                self._cancel(pending, messages.CLIENT_LEFT)
 
     def _request(self, message: Message, method: str, about: About | None) -> None:
         key = key_of(message.id)
+        if key is not None and about is not None and about.is_stateless:
+            # Clients that share a credential also share this session, and may use the same ids.
+            key = (About, about)
         if key is None or key in self.open.by_key:
-            words = WRONG_ID if key is None else messages.ID_IN_USE
-            request_id = "null" if key is None else message.id or "null"
-            self.to_client(wire.error(request_id, INVALID_REQUEST, words), about, True)
+            self.to_client(results.wrong_id(message, key), about, True)
             return
         pending = Pending.of(message, method, key, about)
         self.open.add(pending)
@@ -119,7 +111,7 @@ class Relay:
         elif self.state == "starting":
             self.held.append(pending)
         else:
-            self._not_written(pending, self.why_down, self.retry_after)
+            self.replies.not_written(pending, self.why_down, self.retry_after)
 
     def _pass(self, pending: Pending) -> None:
         if not self.open.is_open(pending):
@@ -143,7 +135,8 @@ class Relay:
                 self.upstream.cancel(message.written([(span, str(pending.number))]), pending)
             return
         if message.method == "tools/call":
-            # Some servers would run it, and a refusal could not be answered.
+            # This call has no id, so it cannot be refused with an answer. Some servers would run
+            # it, so it is not forwarded.
             logger.warning(messages.CALL_WITHOUT_ID)
             return
         self.restoring.notified(message)
@@ -162,14 +155,16 @@ class Relay:
     def _call(self, pending: Pending, *, may_fetch: bool) -> None:
         name = value_of(pending.param("name"))
         if not isinstance(name, str):
-            self._fail(pending, INVALID_PARAMS, NO_TOOL_NAME)
+            self.replies.fail(pending, INVALID_PARAMS, NO_TOOL_NAME)
             return
         pending.published = name
         pending.tool = tool = self.catalogue.find(name)
         if tool is None and may_fetch:
             self.fetching.start(pending.meta, lambda found: self._fetched(pending, found=found))
         elif tool is None:
-            self._fail(pending, INVALID_PARAMS, unknown_tool(name, self.catalogue.near(name)))
+            self.replies.fail(
+                pending, INVALID_PARAMS, unknown_tool(name, self.catalogue.near(name))
+            )
         else:
             self._guarded(pending, tool)
 
@@ -177,21 +172,31 @@ class Relay:
         if self.open.is_open(pending) and found:
             self._call(pending, may_fetch=False)
         elif self.open.is_open(pending):
-            self._not_written(pending, messages.NO_LISTING, None)
+            self.replies.not_written(pending, messages.NO_LISTING, None)
 
     def _guarded(self, pending: Pending, tool: ProxiedTool) -> None:
-        fault = fault_of(pending, tool)
-        if fault is not None:
-            self._fail(pending, HEADER_MISMATCH, fault)
-            return
-        try:
-            pending.verdict = judge_call(pending, tool)
-        except ToolInputError as refusal:
-            self.records.refused(pending, refusal)
-            body = wire.result(pending.client_id, results.refused(refusal, pending.meta))
-            self._answer(pending, body)
+        def examined(outcome: Outcome) -> None:
+            self._examined(pending, tool, outcome)
+
+        if self.background is not None and is_large(pending):
+            self.background.run(lambda: outcome_of(pending, tool), examined)
         else:
-            self._write(pending, changed_params(pending.message, tool, pending.verdict))
+            examined(outcome_of(pending, tool))
+
+    def _examined(self, pending: Pending, tool: ProxiedTool, outcome: Outcome) -> None:
+        if not self.open.is_open(pending):
+            return  # cancelled in the meantime
+        if isinstance(outcome, str):
+            self.replies.fail(pending, HEADER_MISMATCH, outcome)
+        elif isinstance(outcome, ToolInputError):
+            self.replies.refused(pending, outcome)
+        elif self.state == "up":
+            pending.verdict = outcome
+            self._write(pending, changed_params(pending.message, tool, outcome))
+        elif self.state == "starting":
+            self.held.append(pending)
+        else:
+            self.replies.not_written(pending, self.why_down, self.retry_after)
 
     # --- writing to the server ---
 
@@ -204,7 +209,7 @@ class Relay:
         body = message.written([(message.spans["id"], str(number)), *changes])
         if not self.upstream.request(body, pending):
             pending.number = 0
-            self._not_written(pending, messages.NOT_READING, None)
+            self.replies.not_written(pending, messages.NOT_READING, None)
 
     def _ask(self, method: str, params: str, then: Callable[[Message | None], None]) -> None:
         """Send a request of the proxy itself."""
@@ -237,15 +242,15 @@ class Relay:
         if pending.number not in self.open.by_number:
             return
         if was_written or pending.then is not None:
-            self._unanswered(pending, why)
+            self.replies.unanswered(pending, why)
         else:
-            self._not_written(pending, why, None)
+            self.replies.not_written(pending, why, None)
 
     def too_long(self, number: Any) -> None:
         """Handle a message of the server that is too long to be forwarded. `number` is its id."""
         pending = self.open.by_number.get(number) if isinstance(number, int) else None
         if pending is not None:
-            self._unanswered(pending, messages.TOO_LONG)
+            self.replies.unanswered(pending, messages.TOO_LONG)
 
     def _answer_of_server(self, message: Message) -> None:
         number = value_of(message.id)
@@ -259,24 +264,7 @@ class Relay:
             pending.then(message)
             return
         self.restoring.answered(pending, message)
-        self.to_client(self._for_client(message, pending), pending.about, True)
-
-    def _for_client(self, message: Message, pending: Pending) -> bytes:
-        """Return the answer of the server in the form that the client gets."""
-        if pending.method == "tools/call" and pending.tool is not None:
-            self.records.answered(pending, message)
-            return results.answered(message, pending.client_id, pending.tool, pending.verdict)
-        if pending.method == "tools/list":
-            is_first = "cursor" not in pending.message.params
-            shown = self.catalogue.learn(message, is_first=is_first)
-            if shown is not None:
-                changes = [(message.spans["id"], pending.client_id)]
-                return message.written([*changes, (message.spans["result"], shown)])
-        span = message.subscription("result")
-        if span is not None:
-            changes = [(message.spans["id"], pending.client_id), (span, pending.client_id)]
-            return message.written(changes)
-        return message.with_id(pending.client_id)
+        self.replies.of_server(message, pending)
 
     def _notification_of_server(self, message: Message, about: Any) -> None:
         changes: list[tuple[Span, str]] = []
@@ -301,7 +289,9 @@ class Relay:
         self.to_client(message.written(changes), about, False)
 
     def _reporting(self, message: Message) -> Pending | None:
-        """Return the request of a progress notification, and restart its time limit."""
+        """Return the request that a progress notification belongs to. Restart the time limit of
+        this request.
+        """
         token = key_of(message.at(message.params.get("progressToken")))
         pending = None if token is None else self.open.by_token.get(token)
         if pending is not None:
@@ -311,16 +301,16 @@ class Relay:
     # --- the connection to the server ---
 
     def upstream_ended(self, why: str, retry_after: float | None, down: str) -> None:
-        """Answer all open requests with an error, because the server has ended. New requests get
-        the reason `down` until the server is restarted.
+        """Answer all open requests with an error, because the server has ended. Until the server is
+        restarted, new requests are answered with the reason `down`.
         """
         self.state, self.why_down, self.retry_after = "down", down, retry_after
         self.catalogue.forget()
         for pending in self.open.written():
-            self._unanswered(pending, why)
+            self.replies.unanswered(pending, why)
         held, self.held = self.held, []
         for pending in held:
-            self._not_written(pending, down, retry_after)
+            self.replies.not_written(pending, down, retry_after)
         for number in self.questions.forget():
             params = {"requestId": number, "reason": why}
             self.to_client(wire.notification("notifications/cancelled", params), None, False)
@@ -360,7 +350,7 @@ class Relay:
             return
         for pending in list(self.open.overdue(now)):
             self._cancel(pending, messages.CANCELLED_BY_TIMEOUT)
-            self._unanswered(pending, messages.timed_out(self.timeout))
+            self.replies.unanswered(pending, messages.timed_out(self.timeout))
 
     def _cancel(self, pending: Pending, reason: str) -> None:
         self.open.abandon(pending)
@@ -369,31 +359,3 @@ class Relay:
             params = {"requestId": pending.number, "reason": reason}
             body = wire.notification("notifications/cancelled", params)
             self.upstream.cancel(body, pending)
-
-    # --- answers of the proxy itself ---
-
-    def _not_written(self, pending: Pending, why: str, seconds: float | None) -> None:
-        if pending.method == "tools/call":
-            name = value_of(pending.param("name"))
-            made = results.not_called(str(name), why, pending.meta, seconds)
-            self._answer(pending, wire.result(pending.client_id, made))
-        else:
-            self._fail(pending, INTERNAL_ERROR, messages.not_sent(why))
-
-    def _unanswered(self, pending: Pending, why: str) -> None:
-        if pending.then is not None:
-            self.open.end(pending)
-            pending.then(None)
-        elif pending.method == "tools/call":
-            self.records.failed(pending)
-            made = results.unanswered(pending.published, pending.tool, why, pending.meta)
-            self._answer(pending, wire.result(pending.client_id, made))
-        else:
-            self._fail(pending, INTERNAL_ERROR, messages.no_answer(why))
-
-    def _fail(self, pending: Pending, code: int, words: str) -> None:
-        self._answer(pending, wire.error(pending.client_id, code, words))
-
-    def _answer(self, pending: Pending, body: bytes) -> None:
-        self.open.end(pending)
-        self.to_client(body, pending.about, True)

@@ -1,5 +1,5 @@
-"""Sums up the recorded calls of a proxy: the refusals and repairs of each tool. In a trial run,
-these are the ones that would have happened.
+"""Counts the refusals and repairs of each tool in the recorded calls of a proxy. In a trial run, it
+counts the refusals and repairs that a normal run would have made.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ class ToolReport:
     repairs: Counter[str] = field(default_factory=Counter[str])
     undeclared: Counter[str] = field(default_factory=Counter[str])
     only_undeclared: int = 0
-    """The number of refused calls whose only faults are undeclared keys. The policy `lenient` would
-    forward them.
+    """The number of refused calls that have no other fault than undeclared keys. The policy
+    `lenient` would forward them.
     """
 
 

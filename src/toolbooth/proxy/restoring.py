@@ -1,4 +1,6 @@
-"""Keeps the messages that set up a session, so that a restarted server can get them again."""
+"""Keeps the messages that set up a session, so that they can be sent again to a restarted
+server.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,9 @@ class Restoring:
 
     @property
     def requests(self) -> list[tuple[str, str]]:
-        """Return the requests to send again after the handshake, each as its method and params."""
+        """Return the requests to send again after the handshake. Each is a pair of method and
+        params.
+        """
         level = [] if self._level is None else [("logging/setLevel", self._level)]
         return [*level, *(("resources/subscribe", each) for each in self._subscribed.values())]
 
@@ -31,7 +35,7 @@ class Restoring:
             self.notifications = [message.text.encode()]
 
     def answered(self, pending: Pending, answer: Message) -> None:
-        """Keep a request of the client if the server has accepted it and it sets up the session."""
+        """Keep a request that sets up the session, if the server has accepted it."""
         params = pending.message.part("params") or "{}"
         if pending.method not in _KEPT or answer.part("result") is None:
             return

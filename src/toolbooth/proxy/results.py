@@ -14,9 +14,18 @@ from toolbooth.jsonvalue import Json, is_array, is_object
 from toolbooth.proxy import message as wire
 from toolbooth.proxy import messages
 from toolbooth.proxy.guard import Verdict
-from toolbooth.proxy.message import Message, NotAMessage, members, spliced, value_of, with_member
+from toolbooth.proxy.message import (
+    Key,
+    Message,
+    NotAMessage,
+    members,
+    spliced,
+    value_of,
+    with_member,
+)
 from toolbooth.proxy.tool import ProxiedTool
 from toolbooth.server.envelope import id_in
+from toolbooth.server.messages import WRONG_ID
 from toolbooth.server.redact import as_text
 from toolbooth.server.revisions import INVALID_REQUEST, PARSE_ERROR, VERSION_KEY
 
@@ -26,7 +35,7 @@ NOT_CALLED, UNANSWERED = "not-called", "unanswered"
 
 
 def answered(message: Message, client_id: str, tool: ProxiedTool, verdict: Verdict) -> bytes:
-    """Return the answer to a tool call in the form that the client gets."""
+    """Return the answer to a tool call as the client gets it."""
     own: Json = remarks_data(verdict.remarks)
     if verdict.undeclared:
         own["undeclared"] = verdict.undeclared_names
@@ -58,8 +67,8 @@ def _with_own(result: str, own: Json, verdict: Verdict) -> str:
 
 
 def _with_note(result: str, note: str) -> str:
-    """Return the result with one more text item. A result without content is not changed. An
-    example is a request for input, after which the call is sent again.
+    """Return the result with one more text item, the note. A result without content is not changed.
+    For example, a request for more input has no content.
     """
     span = members(result, 0).get("content")
     if span is None or result[span[0]] != "[":
@@ -83,6 +92,15 @@ def unreadable(line: bytes, error: NotAMessage) -> bytes:
     if line.lstrip()[:1] == b"[":
         return wire.error(request_id, INVALID_REQUEST, messages.BATCHES)
     return wire.error(request_id, PARSE_ERROR, f"Parse error: {error}")
+
+
+def wrong_id(message: Message, key: Key | None) -> bytes:
+    """Return the answer to a request whose id cannot be used. `key` is None if the id is invalid.
+    Otherwise the id is already in use.
+    """
+    if key is None:
+        return wire.error("null", INVALID_REQUEST, WRONG_ID)
+    return wire.error(message.id or "null", INVALID_REQUEST, messages.ID_IN_USE)
 
 
 def refused(error: ToolInputError, meta: Json) -> str:

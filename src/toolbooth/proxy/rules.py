@@ -8,10 +8,10 @@ from fnmatch import fnmatchcase
 from typing import Literal
 
 Policy = Literal["strict", "default", "lenient"]
-"""The policy for undeclared keys, if the schema does not state whether they may be sent."""
+"""Says if undeclared keys may be sent, when the schema does not say it."""
 
 Publish = Literal["portable", "as-is"]
-"""The form of the input schemas in `tools/list`."""
+"""The input schemas in `tools/list`: in the portable form, or as the server wrote them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,7 +38,7 @@ class Rules:
         return self.policies.get(tool, self.policy)
 
     def shows(self, tool: str) -> bool:
-        """Return True if a tool of the server is in the list."""
+        """Return True if clients see this tool of the server."""
         is_allowed = not self.allow or any(fnmatchcase(tool, each) for each in self.allow)
         return is_allowed and not any(fnmatchcase(tool, each) for each in self.deny)
 

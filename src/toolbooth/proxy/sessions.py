@@ -1,29 +1,25 @@
 """Manages the sessions of a proxy over HTTP. Each client has one session with its own server.
 
-A client is a handshake session, or all stateless requests with the same credential.
+A handshake session counts as one client. All stateless requests with the same credential also count
+as one client.
 """
 
 from __future__ import annotations
 
 import asyncio
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from time import monotonic
 from typing import Any
 
 from toolbooth.proxy.exchange import Exchange, Outbox
-from toolbooth.proxy.link import Link
 from toolbooth.proxy.records import Records
-from toolbooth.proxy.relay import Relay
-from toolbooth.proxy.rules import Rules
+from toolbooth.proxy.session import Server, Session
 
 _MOST_WAITING = 1_000
 """The maximum number of messages that wait until a client listens. Later messages are dropped."""
 _TICK = 1.0
-
-Connect = Callable[[], Link]
-"""Makes the connection for a new session."""
 
 
 class TooMany(Exception):
@@ -31,20 +27,23 @@ class TooMany(Exception):
 
 
 class HttpSession:
-    """One client and its server."""
+    """One client and its servers."""
 
     def __init__(
-        self, name: str, link: Link, rules: Rules, timeout: float, records: Records
+        self,
+        name: str,
+        servers: Sequence[Server],
+        records: Records,
+        ended: Callable[[HttpSession], None],
     ) -> None:
         self.name = name
-        self.link = link
-        self.relay = Relay(rules, self.to_client, link, timeout=timeout, records=records)
-        link.session = self.relay
+        self.upstream = Session(servers, self.to_client, records, ended=lambda: ended(self))
+        self.client_side = self.upstream.client_side
         self.exchanges: list[Exchange] = []
         self.stream: Outbox | None = None
         self.suspended: dict[str, Exchange] = {}
-        """Answers whose streams are closed for now, by the id with which the client can continue
-        them.
+        """Answers whose streams are closed for now. Each is stored under the id with which the
+        client can request the rest.
         """
         self.unheard: list[bytes] = []
         self.used = monotonic()
@@ -58,9 +57,9 @@ class HttpSession:
         has caught up.
         """
         if is_slow:
-            self.link.pause()
+            self.upstream.pause()
         else:
-            self.link.resume()
+            self.upstream.resume()
 
     def to_client(self, body: bytes, about: Any, ends: bool) -> None:
         """Add a message to the stream on which the client expects it."""
@@ -91,20 +90,18 @@ class Sessions:
 
     def __init__(
         self,
-        connect: Connect,
-        rules: Rules,
+        servers: Sequence[Server],
         *,
-        timeout: float,
         records: Records,
         most: int | None,
         idle_seconds: float,
     ) -> None:
-        self.connect = connect
-        self.rules = rules
-        self.timeout = timeout
+        self.servers = servers
         self.records = records
         self.most = most
         self.idle_seconds = idle_seconds
+        timeouts = (server.timeout / 10 for server in servers)
+        self.tick_seconds = min(_TICK, idle_seconds / 4, *timeouts)
         self.by_name: dict[str, HttpSession] = {}
         self._starting: dict[str, asyncio.Future[HttpSession]] = {}
         self._ticking: asyncio.Task[None] | None = None
@@ -122,8 +119,12 @@ class Sessions:
         return await self._start(secrets.token_urlsafe(24))
 
     async def of(self, name: str) -> HttpSession:
-        """Return the session of a credential. The first request with a credential starts it. Raises
-        TooMany and OSError.
+        """Return the session of a credential. The first request with a credential starts the
+        session.
+
+        Raises:
+            TooMany: no further server may be started.
+            OSError: a server cannot be started.
         """
         found = self.find(name)
         if found is not None:
@@ -139,13 +140,12 @@ class Sessions:
     async def _start(self, name: str) -> HttpSession:
         if self.most is not None and len(self.by_name) >= self.most:
             raise TooMany
-        link = self.connect()
-        session = HttpSession(name, link, self.rules, self.timeout, self.records)
+        session = HttpSession(name, self.servers, self.records, self._stop)
         self.by_name[name] = session
         if self._ticking is None:
             self._ticking = asyncio.ensure_future(self._tick())
         try:
-            await link.start()
+            await session.upstream.start()
         except OSError:
             del self.by_name[name]
             raise
@@ -153,10 +153,14 @@ class Sessions:
 
     def end(self, session: HttpSession) -> None:
         """End a session and stop its server."""
-        self.by_name.pop(session.name, None)
         for exchange in session.exchanges:
             exchange.close()
-        task = asyncio.ensure_future(session.link.stop())
+        self._stop(session)
+
+    def _stop(self, session: HttpSession) -> None:
+        """Stop the servers of a session. The client can still read the answers that wait for it."""
+        self.by_name.pop(session.name, None)
+        task = asyncio.ensure_future(session.upstream.stop())
         self._ending.add(task)
         task.add_done_callback(self._ending.discard)
 
@@ -172,10 +176,10 @@ class Sessions:
 
     async def _tick(self) -> None:
         while True:
-            await asyncio.sleep(min(_TICK, self.timeout / 10, self.idle_seconds / 4))
+            await asyncio.sleep(self.tick_seconds)
             now = monotonic()
             for session in list(self.by_name.values()):
-                session.relay.expire(now)
+                session.client_side.expire(now)
                 if not session.is_idle:
                     session.used = now
                 elif now - session.used > self.idle_seconds:

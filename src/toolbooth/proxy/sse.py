@@ -25,7 +25,10 @@ class Events:
     """Parses the events of one stream as their bytes arrive."""
 
     def __init__(self) -> None:
-        self._rest = b""
+        self._parts: list[bytes] = []
+        """The beginning of an incomplete line, in pieces. Joining the pieces each time would copy a
+        long line again and again.
+        """
         self._data: list[bytes] = []
         self._id: bytes | None = None
         self._retry: float | None = None
@@ -34,7 +37,12 @@ class Events:
     def feed(self, data: bytes) -> list[Event]:
         """Return the events that are now complete. Raises TooLong."""
         self._size += len(data)
-        *lines, self._rest = (self._rest + data).split(b"\n")
+        first, *others = data.split(b"\n")
+        self._parts.append(first)
+        lines: list[bytes] = []
+        for part in others:
+            lines.append(b"".join(self._parts))
+            self._parts = [part]
         found: list[Event] = []
         for line in lines:
             event = self._line(line.removesuffix(b"\r"))
@@ -67,7 +75,7 @@ class Events:
 
 
 def primer(event_id: str, seconds: float | None) -> bytes:
-    """Return an event that has only an id and no message. The client can send the id to request the
+    """Return an event that has only an id and no message. The client can use the id to request the
     rest of the stream.
     """
     retry = b"" if seconds is None else b"retry: %d\r\n" % (seconds * 1000)

@@ -1,4 +1,4 @@
-"""The proxy over stdio: one client on standard input and output, one upstream server."""
+"""Serves the proxy over stdio, to one client on standard input and output."""
 
 from __future__ import annotations
 
@@ -7,15 +7,13 @@ import os
 import signal
 import stat
 import sys
+from collections.abc import Sequence
 from contextlib import suppress
 from time import monotonic
 from typing import IO, Any
 
-from toolbooth.proxy.link import Link
-from toolbooth.proxy.observation import Observation
 from toolbooth.proxy.records import Records
-from toolbooth.proxy.relay import Relay
-from toolbooth.proxy.rules import Rules
+from toolbooth.proxy.session import Server, Session
 from toolbooth.server import messages as server_messages
 from toolbooth.server.answers import error_reply
 from toolbooth.server.envelope import only_id
@@ -25,16 +23,14 @@ from toolbooth.server.revisions import PARSE_ERROR
 
 DRAIN_SECONDS = 60.0
 _TICKS = 20
-"""Open requests are checked this many times during their time limit."""
+"""During the time limit of a request, the proxy checks this many times if the limit has passed."""
 
 
 async def serve(
-    link: Link,
-    rules: Rules,
+    servers: Sequence[Server],
     *,
     source: IO[bytes] | None = None,
     sink: IO[bytes] | None = None,
-    timeout: float = 300.0,
     drain_seconds: float = DRAIN_SECONDS,
     records: Records | None = None,
 ) -> int:
@@ -45,10 +41,11 @@ async def serve(
     """
     given, taken = source or sys.stdin.buffer, sink or sys.stdout.buffer
     with as_blocking_as_before(given.fileno()), as_blocking_as_before(taken.fileno()):
-        proxy = _Proxy(link, rules, timeout, records or Records())
-        await link.start()
-        proxy.outlet = await outlet(taken, link)
-        # A copy of the descriptor, because the event loop closes what it has read to the end.
+        proxy = _Proxy(servers, records or Records())
+        await proxy.session.start()
+        proxy.outlet = await outlet(taken, proxy.session)
+        # The event loop gets a copy of the descriptor, because it closes the descriptor at the end
+        # of the input.
         own = os.fdopen(os.dup(given.fileno()), "rb", buffering=0)
         return await proxy.run(own, drain_seconds)
 
@@ -58,15 +55,10 @@ class _Proxy:
 
     outlet: Outlet
 
-    def __init__(self, link: Link, rules: Rules, timeout: float, records: Records) -> None:
-        self.link = link
-        self.relay = Relay(rules, self._to_client, link, timeout=timeout, records=records)
-        session: Relay | Observation = self.relay
-        if rules.observe:
-            session = Observation(rules, self._to_client, link, records)
-            session.ended = self.interrupt
-        self.session = link.session = session
-        self.timeout = timeout
+    def __init__(self, servers: Sequence[Server], records: Records) -> None:
+        self.session = Session(servers, self._to_client, records, ended=self.interrupt)
+        self.client_side = self.session.client_side
+        self.tick_seconds = min(1.0, *(server.timeout / _TICKS for server in servers))
         self.ended_input = asyncio.Event()
         self.is_interrupted = False
         self.exit_code = 0
@@ -82,7 +74,7 @@ class _Proxy:
         for number in (signal.SIGTERM, signal.SIGINT):
             with suppress(NotImplementedError, RuntimeError, ValueError):  # not the main thread
                 loop.add_signal_handler(number, self._signalled, number)
-        lines = Lines(self.session.from_client, self._line_too_long, self.ended_input.set)
+        lines = Lines(self.client_side.from_client, self._line_too_long, self.ended_input.set)
         reading = await read_lines(source, lines)
         await self.ended_input.wait()
         if reading is not None:
@@ -91,13 +83,13 @@ class _Proxy:
             async with asyncio.timeout(drain_seconds):
                 await self._answers()
         ticking.cancel()
-        await self.link.stop()
+        await self.session.stop()
         await self.outlet.flush()
         return self.exit_code
 
     async def _answers(self) -> None:
         """Wait until every request has its answer."""
-        while self.relay.open.by_key and not self.is_interrupted and self.link.is_running:
+        while self.client_side.is_waiting and not self.is_interrupted and self.session.is_running:
             await self.outlet.written()
 
     def _signalled(self, number: int) -> None:
@@ -112,8 +104,8 @@ class _Proxy:
 
     async def _tick(self) -> None:
         while True:
-            await asyncio.sleep(min(1.0, self.timeout / _TICKS))
-            self.relay.expire(monotonic())
+            await asyncio.sleep(self.tick_seconds)
+            self.client_side.expire(monotonic())
 
     def _line_too_long(self, head: bytes, tail: bytes) -> None:
         request_id = only_id(ids_at_ends(head, tail))
@@ -125,12 +117,12 @@ class _Proxy:
 
 
 class Outlet(asyncio.Protocol):
-    """Writes messages as lines. If the client stops reading, the server is not read either, so only
-    a limited number of bytes can wait.
+    """Writes messages as lines. If the client stops reading, the proxy stops reading from the
+    server, so that only a limited number of bytes can wait.
     """
 
-    def __init__(self, link: Link) -> None:
-        self.link = link
+    def __init__(self, session: Session) -> None:
+        self.session = session
         self.transport: Any = None
         self.file: IO[bytes] | None = None
         self.is_lost = False
@@ -168,10 +160,10 @@ class Outlet(asyncio.Protocol):
         self._drained.clear()
 
     def pause_writing(self) -> None:
-        self.link.pause()
+        self.session.pause()
 
     def resume_writing(self) -> None:
-        self.link.resume()
+        self.session.resume()
 
     def connection_lost(self, exc: Exception | None) -> None:
         self.is_lost = True
@@ -179,9 +171,9 @@ class Outlet(asyncio.Protocol):
         self.wake()
 
 
-async def outlet(sink: IO[bytes], link: Link) -> Outlet:
-    """Return the output to the client. A pipe is watched by the event loop, a file is not."""
-    made = Outlet(link)
+async def outlet(sink: IO[bytes], session: Session) -> Outlet:
+    """Return the output to the client. The event loop can wait for a pipe, but not for a file."""
+    made = Outlet(session)
     mode = os.fstat(sink.fileno()).st_mode
     if stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) or stat.S_ISCHR(mode):
         # This is a copy of the descriptor, because the transport closes its descriptor at the end.

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
+from toolbooth.boundary.render import META_KEY
 from toolbooth.compile.json_schema import compile_json_schema
 from toolbooth.contract import Contract
 from toolbooth.errors import ContractError, ContractWarning
@@ -17,13 +18,16 @@ from toolbooth.lint.rules.protocol import HEADER, header_parameter
 from toolbooth.proxy import messages
 from toolbooth.proxy.message import members, spliced, with_member
 from toolbooth.proxy.rules import Policy, Publish, Rules
+from toolbooth.proxy.surplus import has_silent_arrays
 from toolbooth.publish.profiles import portable
 from toolbooth.references import References
 from toolbooth.server.tool import header_params
 from toolbooth.shape_check import json_schema
 
-UNGUARDED = '{"toolbooth":{"guarded":false}}'
-"""The `_meta` of a tool whose schema cannot be compiled, and the `_meta` of its results."""
+UNGUARDED: Json = {"guarded": False}
+"""Marks a tool whose schema cannot be compiled, and its results."""
+CHANGED: Json = {"changed": True}
+"""Marks a tool whose definition has changed since the last start."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -41,16 +45,18 @@ class ProxiedTool:
     policy: Policy
     read_only: bool
     idempotent: bool
+    has_silent_arrays: bool
+    """True if the tool has an array whose schema does not say whether more items are allowed."""
     wrapped_in: str | None
-    """The only parameter, if clients send its fields flat."""
+    """The name of the only parameter, if the clients send the fields of this parameter directly."""
     header_params: dict[tuple[str, ...], tuple[str, str]]
-    """The arguments that are repeated in headers for the server. Each path is mapped to the token
-    and the JSON type.
+    """The arguments that headers repeat for the server. Maps the path of each argument to the name
+    in its header, and to its JSON type.
     """
     shown_headers: dict[tuple[str, ...], tuple[str, str]]
-    """The same for clients. They may send the arguments flat."""
+    """The arguments that clients repeat in headers. The paths differ if `wrapped_in` is set."""
     definition: str
-    """The definition that the upstream server sent. It shows if the tool has changed."""
+    """The definition as the server sent it. A later definition is compared with it."""
 
 
 class Forbidden(ValueError):
@@ -58,10 +64,11 @@ class Forbidden(ValueError):
 
 
 def read_tool(definition: str, rules: Rules) -> ProxiedTool | None:
-    """Return the tool for a definition. Return None if the rules do not show the tool.
+    """Return the tool for a definition. Return None if the rules hide the tool.
 
     Raises:
-        Forbidden: the protocol does not allow the definition, or `strict` leaves it out.
+        Forbidden: the protocol does not allow the definition, or the policy is `strict` and the
+            schema cannot be compiled.
     """
     found = json.loads(definition)
     name = found.get("name") if is_object(found) else None
@@ -101,7 +108,7 @@ def _made(
     if published != found["name"]:
         listing = with_member(listing, "name", json.dumps(published, ensure_ascii=False))
     if contract is None:
-        listing = _unguarded(listing, found)
+        listing = marked(listing, UNGUARDED)
     hints = found.get("annotations")
     hints = hints if is_object(hints) else {}
     return ProxiedTool(
@@ -112,6 +119,7 @@ def _made(
         policy=policy,
         read_only=hints.get("readOnlyHint") is True,
         idempotent=hints.get("idempotentHint") is True,
+        has_silent_arrays=contract is not None and has_silent_arrays(contract.shape),
         wrapped_in=name,
         header_params=dict(header_params(schema, ())),
         shown_headers=dict(header_params(shown, ())),
@@ -130,8 +138,8 @@ def _contract(name: str, schema: Json) -> Contract | None:
 
 
 def _check_headers(found: Json) -> None:
-    """Raise Forbidden if `x-mcp-header` is used at a place where the protocol does not allow it.
-    Clients must ignore such a tool.
+    """Raise Forbidden if `x-mcp-header` is used where the protocol does not allow it. Clients must
+    ignore a tool with this mistake.
     """
     fault = next(iter(header_parameter.check(Tool(entry=found, name=found["name"]))), None)
     if fault is not None:
@@ -144,9 +152,12 @@ def _with_schema(listing: str, schema: Json) -> str:
     return spliced(listing, [(spans["inputSchema"], written)])
 
 
-def _unguarded(listing: str, found: Json) -> str:
-    meta = found.get("_meta")
-    made = {**(meta if is_object(meta) else {}), **json.loads(UNGUARDED)}
+def marked(listing: str, mark: Json) -> str:
+    """Return a definition with a mark added to the proxy's part of its `_meta`."""
+    found: Any = json.loads(listing).get("_meta")
+    meta: Json = found if is_object(found) else {}
+    own: Any = meta.get(META_KEY)
+    made = {**meta, META_KEY: {**(own if is_object(own) else {}), **mark}}
     return with_member(listing, "_meta", json.dumps(made, ensure_ascii=False))
 
 
@@ -155,8 +166,8 @@ def _start(text: str) -> int:
 
 
 def _lone_object(schema: Json) -> tuple[str, Json] | None:
-    """Return the name and the schema of a tool's only parameter, if this is an object with declared
-    fields. Return None otherwise.
+    """If the tool has only one parameter, and this is an object with declared fields, return the
+    name and the schema of the parameter. Return None otherwise.
     """
     properties: Any = schema.get("properties")
     if not is_object(properties) or len(properties) != 1 or schema.get("additionalProperties"):
