@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import wire_tools
-from host import READ, Host, Stopped, arguments_of
+from host import NOT_MADE, READ, Host, Stopped, arguments_of, stopped
 from wire_tools import Call
 
 from toolbooth import protect
@@ -50,14 +50,13 @@ class Corpus:
     async def row(self, call: Call) -> str | None:
         """Why a call is answered otherwise than by the registry; None if it is answered alike."""
         if call.tool in self.unmade:
-            return None
+            return NOT_MADE
         try:
             arguments = arguments_of(self.host, call.body)
-        except Stopped as stopped:
-            return str(stopped)
+        except Stopped as error:
+            return str(error)
         answer = await self.host.step(self.tools[call.tool], arguments)
-        stopped: Any = getattr(self.host, "stopped", lambda text: None)
-        if (reason := stopped(answer.text)) is not None:
+        if (reason := stopped(self.host, answer.text)) is not None:
             return reason
         found = self._verdict(answer.text)
         # Without a body, a message has no arguments. `call_bytes` takes only JSON.

@@ -51,9 +51,9 @@ class Host(Protocol):
         """Call a tool as the framework does."""
         ...
 
-    ROWS: dict[str, tuple[Any, str]]
+    ROWS: dict[str, tuple[Any, str] | str]
     """Why calls of the corpus may be answered otherwise than by a registry: the object of the
-    framework, and the text in its source, that are the reason.
+    framework, and the text in its source, that are the reason; or the name of a program.
     """
     UNMADE: frozenset[str]
     """The tools of the corpus that the framework cannot make."""
@@ -102,14 +102,23 @@ class Host(Protocol):
 NOT_UTF8 = "text that is not UTF-8"
 NOT_READ = "text that the framework cannot read"
 NOT_AN_OBJECT = "arguments that are not an object"
+NOT_MADE = "a tool that the framework cannot make"
 READ = "a key that is sent twice, or digits that Python does not keep"
 """The reasons. For the last one, the verdict equals that of a registry that gets the values that
 `json.loads` has read.
 """
 
 
-def line_of(owner: Any, text: str) -> str:
-    """The file of the framework, and the line with this text."""
+def stopped(host: Host, text: str) -> str | None:
+    """The reason if this answer is a refusal by the framework itself, before the tool is called."""
+    return host.stopped(text) if hasattr(host, "stopped") else None
+
+
+def line_of(where: tuple[Any, str] | str) -> str:
+    """The file of the framework, and the line that has the text."""
+    if isinstance(where, str):
+        return where
+    owner, text = where
     lines, start = inspect.getsourcelines(owner)
     path = Path(inspect.getsourcefile(owner) or "").as_posix()
     file = re.sub(r".*/(site-packages|python3\.\d+)/", "", path)
@@ -130,9 +139,9 @@ def arguments_of(host: Host, body: bytes) -> Any:
     if host.reads_text:
         return text
     try:
-        value = json.loads(text or "{}")
+        value = getattr(host, "read_arguments", json.loads)(text or "{}")
     except (ValueError, RecursionError) as error:
         raise Stopped(NOT_READ) from error
-    if not isinstance(value, dict):
+    if not isinstance(value, dict) and not hasattr(host, "read_arguments"):
         raise Stopped(NOT_AN_OBJECT)
     return value

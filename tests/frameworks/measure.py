@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from statistics import median
-from time import perf_counter
+from time import process_time
 from typing import Any
 
 HERE = Path(__file__).resolve().parent
@@ -21,24 +21,11 @@ import shapes  # noqa: E402
 import wire_tools  # noqa: E402
 from corpus import Corpus  # noqa: E402
 from host import arguments_of, line_of  # noqa: E402
+from losses import losses  # noqa: E402
 
 from toolbooth import protect  # noqa: E402
 
 CALLS = 1_500
-
-
-async def losses(host: Any, tool: Any) -> int:
-    """How many of the twelve shapes run with other values than they mean."""
-    lost = 0
-    for arguments, meant in shapes.SHAPES.values():
-        shapes.RECEIVED.clear()
-        try:
-            await host.step(tool, arguments_of(host, json.dumps(arguments).encode()))
-        except Exception:
-            # A framework that raises has not lost anything: the loop would report it.
-            continue
-        lost += shapes.is_loss(meant)
-    return lost
 
 
 async def corpus(host: Any) -> dict[str, int]:
@@ -49,7 +36,7 @@ async def corpus(host: Any) -> dict[str, int]:
 
 
 async def cost(host: Any) -> dict[str, float]:
-    """Microseconds of a correct call in the tool step, plain and protected in turn."""
+    """Microseconds of CPU time of a correct call in the tool step, plain and protected in turn."""
     make = getattr(host, "plain", host.tool)
     plain = make(shapes.create_contact, "create_contact")
     tools = {"plain": plain, "protected": protect(plain)}
@@ -59,9 +46,9 @@ async def cost(host: Any) -> dict[str, float]:
     for _ in range(CALLS):
         for name, tool in tools.items():
             arguments = arguments_of(host, body)
-            start = perf_counter()
+            start = process_time()
             await call(tool, arguments)
-            spent[name].append(perf_counter() - start)
+            spent[name].append(process_time() - start)
             shapes.RECEIVED.clear()
     return {name: round(median(each) * 1e6, 1) for name, each in spent.items()}
 
@@ -75,7 +62,7 @@ def main(name: str) -> None:
         "lost, plain": asyncio.run(losses(host, plain)),
         "lost, protected": asyncio.run(losses(host, protect(plain))),
         "corpus": asyncio.run(corpus(host)),
-        "lines": {reason: line_of(*where) for reason, where in host.ROWS.items()},
+        "lines": {reason: line_of(where) for reason, where in host.ROWS.items()},
         "cost": asyncio.run(cost(host)),
     }
     print(json.dumps(found))

@@ -142,8 +142,9 @@ def test_no_shape_is_lost_in_the_loop_of_claude_code(tmp_path: Path):
     config: Any = create_sdk_mcp_server(
         "tools", tools=[host.plain(create_contact, "create_contact")]
     )
-    arguments = [each for each, _ in SHAPES.values()]
-    answers = asyncio.run(host.loop(protect(config), tmp_path, *arguments, {"contact": ANN}))
+    calls = [("create_contact", each) for each, _ in SHAPES.values()]
+    calls.append(("create_contact", {"contact": ANN}))
+    answers = asyncio.run(host.converse(protect(config), calls, tmp_path))
     assert len(answers) == len(SHAPES) + 1
     ran = [meant for _, meant in SHAPES.values()][-4:]
     assert [*ran, ONLY_ANN] == RECEIVED
@@ -160,9 +161,10 @@ def test_the_approver_sees_what_runs(tmp_path: Path):
 
     made = protect(host.plain(create_contact, "create_contact"), approval=True)
     config: Any = create_sdk_mcp_server("tools", tools=[made])
-    calls = [{"contact": json.dumps(ANN)}, {"data": {"contact": ANN}}, {"contact": ANN}]
+    sent = [{"contact": json.dumps(ANN)}, {"data": {"contact": ANN}}, {"contact": ANN}]
+    calls = [("create_contact", each) for each in sent]
     answers = asyncio.run(
-        host.loop(config, tmp_path, *calls, allowed_tools=[], can_use_tool=approve)
+        host.converse(config, calls, tmp_path, allowed_tools=[], can_use_tool=approve)
     )
     assert [each.is_error for each in answers] == [False, True, False]
     # Claude Code decodes the JSON text itself, before it asks.
@@ -170,6 +172,30 @@ def test_the_approver_sees_what_runs(tmp_path: Path):
     assert [ONLY_ANN] * 2 == RECEIVED
     with pytest.raises(TypeError, match="for the tools"):
         protect(config, approval=True)
+
+
+def test_parallel_calls_do_not_mix_and_one_can_be_ended():
+    running = asyncio.Event()
+
+    async def echo(arguments: dict[str, Any]) -> dict[str, Any]:
+        if arguments["number"] == 0:
+            running.set()
+            await asyncio.Event().wait()
+        return {"content": [{"type": "text", "text": str(arguments["number"])}]}
+
+    schema = {"type": "object", "properties": {"number": {"type": "integer"}}}
+    made = protect(SdkMcpTool("echo", "Echo.", schema, echo))
+
+    async def together() -> list[Any]:
+        endless = asyncio.create_task(host.step(made, {"number": 0}))
+        await running.wait()
+        answers = await asyncio.gather(*(host.step(made, {"number": n}) for n in range(1, 50)))
+        endless.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await endless
+        return [each.text for each in answers]
+
+    assert asyncio.run(together()) == [str(each) for each in range(1, 50)]
 
 
 def test_the_blocks_of_the_guide_run(capsys: pytest.CaptureFixture[str]):

@@ -6,9 +6,10 @@ from typing import Any
 import pytest
 from drivers import llama_index as host
 from guide import run_guide
-from llama_index.core.bridge.pydantic import Field
+from llama_index.core.bridge.pydantic import BaseModel, Field
 from llama_index.core.tools import AsyncBaseTool, FunctionTool, ToolMetadata, ToolOutput
 from llama_index.core.tools.calling import acall_tool, call_tool
+from llama_index.core.workflow import Context
 from shapes import ANN, Contact
 
 from toolbooth import is_protected, protect
@@ -105,6 +106,23 @@ def test_the_published_schema_cannot_be_changed_by_those_who_read_it():
     assert list(shown["properties"]) == ["contact", "times"]
     assert shown["properties"]["times"]["description"] == "How often."
     assert model.model_json_schema() == shown
+
+
+def test_a_tool_of_a_json_schema_gets_the_context():
+    class Arguments(BaseModel):
+        @classmethod
+        def model_json_schema(cls, *args: Any, **how: Any) -> dict[str, Any]:
+            return {"type": "object", "properties": {"number": {"type": "integer"}}}
+
+    async def call(ctx: Context, **arguments: Any) -> str:
+        return f"{type(ctx).__name__} {arguments}"
+
+    listed = ToolMetadata("A tool.", "call", fn_schema=Arguments)
+    tool = protect(FunctionTool.from_defaults(async_fn=call, tool_metadata=listed))
+    calls = [("call", {"number": "1"}), ("call", {"number": 1, "ctx": 1})]
+    given, refused = asyncio.run(host.loop([tool], calls))
+    assert given.text == "Context {'number': 1}"
+    assert '- $.ctx: there is no field "ctx"' in refused.text
 
 
 def test_the_blocks_of_the_guide_run(capsys: pytest.CaptureFixture[str]):

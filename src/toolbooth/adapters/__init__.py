@@ -1,3 +1,3 @@
-"""One adapter for each host. `protect(server)` makes the boundary check every tool call of a
+"""One adapter for each host. After `protect(server)`, the boundary checks every tool call of a
 server.
 """

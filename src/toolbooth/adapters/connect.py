@@ -1,9 +1,9 @@
 """Connects to a server in this process. Its tools are listed and called as an agent would do it,
 but without a socket.
 
-Kinds: our own ToolRegistry, FastMCP, and the official SDK's MCPServer and low-level Server,
-protected or not. Each JSON-RPC message of MCP 2026-07-28 goes through the host's own machinery, and
-the reply is the one that a client would get.
+The server may be our own ToolRegistry, a FastMCP server, or an MCPServer or low-level Server of the
+official SDK. It may be protected or not. Each JSON-RPC message of MCP 2026-07-28 goes through the
+host's own code, and the reply is the one that a client would get.
 """
 
 from __future__ import annotations
@@ -55,7 +55,8 @@ def load(target: str, *, kinds: Collection[Kind] = tuple(KINDS.values())) -> Any
     """Return the server for a target such as `package.module:name` or `folder/file.py:name`.
 
     Raises:
-        TargetError: there is no server, or one of another kind. The message has the form to write.
+        TargetError: the target names no server, or a server of another kind. The message has the
+            form to write.
     """
     # Split at the last colon, because a Windows path contains another one.
     place, _, name = target.rpartition(":")
@@ -87,11 +88,12 @@ def _targets_in(module: ModuleType, place: str, kinds: Collection[Kind]) -> list
 
 
 def _without_object(target: str, kinds: Collection[Kind]) -> TargetError:
-    """Return the error for a target that has no name of a variable."""
+    """Return the error for a target that does not name a variable."""
     word = "registry" if _class_names(kinds) == ["ToolRegistry"] else "server"
     place = target.rstrip(":")
     examples = [f"server.py:{word}"]
-    if any(Path(file).is_file() for file in (place, f"{place}.py")):
+    # Unlike Path, `os.path` accepts text that is too long for a name, such as JSON.
+    if any(os.path.isfile(file) for file in (place, f"{place}.py")):
         # The file is loaded, because the name to write is in it.
         targets = _targets_in(_imported(place), place, kinds) if _is_place(place) else []
         examples = targets or [f"{place}:{word}"]
@@ -102,7 +104,7 @@ def _without_object(target: str, kinds: Collection[Kind]) -> TargetError:
 
 
 def _is_place(place: str) -> bool:
-    """Whether this is the file of a module, or the name of one."""
+    """Return True if this is the path of a Python file, or the name of a module."""
     return place.endswith(".py") or all(part.isidentifier() for part in place.split("."))
 
 
@@ -110,7 +112,7 @@ def _imported(place: str) -> ModuleType:
     """Import a file or a module, and return the module.
 
     Raises:
-        TargetError: there is none, or it imports a module that does not exist.
+        TargetError: the module does not exist, or it imports a module that does not exist.
     """
     # As `python -m` does. The path of an installed command begins with the folder of the command.
     sys.path.insert(0, os.getcwd())
@@ -130,8 +132,8 @@ def _imported(place: str) -> ModuleType:
 
 
 def _not_found(error: ModuleNotFoundError, module_name: str) -> TargetError:
-    """Return the error for a module that does not exist. If another module imports it, the message
-    has the file of that module.
+    """Return the error for a module that does not exist. If another module imports the missing one,
+    the message has the file of the importing module.
     """
     name = error.name or ""
     if module_name == name or module_name.startswith(f"{name}."):
@@ -156,8 +158,8 @@ def _no_module(name: str) -> TargetError:
 
 
 def _on_path(file: Path) -> str:
-    """Make the module of a file importable, and return its name. In a package, this is the full
-    name of the module, otherwise the name of the file.
+    """Make the module of a file importable, and return the name of the module. Inside a package,
+    this is the full name of the module. Elsewhere, it is the name of the file.
     """
     if not file.is_file():
         raise TargetError(f"there is no file {str(file)!r}")
@@ -172,18 +174,18 @@ def _on_path(file: Path) -> str:
 
 
 def served(server: Any) -> Served:
-    """Return a server in the form in which its clients see it. Raises TypeError if its kind is
-    unknown.
+    """Return an object that lists and calls the tools of a server as its clients do. Raises
+    TypeError if the kind of the server is unknown.
     """
     return server if isinstance(server, Served) else Served(server)
 
 
 class Served:
-    """A server in this process, in the form in which its clients see it. For other servers, see
-    `sdk/client.py`.
+    """Lists and calls the tools of a server in this process, as its clients do. For other servers,
+    see `sdk/client.py`.
 
-    Each call starts the server anew if it has a lifespan. Inside `async with served(server):`, all
-    calls share one lifespan.
+    If the server has a lifespan, each call starts the server anew. Inside
+    `async with served(server):`, all calls share one lifespan.
     """
 
     def __init__(self, server: Any) -> None:
@@ -199,7 +201,7 @@ class Served:
 
     @property
     def protected(self) -> bool:
-        """Whether the tools are behind the boundary."""
+        """True if the tools are behind the boundary."""
         return self.kind == "toolbooth" or _adapter(self._host).is_protected(self.server)
 
     async def tools(self) -> list[Json]:

@@ -1,11 +1,14 @@
 """Protects a FastMCP server: the boundary checks every tool call.
 
-FastMCP's own tools are not changed, so that all later changes to them count. They are guarded where
-they are listed and looked up: in each local provider, whose functions are known, and in the server,
-where all other tools (proxied, transformed, made from OpenAPI) are guarded by their schema alone.
-Two of FastMCP's containers are replaced: a local provider's components (so a mistake is reported
-where the tool is registered), and a server's list of providers (so a child that is mounted later is
-covered). `fastmcp_tool.py` has the guarded tool, `fastmcp_tasks.py` the calls that become tasks.
+FastMCP's own tools are not changed, so all later changes to them have their effect. A tool is
+guarded when FastMCP lists it or looks it up: in each local provider, where its function is known,
+and in the server, for all other tools (proxied, transformed, made from OpenAPI), of which only the
+schema is known.
+
+Two of FastMCP's containers are replaced: a local provider's components, so that a mistake is
+reported where the tool is registered, and a server's list of providers, so that a server that is
+mounted later is protected too. `fastmcp_tool.py` has the guarded tool, and `fastmcp_tasks.py`
+handles calls that become tasks.
 """
 
 from __future__ import annotations
@@ -66,14 +69,14 @@ Server = TypeVar("Server", bound=FastMCP[Any])
 def protect(
     server: Server, *, profile: ProfileChoice = "portable", errors: Errors = "result"
 ) -> Server:
-    """Put every tool of a FastMCP server behind the boundary, also those that are added or mounted
+    """Put every tool of a FastMCP server behind the boundary, also tools that are added or mounted
     later.
 
-    Mounted servers are protected themselves. `profile` chooses how the input schemas of functions
-    are written: by name, or a `Profile` of your own. `errors` chooses how a refusal is answered: as
-    a tool result, or as JSON-RPC -32602. Protecting twice is harmless; the first choices stay.
-    Functions that FastMCP refuses to register (positional-only parameters, `*args`, types that it
-    has no schema for) never get here.
+    Mounted servers are protected too. `profile` chooses how the input schemas of functions are
+    written: it is a name, or your own `Profile`. `errors` chooses how a refusal is answered: as a
+    tool result, or as JSON-RPC -32602. Protecting a server twice is harmless: the first choices are
+    kept. Functions that FastMCP refuses to register (positional-only parameters, `*args`, types
+    without a schema) do not become tools.
 
     Raises:
         TypeError: if this is not a FastMCP server.
@@ -173,9 +176,7 @@ class _Guards:
             return self.guarded(tool)
 
     def guarded_if_possible(self, tool: Tool) -> Tool:
-        """Return the protected form of a tool. If it is protected already, or cannot be, it is
-        unchanged.
-        """
+        """Return the protected form of a tool. If there is none, return the tool unchanged."""
         if isinstance(tool, GuardedTool | NamedTool):
             return tool
         if _is_guarded_below(tool):
@@ -206,8 +207,8 @@ class _Kept:
         self._followed = self._published
 
     def of(self, tool: Tool) -> GuardedTool | None:
-        """Return the guarded tool, or None if the original tool has changed since. Schemas are
-        compared by value, because they may be changed in place.
+        """Return the guarded tool. Return None if the original tool has changed since the guarded
+        tool was made. Schemas are compared by value, because code may change them in place.
         """
         if self._fields != vars(tool) or self._parameters != tool.parameters:
             return None
@@ -218,7 +219,9 @@ class _Kept:
 
 
 class _CheckedComponents(dict[str, FastMCPComponent]):
-    """The components of a local provider, stored unchanged. Adding a tool with a mistake raises."""
+    """The components of a local provider, unchanged. Adding a tool with a mistake raises
+    ContractError.
+    """
 
     def __init__(self, profile: Profile) -> None:
         super().__init__()
@@ -296,7 +299,7 @@ def _install_components(provider: LocalProvider, components: _CheckedComponents)
 
 
 class _GuardedProviders(list[Provider]):
-    """The providers of a server or of an aggregate. A provider that is added is protected."""
+    """The providers of a server or of an aggregate. Each provider that is added is protected."""
 
     def __init__(
         self,
@@ -316,7 +319,7 @@ class _GuardedProviders(list[Provider]):
 
 
 class _WatchedTransforms(list[Transform]):
-    """The transforms of a server. Adding one updates the schema lookup of the server."""
+    """The transforms of a server. Adding a transform updates the schema lookup of the server."""
 
     def __init__(self, transforms: Iterable[Transform], server: FastMCP[Any]) -> None:
         super().__init__(transforms)
@@ -347,8 +350,8 @@ def _install_server(server: FastMCP[Any], choices: _Choices) -> None:
 
 
 def _guard_lookups(server: FastMCP[Any], guards: _Guards) -> None:
-    """Protect the tools that are not from a local provider. They are protected after all
-    transforms, in the form that clients see.
+    """Protect the tools that are not from a local provider. This happens after all transforms, so
+    the guard sees the same tools as clients.
     """
     list_tools, get_tool = server.list_tools, server.get_tool
 

@@ -1,5 +1,5 @@
-"""Protects calls of a FastMCP server that become tasks. They are checked before the task is
-created, and queued as they were sent.
+"""Protects calls of a FastMCP server that become tasks. The boundary checks a call before its task
+is created. The arguments are queued as they were sent.
 """
 
 from __future__ import annotations
@@ -51,8 +51,8 @@ def _queued_tool(component: FastMCPComponent) -> FastMCPComponent:
 
 
 def _guard_extension(extension: ServerExtension) -> None:
-    """Make the tasks extension check the arguments and queue them as sent. Calls that do not become
-    tasks are passed on unchanged.
+    """Make the tasks extension check the arguments, and queue them as they were sent. A call that
+    does not become a task is passed on unchanged.
     """
     # Each extension is guarded once, although it may be found here and installed again later.
     if extension.identifier != TASKS_EXTENSION_ID or "intercept_tool_call" in vars(extension):
@@ -82,7 +82,7 @@ def _guard_extension(extension: ServerExtension) -> None:
 
 async def _task_tool(params: CallToolRequestParams, context: HostContext) -> QueuedTool | None:
     """Return the tool that a worker will run. Return None if the client does not accept tasks, or
-    if the tool cannot run as one.
+    if the tool cannot run as a task.
     """
     if context.client_extension_settings(TASKS_EXTENSION_ID) is None:
         return None

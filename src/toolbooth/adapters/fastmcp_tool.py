@@ -142,8 +142,8 @@ class GuardedTool(Tool):
 class QueuedTool(GuardedTool):
     """A protected tool in the worker of a task. Its arguments come from a queue.
 
-    Not a FunctionTool: the tasks extension sends the function of one to its workers, and does not
-    call its `run`.
+    This class is not a FunctionTool, because the tasks extension sends only the function of a
+    FunctionTool to the workers, and does not call its `run`.
     """
 
     async def run(self, arguments: dict[str, Any]) -> ToolResult:
@@ -155,8 +155,8 @@ class QueuedTool(GuardedTool):
         return await self._run_accepted(accept, NO_REQUEST)
 
     def host_error(self, error: Exception, original: OriginalRequest) -> Exception | None:
-        """Do the same as for any tool, with one exception: if a dependency fails, return a protocol
-        error, so that the task fails.
+        """Return the same as for any tool, with one exception: if a dependency fails, return a
+        protocol error, so that the task fails.
         """
         if _is_of_dependency(error):
             failed = McpError(code=INTERNAL_ERROR, message=str(error))
@@ -203,8 +203,8 @@ def guard_tool(tool: Tool, compile: Compile) -> GuardedTool:
 
 
 class NamedTool(FastMCPProviderTool):
-    """A tool of a mounted server that is protected itself. Its refusals contain the name that the
-    tool has on the parent server.
+    """A tool of a mounted server. The mounted server is protected itself, and its refusals contain
+    the name that the tool has on the parent server.
     """
 
     async def _run(self, arguments: dict[str, Any]) -> ToolResult:
@@ -213,15 +213,17 @@ class NamedTool(FastMCPProviderTool):
 
 
 def named_tool(tool: FastMCPProviderTool) -> Tool:
-    """Return a copy of the tool. Its refusals contain the name that the tool has on this server."""
+    """Return a copy of the tool whose refusals contain the name that the tool has on this
+    server.
+    """
     made = tool.model_copy()
     object.__setattr__(made, "__class__", NamedTool)
     return made
 
 
 def function_of(tool: Tool) -> Function | None:
-    """Return the function of a tool, to be compiled. Return None if only the schema of the tool is
-    known.
+    """Return the function of a tool. Return None if the tool must be compiled from its schema
+    alone.
     """
     if not isinstance(tool, FunctionTool) or type(tool).run is not FunctionTool.run:
         return None

@@ -1,10 +1,11 @@
-"""Finds the kind of a server by the names of its classes. This way, an adapter does not import any
-host except its own.
+"""Finds the kind of a server by the names of its classes. So an adapter need not import any host
+except its own.
 """
 
 from __future__ import annotations
 
 from importlib.metadata import PackageNotFoundError, version
+from inspect import isfunction
 from typing import Any, Literal
 
 Kind = Literal["toolbooth", "fastmcp", "mcp_sdk", "lowlevel"]
@@ -27,6 +28,8 @@ Framework = Literal[
     "claude-agent-sdk",
     "google-adk",
     "llama-index",
+    "strands",
+    "agent-framework",
 ]
 """The extra of each agent framework. `toolbooth.adapters.frameworks` has a module of the same name,
 with underscores.
@@ -42,6 +45,10 @@ FRAMEWORKS: dict[str, Framework] = {
     "pydantic_ai.toolsets.abstract.AbstractToolset": "pydantic-ai",
     "google.adk.tools.base_tool.BaseTool": "google-adk",
     "google.adk.tools.base_toolset.BaseToolset": "google-adk",
+    "strands.types.tools.AgentTool": "strands",
+    "strands.tools.tool_provider.ToolProvider": "strands",
+    "agent_framework._tools.FunctionTool": "agent-framework",
+    "agent_framework._mcp.MCPTool": "agent-framework",
 }
 """The agent framework for each class of tools or toolsets, by the full name of the class."""
 
@@ -53,10 +60,14 @@ _TAKEN = (
     "protect() takes a FastMCP server, an MCPServer or a low-level Server of the official SDK, "
     "or tools of an agent framework: one, a list or a toolset"
 )
+_FUNCTION = (
+    "a function is not a tool yet; make a tool of it as your framework does, such as "
+    "Tool(function) or @tool, and protect that"
+)
 
 
 def kind_of(server: Any) -> Kind | None:
-    """Return the kind of a server; None if it is unknown."""
+    """Return the kind of a server. Return None if the kind is unknown."""
     return next((KINDS[name] for name in _class_names(server) if name in KINDS), None)
 
 
@@ -69,19 +80,18 @@ def host_of(server: object) -> Kind:
     """Return the kind of a server that can be protected.
 
     Raises:
-        TypeError: if the object is not one.
+        TypeError: the object is not such a server.
     """
     kind = kind_of(server)
     if kind is None or kind == "toolbooth":
-        raise _wrong_server(server, _TAKEN if kind is None else _NO_PROTECTION)
+        unknown = _FUNCTION if isfunction(server) else _TAKEN
+        raise _wrong_server(server, unknown if kind is None else _NO_PROTECTION)
     return kind
 
 
 def check_server(server: object, host_class: type, kind: Kind) -> None:
-    """Raise if the `protect` of an adapter cannot protect this object.
-
-    Raises:
-        TypeError: if it cannot. The message has the import that can, if there is one.
+    """Raise TypeError if the `protect` of an adapter cannot protect this object. If another adapter
+    can, the message has the import of that adapter.
     """
     if isinstance(server, host_class):
         return

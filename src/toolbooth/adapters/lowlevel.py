@@ -1,10 +1,10 @@
-"""Protects a low-level `Server` of the official SDK: its tool calls are put behind the boundary.
+"""Protects a low-level `Server` of the official SDK: the boundary checks every tool call.
 
 Such a server has no tools, only handlers for `tools/list` and `tools/call`. So each call is checked
-against the schema that the server lists for the tool in the same request: middleware and handlers
-may list other tools for another caller. The guard runs before all middleware, so it reads calls and
-listings as clients do. It returns the refusal of a call in place of the handler, so that the
-middleware sees the call and its result.
+against the schema that the server lists for the tool in the same request, because middleware and
+handlers may list other tools for another caller. The guard runs before all middleware, so it sees
+calls and listings as clients do. If a call is refused, the refusal is returned in place of the
+handler's result, so that the middleware still sees the call and its result.
 """
 
 from __future__ import annotations
@@ -251,7 +251,7 @@ async def _listed_tool(name: str, ctx: Context, call_next: CallNext) -> Json | N
 
 
 async def _page(ctx: Context, call_next: CallNext) -> Json:
-    """Return one page of the listing, in the form that clients get."""
+    """Return one page of the listing, as clients get it."""
     try:
         page = await call_next(ctx)
     except MCPError as error:

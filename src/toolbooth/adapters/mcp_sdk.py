@@ -1,10 +1,12 @@
 """Protects a server of the official SDK: the boundary checks every tool call.
 
-The SDK's own tools are not changed, so if you change one later, the change has its effect. They
-are guarded where the server's tool manager lists them and looks them up; a mistake is reported
-where a tool is registered. A guarded tool runs through the SDK's own machinery, with its Context,
-resolvers, structured output and mask; only the validation of arguments is ours, and runs once:
-`pre_parse_json` and the silent dropping of unknown keys are gone, and parameter aliases work.
+The SDK's own tools are not changed, so all later changes to them have their effect. A tool is
+guarded when the server's tool manager lists it or looks it up. A mistake is reported where the tool
+is registered.
+
+A guarded tool runs through the SDK's own code, with its Context, resolvers, structured output and
+mask. Only the validation of arguments is ours, and it runs once. So `pre_parse_json` and the silent
+dropping of unknown keys are gone, and parameter aliases work.
 """
 
 from __future__ import annotations
@@ -82,12 +84,12 @@ _REJECTIONS = (
 def protect(
     server: Server, *, profile: ProfileChoice = "portable", errors: Errors = "result"
 ) -> Server:
-    """Put every tool of a server behind the boundary, also those that are added later.
+    """Put every tool of a server behind the boundary, also tools that are added later.
 
-    `profile` chooses how the input schemas of functions are written: by name, or a `Profile` of
-    your own. `errors` chooses how a refusal is answered: as a tool result, or as JSON-RPC -32602.
-    Protecting twice is harmless; the first choices stay. Functions that the SDK itself rejects (a
-    parameter `_x`, a type without a schema) can be registered once the server is protected.
+    `profile` chooses how the input schemas of functions are written: it is a name, or your own
+    `Profile`. `errors` chooses how a refusal is answered: as a tool result, or as JSON-RPC -32602.
+    Protecting a server twice is harmless: the first choices are kept. Functions that the SDK itself
+    rejects (a parameter `_x`, a type without a schema) can be registered after `protect`.
 
     Raises:
         TypeError: if this is not an MCPServer.
@@ -118,7 +120,7 @@ def is_protected(server: MCPServer[Any]) -> bool:
 
 
 def _install(manager: ToolManager, owner: str, profile: Profile) -> None:
-    """Guard the tools where a manager lists them and looks them up. The manager is not replaced,
+    """Guard the tools when a manager lists them or looks them up. The manager is not replaced,
     because other code may have patched its methods.
     """
     tools = _CheckedTools(profile)
@@ -199,8 +201,8 @@ class _CheckedTools(dict[str, Tool]):
 
 
 def _state(tool: Tool) -> tuple[dict[str, Any], Json, dict[str, Any]]:
-    """Return everything from which a guarded tool is made, to see later whether the tool has
-    changed.
+    """Return everything from which a guarded tool is made. Comparing it later shows whether the
+    tool has changed.
     """
     return vars(tool), tool.parameters, vars(tool.fn_metadata)
 
@@ -316,7 +318,7 @@ def guard_tool(tool: Tool, profile: Profile = PORTABLE) -> GuardedTool:
 
 
 class _ValidatedMetadata(FuncMetadata):
-    """Replaces the SDK's metadata of a function. Its values are already validated."""
+    """Replaces the SDK's metadata of a function. It gets values that are already validated."""
 
     bind: Callable[[Any], dict[str, Any]] | None
     bound: InstanceOf[Contract]
@@ -355,9 +357,9 @@ class _ValidatedMetadata(FuncMetadata):
 
 
 def _stand_in(function: Function) -> Function:
-    """Return a function that the SDK accepts in place of one that it rejects. It has the same
-    return type, and only the parameters that the SDK fills. `compile_function` compiles the
-    original function.
+    """Return a function that the SDK accepts in place of a function that it rejects. The new
+    function has the same return type, and only the parameters that the SDK fills.
+    `compile_function` compiles the original function.
     """
     hints = Hints(function)
     signature = inspect.signature(function)

@@ -30,10 +30,10 @@ _proven: set[Kind] = set()
 
 def prove(kind: Kind, make_server: Callable[[], Any]) -> None:
     """Check that an adapter protects servers of its host. The check runs once per process.
-    `make_server` returns a protected throw-away server of the class of the host.
+    `make_server` returns a protected throw-away server of the host's class.
 
     Raises:
-        RuntimeError: if it does not. The message has the tested versions.
+        RuntimeError: the server is not protected. The message has the tested versions.
     """
     if kind in _proven:
         return
@@ -60,7 +60,7 @@ def with_probe(server: Any) -> Any:
 
 
 async def _nothing() -> Any:
-    """Return nothing. The annotation is Any, because for any other one, the host makes an output
+    """Return nothing. The return type is Any, because for any other type the host makes an output
     schema, which takes two milliseconds.
     """
 

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
+import claude_agent_sdk
 import shapes
 from claude_agent_sdk import (
     ClaudeAgentOptions,
@@ -16,7 +19,7 @@ from claude_agent_sdk import (
     create_sdk_mcp_server,
 )
 from claude_agent_sdk._internal.transport import subprocess_cli
-from host import NOT_AN_OBJECT, NOT_READ, NOT_UTF8, READ, Answer, Json
+from host import NOT_AN_OBJECT, NOT_MADE, NOT_READ, NOT_UTF8, READ, Answer, Json
 from mcp import Client
 from mcp_types import CallToolRequestParams
 from pydantic import TypeAdapter
@@ -25,12 +28,19 @@ from scripted_anthropic import scripted
 CHECKED = "arguments that the SDK refuses by its own check of the JSON Schema"
 """A protected tool cannot repair these; a protected server can."""
 
+CODE = "Claude Code, the program in `claude_agent_sdk/_bundled/`"
+
 ROWS = {
+    NOT_MADE: (claude_agent_sdk._build_input_schema, '"properties" in tool_def.input_schema'),
     READ: (subprocess_cli, "json.loads(line)"),
     NOT_READ: (subprocess_cli, "json.loads(line)"),
     NOT_AN_OBJECT: (subprocess_cli, "json.loads(line)"),
     NOT_UTF8: (json.JSONDecoder, "def decode"),
     CHECKED: (create_sdk_mcp_server, "jsonschema.validate("),
+    "JSON text where more than text is allowed, decoded, in the loop": CODE,
+    "an integer over 2**53, rounded, in the loop": CODE,
+    "a key `__proto__`, removed, in the loop": CODE,
+    "Infinity and NaN, refused, in the loop": CODE,
 }
 UNMADE = frozenset(("combined", "bare_schema"))
 
@@ -67,6 +77,21 @@ def foreign(schema: Json, name: str, answer: Callable[[Any], str]) -> SdkMcpTool
     return SdkMcpTool(name, "A tool.", schema, handler)
 
 
+def schema(tool: SdkMcpTool[Any]) -> Json:
+    return tool.input_schema
+
+
+def subclassed(function: Callable[..., Any], name: str) -> SdkMcpTool[Any]:
+    class Own(SdkMcpTool[Any]):
+        pass
+
+    return Own(name, "A tool.", {}, function)
+
+
+def picklable(function: Callable[..., Any], name: str) -> SdkMcpTool[Any]:
+    return tool(function, name)
+
+
 _SERVERS: dict[int, tuple[Any, Any]] = {}
 """The handler of the server that was made of each tool."""
 
@@ -96,12 +121,13 @@ async def call(config: Any, name: str, *arguments: Any) -> list[Answer]:
         return [_answer(await client.call_tool(name, each)) for each in arguments]
 
 
-async def loop(config: Any, home: Path, *calls: Any, **how: Any) -> list[Answer]:
+async def converse(
+    config: Any, calls: Sequence[tuple[str, Any]], home: Path, **how: Any
+) -> list[Answer]:
     """Runs Claude Code, the program that comes with the SDK, with a model that makes these calls of
-    the server's only tool. It needs no network.
+    the server's tools. It needs no network.
     """
-    full = "mcp__tools__create_contact"
-    texts = [(full, json.dumps(each)) for each in calls]
+    texts = [(f"mcp__tools__{name}", json.dumps(each)) for name, each in calls]
     found: list[Answer] = []
     with scripted(texts) as url:
         environment = {
@@ -112,7 +138,7 @@ async def loop(config: Any, home: Path, *calls: Any, **how: Any) -> list[Answer]
             # Otherwise a model has to look for a tool before it can call it.
             "ENABLE_TOOL_SEARCH": "false",
         }
-        chosen = {"allowed_tools": [full], **how}
+        chosen = {"allowed_tools": sorted({name for name, _ in texts}), **how}
         options = ClaudeAgentOptions(
             mcp_servers={"tools": config},
             tools=[],
@@ -134,3 +160,24 @@ def _result(block: Any) -> Answer:
     content = block.content
     text = content if isinstance(content, str) else content[0]["text"]
     return Answer(text, bool(block.is_error))
+
+
+async def loop(tools: Sequence[Any], calls: Sequence[tuple[str, Any]]) -> list[Answer]:
+    config = create_sdk_mcp_server("tools", tools=list(tools))
+    with TemporaryDirectory() as home:
+        return await converse(config, calls, Path(home))
+
+
+def loop_names(tools: Json) -> Json:
+    return {name: re.sub(r"[^\w-]", "_", name) for name in tools}
+
+
+def carries(arguments: Any) -> bool:
+    """Whether the loop carries these arguments to the tool as they are. Claude Code is written in
+    JavaScript, which has no other numbers than floating-point ones, writes 1 for 1.0, and takes
+    `__proto__` for no key. It decodes JSON text where the schema allows more than text.
+    """
+    changed = r'"__proto__":|Infinity|NaN|[0-9]{16}|\.0\b|[0-9]e[+-]?[0-9]'
+    texts = [each for each in arguments.values() if isinstance(each, str)]
+    has_json = any(each.startswith("{") for each in texts)
+    return not has_json and re.search(changed, json.dumps(arguments)) is None

@@ -1,1 +1,3 @@
-"""One tool of an agent framework behind the boundary, for the adapters of all of them."""
+"""Puts one tool of an agent framework behind the boundary. The adapters of all frameworks use
+this.
+"""

@@ -1,20 +1,18 @@
-"""What the adapters of all agent frameworks share: one tool behind the boundary.
+"""Puts one tool behind the boundary. The adapters of all agent frameworks use this.
 
-`Guard.accept` takes the arguments as the framework has them and returns a `Call`, or raises
-`ErrorAnswer` with the text for the model. The tool runs by `Call.run` or `Call.run_async`.
+`Guard.accept` takes the arguments as the framework has them. It returns a `Call`, or raises
+`ErrorAnswer` with the text for the model. `Call.run` or `Call.run_async` runs the tool.
 """
 
 from __future__ import annotations
 
-import inspect
-import typing
 import warnings
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from toolbooth.adapters.agent_tools.call import Call, ErrorAnswer
+from toolbooth.adapters.agent_tools.call import Call
 from toolbooth.adapters.agent_tools.options import Options
 from toolbooth.adapters.agent_tools.strict_nulls import without_nulls
 from toolbooth.adapters.sdk.hand_set import with_hand_set, without_warnings
@@ -24,25 +22,25 @@ from toolbooth.boundary.read import NOTHING, Reading, Unreadable, read_json
 from toolbooth.boundary.repairs import Repair
 from toolbooth.boundary.run import off_the_loop
 from toolbooth.boundary.validate import values_of
-from toolbooth.compile.hints import Hints
-from toolbooth.compile.host_params import annotation_parts
 from toolbooth.compile.json_schema import compile_json_schema
 from toolbooth.compile.mistakes import warn_of_missing_examples
 from toolbooth.compile.signature import compile_function
-from toolbooth.contract import LARGE, Contract, InvalidValues
+from toolbooth.contract import LARGE, Contract, InvalidValues, Param
 from toolbooth.errors import ContractWarning, Problem, ToolInputError
 from toolbooth.jsonvalue import Json, Schema, is_object, json_bytes
 from toolbooth.publish.strict import NoStrictForm, strict_schema
 
 Encoded = tuple[bytes, bool]
-"""Arguments as JSON text, and whether the framework had read them."""
+"""Arguments as JSON text, and True if the framework had parsed the text of the model before."""
 
 _APPROVED = "is sent in another form than declared, and this tool needs an approval before it runs"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Guard:
-    """One tool behind the boundary. `strict`: null means that an optional field is not sent."""
+    """One tool behind the boundary. If `strict` is true, a null for an optional field is treated as
+    if the field was not sent.
+    """
 
     contract: Contract
     published: Json
@@ -50,11 +48,12 @@ class Guard:
     strict: bool = False
 
     def __deepcopy__(self, _memo: object) -> Guard:
-        # Nothing in it changes, and what is compiled cannot be copied.
+        # A guard never changes, and its compiled contract cannot be copied.
         return self
 
     def accept(self, arguments: Any) -> Call:
-        """Accept the arguments of a call: JSON text, or the values that the framework has read.
+        """Accept the arguments of a call. They are JSON text, or the values that the framework has
+        parsed.
 
         Raises:
             ErrorAnswer: the call is refused.
@@ -62,7 +61,9 @@ class Guard:
         return self._call(arguments, _encoded(arguments))
 
     async def accept_async(self, arguments: Any) -> Call:
-        """`accept`, without holding up the event loop for a large call."""
+        """Do the same as `accept`. A large call is checked in a thread, so that it does not block
+        the event loop.
+        """
         encoded = _encoded(arguments)
         is_large = encoded is not None and len(encoded[0]) > LARGE
         # Unions that contain each other can make a small body expensive too.
@@ -71,7 +72,7 @@ class Guard:
         return self._call(arguments, encoded)
 
     def is_exact(self, arguments: Any) -> bool:
-        """Whether a call can run as it was sent, as far as its shape shows: the author's code does
+        """Return True if a call matches its schema without repairs. The author's own validators are
         not run here.
         """
         encoded = _encoded(arguments)
@@ -84,9 +85,23 @@ class Guard:
         _, exam = examine(self.contract.shape, value, self.contract.limits, thorough=True)
         return not (exam.problems or exam.repairs)
 
-    def refusal(self, *problems: Problem) -> ErrorAnswer:
-        """Return the refusal of a call for a reason that the adapter has found."""
-        return Call(self.contract, self.options.observers).refused(ToolInputError(problems))
+    def repaired(self, arguments: Any) -> Json | None:
+        """Return the arguments with their repairs. Return None if they do not match the schema even
+        then. The author's own validators are not run here.
+        """
+        encoded = _encoded(arguments)
+        if encoded is None:
+            return arguments
+        try:
+            value = self._decoded(self._read(*encoded)[0])
+        except Unreadable:
+            return None
+        if value is None:
+            return {}
+        if not is_object(value):
+            return None
+        made, exam = examine(self.contract.shape, value, self.contract.limits, thorough=True)
+        return None if exam.problems else made
 
     def _call(self, arguments: Any, encoded: Encoded | None) -> Call:
         call = Call(self.contract, self.options.observers)
@@ -102,7 +117,9 @@ class Guard:
         return call
 
     def _values(self, arguments: Any) -> Any:
-        """Python values, from within the process: only the author's validation applies to them."""
+        """Return the values for arguments that are Python objects, not JSON. They come from code in
+        this process, so only the author's validators check them.
+        """
         try:
             return values_of(self.contract, arguments)
         except InvalidValues as error:
@@ -117,7 +134,8 @@ class Guard:
         return accepted
 
     def _read(self, body: bytes, is_read: bool) -> Reading:
-        # MCP lets a client leave `arguments` out, and models write no text for a call without any.
+        # MCP allows a client to leave out `arguments`. Models write no text for a call without
+        # arguments.
         if not body:
             return NOTHING
         contract = self.contract
@@ -127,13 +145,18 @@ class Guard:
             return without_nulls(contract.shape, reading[0]), *reading[1:]
         return reading
 
-    def _not_exact(self, reading: Reading, repairs: list[Repair]) -> ToolInputError:
-        """The refusal of a call that would have been repaired."""
-        limits = self.contract.limits
-        value: Any = reading[0]
+    def _decoded(self, value: Any) -> Any:
+        """Return the arguments of a call. If they are a string that contains JSON, parse the
+        string, as often as needed.
+        """
         while isinstance(value, str):
-            value = read_json(value.encode(), limits)[0]
-        corrected, _ = examine(self.contract.shape, value or {}, limits, thorough=True)
+            value = read_json(value.encode(), self.contract.limits)[0]
+        return value
+
+    def _not_exact(self, reading: Reading, repairs: list[Repair]) -> ToolInputError:
+        """Return the refusal of a call that has repairs, because its tool needs an approval."""
+        value: Any = self._decoded(reading[0]) or {}
+        corrected, _ = examine(self.contract.shape, value, self.contract.limits, thorough=True)
         problems = [
             Problem(code="wrong-type", path=each.path, message=_APPROVED) for each in repairs
         ]
@@ -142,33 +165,15 @@ class Guard:
 
 
 def _encoded(arguments: Any) -> Encoded | None:
-    """None for Python values that are not JSON."""
+    """Return the arguments as JSON text. Return None if they are Python values that JSON does not
+    have.
+    """
     if isinstance(arguments, str):
         return arguments.encode(errors="surrogatepass"), False
     try:
         return json_bytes(arguments), True
     except (TypeError, ValueError):
         return None
-
-
-def filled_params(function: Callable[..., Any], is_filled: Callable[[Any], bool]) -> dict[str, Any]:
-    """Return the parameters that the framework fills, with their defaults. `is_filled` is asked for
-    each class and each marker in an annotation.
-    """
-    hints = Hints(function)
-    found: dict[str, Any] = {}
-    for param in inspect.signature(function).parameters.values():
-        parts = [typing.get_origin(each) or each for each in annotation_parts(hints.of(param))]
-        if any(map(is_filled, parts)):
-            found[param.name] = param.default
-    return found
-
-
-def is_kind(*classes: type) -> Callable[[Any], bool]:
-    """Return whether a part of an annotation is one of these classes, or an instance of one."""
-    return lambda part: (
-        isinstance(part, classes) or (isinstance(part, type) and issubclass(part, classes))
-    )
 
 
 def guard_function(
@@ -179,13 +184,18 @@ def guard_function(
     description: str = "",
     injected: Collection[str] = (),
     listed: Schema | None = None,
+    made: Schema | None = None,
     strict: bool = False,
 ) -> Guard:
-    """Put a function behind the boundary. `injected` are the parameters that the framework fills;
-    `listed` is the schema that the framework made, for its descriptions.
+    """Put a function behind the boundary.
+
+    `injected` are the parameters that the framework fills. `listed` is the schema that the
+    framework publishes; its descriptions are kept. `made` is the same schema before the author
+    could change it.
 
     Raises:
-        ContractError: with every mistake in the signature, each with its remedy.
+        ContractError: the signature has mistakes. The message lists all of them, each with its
+            remedy.
     """
     with without_warnings():
         contract = compile_function(
@@ -195,14 +205,16 @@ def guard_function(
             injected=lambda param, _: param.name in injected,
         )
     if listed is not None:
-        # The framework reads some of the descriptions in the docstring.
-        contract = with_hand_set(contract, listed, listed)
+        # The framework has read some descriptions from the docstring.
+        contract = with_hand_set(contract, made or listed, listed)
     warn_of_missing_examples(name, contract.schema)
     return guard_contract(contract, options, strict=strict)
 
 
 def guard_contract(contract: Contract, options: Options, *, strict: bool = False) -> Guard:
-    """Put a contract behind the boundary, with the schema that its author's profile writes."""
+    """Put a contract behind the boundary. The published schema has the profile that the author has
+    chosen.
+    """
     guard = Guard(
         contract=contract, published=options.profile.input_schema(contract), options=options
     )
@@ -217,15 +229,23 @@ def guard_contract(contract: Contract, options: Options, *, strict: bool = False
 
 
 def guard_schema(
-    schema: Schema, options: Options, *, name: str, description: str = "", keywords: bool = False
+    schema: Schema,
+    options: Options,
+    *,
+    name: str,
+    description: str = "",
+    keywords: bool = False,
+    injected: Collection[str] = (),
 ) -> Guard:
-    """Put a tool behind the boundary that has a JSON Schema, which is published as it is. Its
-    function gets the arguments as one dict, or as `keywords`.
+    """Put a tool with a JSON Schema behind the boundary. The schema is published unchanged. The
+    function of the tool gets the arguments as one dict. With `keywords`, it gets them as keyword
+    arguments, together with the `injected` ones.
 
     Raises:
-        ContractError: the schema is not one, or its root does not describe an object.
+        ContractError: the schema is invalid, or its root does not describe an object.
     """
     contract = compile_json_schema(schema, name=name, description=description)
     if keywords:
-        contract = replace(contract, params=(), bind=None)
+        params = tuple(Param(name=each, injected=True) for each in sorted(injected))
+        contract = replace(contract, params=params, bind=None)
     return Guard(contract=contract, published=dict(schema), options=options)

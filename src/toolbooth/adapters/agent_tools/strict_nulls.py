@@ -1,4 +1,6 @@
-"""In a strict schema every field is required, so null is how a model leaves an optional one out."""
+"""Removes nulls that stand for optional fields. In a strict schema every field is required, so a
+model sends null for an optional field that it does not use.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,8 @@ def without_nulls(shape: Shape, value: Any) -> Any:
 
 
 def _below(shapes: list[Shape], value: Any) -> Any:
-    # The forms of a union have different fields, so each removes only its own.
+    # The branches of a union have different fields. Each branch removes the nulls of its own
+    # fields.
     for shape in shapes:
         value = without_nulls(shape, value)
     return value

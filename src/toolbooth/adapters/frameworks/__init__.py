@@ -1,1 +1,3 @@
-"""Adapters for agent frameworks, one each. `../agent_tools/` has what they share."""
+"""Adapters for agent frameworks, one module or several for each framework. The code that they share
+is in `../agent_tools/`.
+"""

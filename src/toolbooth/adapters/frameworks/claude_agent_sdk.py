@@ -1,8 +1,8 @@
 """Protects the tools of the Claude Agent SDK: `SdkMcpTool`, and servers of `create_sdk_mcp_server`.
 
-The SDK checks the arguments of a tool against its JSON Schema before it calls the tool, so a
-protected tool alone cannot repair them. In front of a whole server, `protect` comes before that
-check.
+The SDK checks the arguments of a tool against its JSON Schema before it calls the tool. So if you
+protect a single tool, the SDK may refuse a call before the tool can repair it. If you protect the
+whole server, repairs are made before this check.
 """
 
 from __future__ import annotations
@@ -12,13 +12,9 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, is_typeddict
 
-from toolbooth.extras import require
+from toolbooth.extras import require_framework
 
-require(
-    "toolbooth.adapters.frameworks.claude_agent_sdk",
-    extra="claude-agent-sdk",
-    modules={"claude_agent_sdk": "the Claude Agent SDK"},
-)
+require_framework("claude-agent-sdk")
 
 from claude_agent_sdk import (
     SdkMcpTool,
@@ -28,6 +24,7 @@ from claude_agent_sdk import (
 from toolbooth.adapters.agent_tools.call import ErrorAnswer
 from toolbooth.adapters.agent_tools.guard import Guard, guard_function, guard_schema
 from toolbooth.adapters.agent_tools.options import Options
+from toolbooth.adapters.agent_tools.registered import Registered
 from toolbooth.compile.hints import Hints
 from toolbooth.jsonvalue import Json, is_array, is_object
 from toolbooth.server.registry import ToolRegistry
@@ -37,14 +34,16 @@ _DICTS = (Any, dict, dict[str, Any])
 
 
 class _Handler:
-    """The handler of a tool behind the boundary."""
+    """The handler of a protected tool. It checks the arguments before it calls the original
+    handler.
+    """
 
     def __init__(self, guard: Guard, tool: SdkMcpTool[Any], options: Options) -> None:
         self.guard = guard
         self.origin = (tool, options)
 
     def __reduce__(self) -> Any:
-        # What is compiled cannot be pickled; it is compiled again.
+        # A compiled contract cannot be pickled, so it is compiled again.
         return _handler, self.origin
 
     async def __call__(self, arguments: Json) -> Json:
@@ -58,7 +57,7 @@ class _Handler:
 
 
 def is_protected(tool: SdkMcpTool[Any]) -> bool:
-    """Whether a tool was protected."""
+    """Return True if a tool is protected."""
     return isinstance(tool.handler, _Handler)
 
 
@@ -81,7 +80,9 @@ def _handler(tool: SdkMcpTool[Any], options: Options) -> _Handler:
 
 
 def _has_values(tool: SdkMcpTool[Any]) -> bool:
-    """Whether the handler takes parameters with types, not one dict as the SDK passes it."""
+    """Return True if each parameter of the handler is one of the arguments. Return False if the
+    only parameter is the dict of all arguments, which the SDK passes.
+    """
     function: Any = tool.handler
     params = list(inspect.signature(function).parameters.values())
     if len(params) != 1:
@@ -91,8 +92,8 @@ def _has_values(tool: SdkMcpTool[Any]) -> bool:
 
 
 def _open(schema: Any) -> Any:
-    """The schema without `additionalProperties: false`: the SDK would refuse such a call by itself,
-    without a corrected call.
+    """Return the schema without `additionalProperties: false`. Otherwise the SDK itself would
+    refuse a call with an unknown key, and would not tell the model how to correct the call.
     """
     if is_array(schema):
         return [_open(each) for each in schema]
@@ -106,11 +107,10 @@ def _open(schema: Any) -> Any:
 
 def registry_tool(registry: ToolRegistry, tool: Tool) -> SdkMcpTool[Any]:
     """Return a tool of a registry as an `SdkMcpTool`."""
+    found = Registered(registry, tool)
 
     async def handler(arguments: Json) -> Json:
-        result = await registry.call_async(tool.name, arguments)
-        return {"content": result["content"], "is_error": result["isError"]}
+        answer = await found.call_async(arguments)
+        return {"content": answer.result["content"], "is_error": answer.is_error}
 
-    listing = tool.listing()
-    said = listing.get("description", "")
-    return SdkMcpTool(tool.name, said, listing["inputSchema"], handler)
+    return SdkMcpTool(found.name, found.description, found.schema, handler)

@@ -1,8 +1,9 @@
-"""Protects the tools of LangChain, which LangGraph's `ToolNode` runs too.
+"""Protects the tools of LangChain, also when LangGraph's `ToolNode` runs them.
 
-A protected tool has a class that is derived from its own. `ToolNode` injects only a `ToolRuntime`;
-the other injected arguments are made from that by a `ToolNode` of the original tool. So a call in
-which the model sends one of them is refused: otherwise `ToolNode` would remove it first.
+The class of a protected tool is derived from the class of the original tool. `ToolNode` injects
+only a `ToolRuntime` into a protected tool. All further injected arguments are made from this
+`ToolRuntime` by a second `ToolNode`, which has the original tool. A call is refused if the model
+sends an argument that is injected. Otherwise `ToolNode` would remove this argument in silence.
 """
 
 from __future__ import annotations
@@ -10,13 +11,9 @@ from __future__ import annotations
 from functools import cache, cached_property
 from typing import Any
 
-from toolbooth.extras import require
+from toolbooth.extras import require_framework
 
-require(
-    "toolbooth.adapters.frameworks.langchain",
-    extra="langchain",
-    modules={"langchain": "LangChain", "langgraph": "LangGraph"},
-)
+require_framework("langchain")
 
 from langchain_core.messages import ToolMessage
 from langchain_core.runnables import RunnableConfig
@@ -25,9 +22,10 @@ from langgraph.prebuilt import ToolRuntime
 from pydantic import BaseModel, ConfigDict, Field, create_model
 
 from toolbooth.adapters.agent_tools.call import Call, ErrorAnswer
+from toolbooth.adapters.agent_tools.derived import derived_copy
 from toolbooth.adapters.agent_tools.options import Options
+from toolbooth.adapters.agent_tools.registered import Answer, Registered
 from toolbooth.adapters.frameworks.langchain_source import Source, read_source
-from toolbooth.jsonvalue import is_object
 from toolbooth.server.registry import ToolRegistry
 from toolbooth.server.tool import Tool as RegisteredTool
 
@@ -35,7 +33,7 @@ _RUNTIME = "toolbooth_runtime"
 
 
 class _Answering(BaseTool):
-    """A tool whose refusals reach the model as the message of a failed call."""
+    """A tool whose refusals are sent to the model as a `ToolMessage` with the status "error"."""
 
     def run(self, tool_input: Any, *args: Any, tool_call_id: str | None = None, **how: Any) -> Any:
         try:
@@ -52,7 +50,9 @@ class _Answering(BaseTool):
             return self.error_message(answer, tool_call_id)
 
     def error_message(self, answer: ErrorAnswer, tool_call_id: str | None) -> Any:
-        """The answer as a message, or as text for a program that calls the tool."""
+        """Return the answer as a `ToolMessage`. Return only its text if a program has called the
+        tool directly, without an id for the call.
+        """
         if tool_call_id is None:
             return answer.text
         return ToolMessage(
@@ -65,23 +65,23 @@ class _Answering(BaseTool):
 
 
 class _Guarded(_Answering):
-    """Comes before the class of a tool, which is then behind the boundary."""
+    """The first base class of a protected tool. The second one is the original class of the
+    tool.
+    """
 
-    toolbooth_inner: Any = Field(exclude=True, repr=False)
+    model_config = ConfigDict(defer_build=True)
+
     toolbooth_source: Any = Field(exclude=True, repr=False)
-    toolbooth_options: Any = Field(exclude=True, repr=False)
-    toolbooth_format: str = Field(exclude=True, repr=False)
 
     @cached_property
     def _injected_args_keys(self) -> frozenset[str]:
-        """The arguments that are left out of traces."""
+        """Return the names of the arguments that LangChain leaves out of traces."""
         return frozenset((_RUNTIME, *self.toolbooth_source.injected))
 
-    def __reduce__(self) -> Any:
-        return protect, (self.toolbooth_inner, self.toolbooth_options)
-
     def get_input_schema(self, config: RunnableConfig | None = None) -> type[BaseModel]:
-        """The arguments that `ToolNode` injects. Those of the model are in `args_schema`."""
+        """Return a Pydantic model of the arguments that `ToolNode` injects. `args_schema` describes
+        the arguments that the language model sends.
+        """
         return _injected_schema(frozenset(self.toolbooth_source.injected))
 
     def _to_args_and_kwargs(
@@ -92,7 +92,7 @@ class _Guarded(_Answering):
         if isinstance(arguments.get(_RUNTIME), ToolRuntime):
             given = source.from_runtime(arguments.pop(_RUNTIME))
         else:
-            # Without a `ToolNode`, the program that calls the tool adds these to the arguments.
+            # Without a `ToolNode`, the calling program itself adds the injected arguments.
             given = {name: arguments.pop(name) for name in source.injected if name in arguments}
         call = source.guard.accept(arguments)
         return (), {"ready": (call, source.completed(given, tool_call_id))}
@@ -106,17 +106,14 @@ class _Guarded(_Answering):
         return self._with_data(ready[0], made)
 
     def _with_data(self, call: Call, made: Any) -> Any:
-        """Add the repairs to the artifact, if that is not another kind of data."""
-        content, artifact = (
-            made if self.toolbooth_format == "content_and_artifact" else (made, None)
-        )
-        if not call.data or not (artifact is None or is_object(artifact)):
-            return content, artifact
-        return content, {**(artifact or {}), **call.data}
+        """Return the content of the result, and an artifact that contains the repairs."""
+        has_artifact = self.toolbooth_source.tool.response_format == "content_and_artifact"
+        content, artifact = made if has_artifact else (made, None)
+        return content, call.beside(artifact)
 
 
 def is_protected(tool: BaseTool) -> bool:
-    """Whether a tool was protected."""
+    """Return True if a tool is protected."""
     return isinstance(tool, _Guarded)
 
 
@@ -125,27 +122,21 @@ def protect(tool: BaseTool, options: Options) -> BaseTool:
     if is_protected(tool):
         return tool
     source = read_source(tool, options)
-    changed = {"args_schema": source.guard.published, "response_format": "content_and_artifact"}
-    made: Any = tool.model_copy(update=changed)
-    object.__setattr__(made, "__class__", _guarded_class(type(tool)))
-    made.__dict__.update(
-        toolbooth_inner=tool,
+    return derived_copy(
+        tool,
+        _Guarded,
+        protect,
+        options,
         toolbooth_source=source,
-        toolbooth_options=options,
-        toolbooth_format=tool.response_format,
+        args_schema=source.guard.published,
+        response_format="content_and_artifact",
     )
-    return made
-
-
-@cache
-def _guarded_class(plain: type[BaseTool]) -> type[Any]:
-    return type(plain.__name__, (_Guarded, plain), {"model_config": ConfigDict(defer_build=True)})
 
 
 @cache
 def _injected_schema(names: frozenset[str]) -> type[BaseModel]:
     config = ConfigDict(arbitrary_types_allowed=True)
-    # `Any` replaces the marker in the signature of the function, which `ToolNode` reads as well.
+    # `ToolNode` also reads the markers in the signature of the function. `Any` replaces them.
     fields: dict[str, Any] = dict.fromkeys(names, (Any, None))
     if names:
         fields[_RUNTIME] = (ToolRuntime, ...)
@@ -155,7 +146,7 @@ def _injected_schema(names: frozenset[str]) -> type[BaseModel]:
 class _RegistryTool(_Answering):
     """A tool of a registry."""
 
-    registry: Any = Field(exclude=True, repr=False)
+    registered: Any = Field(exclude=True, repr=False)
 
     def _to_args_and_kwargs(
         self, tool_input: str | dict[str, Any], tool_call_id: str | None
@@ -163,27 +154,26 @@ class _RegistryTool(_Answering):
         return (tool_input,), {}
 
     def _run(self, arguments: Any) -> Any:
-        return _content(self.registry.call(self.name, arguments))
+        return _content(self.registered.call(arguments))
 
     async def _arun(self, arguments: Any) -> Any:
-        return _content(await self.registry.call_async(self.name, arguments))
+        return _content(await self.registered.call_async(arguments))
 
 
 def registry_tool(registry: ToolRegistry, tool: RegisteredTool) -> BaseTool:
     """Return a tool of a registry as a tool of LangChain."""
-    listing = tool.listing()
+    found = Registered(registry, tool)
     return _RegistryTool(
-        name=tool.name,
-        description=listing.get("description", ""),
-        args_schema=listing["inputSchema"],
+        name=found.name,
+        description=found.description,
+        args_schema=found.schema,
         response_format="content_and_artifact",
-        registry=registry,
+        registered=found,
     )
 
 
-def _content(result: dict[str, Any]) -> tuple[Any, Any]:
-    texts = [each["text"] for each in result["content"] if "text" in each]
-    if result["isError"]:
-        raise ErrorAnswer("\n".join(texts), result.get("_meta", {}))
-    artifact = {key: result[key] for key in ("structuredContent", "_meta") if key in result}
-    return "\n".join(texts), artifact or None
+def _content(answer: Answer) -> tuple[str, Any]:
+    if answer.is_error:
+        raise ErrorAnswer(answer.text, answer.data)
+    kept = {key: answer.result.get(key) for key in ("structuredContent", "_meta")}
+    return answer.text, {key: each for key, each in kept.items() if each is not None} or None

@@ -1,5 +1,5 @@
-"""A middleware for LangChain's `create_agent`, which protects every tool of the agent, also tools
-that another middleware adds later.
+"""A middleware for LangChain's `create_agent`. It protects every tool of the agent, also tools that
+another middleware adds later.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from toolbooth.server.observe import Observer
 
 
 class ProtectTools(AgentMiddleware[Any, Any, Any]):
-    """Put the tools of an agent behind the boundary; the arguments are those of `protect`."""
+    """Put the tools of an agent behind the boundary. The arguments are those of `protect`."""
 
     def __init__(
         self,
@@ -38,7 +38,7 @@ class ProtectTools(AgentMiddleware[Any, Any, Any]):
         return handler(request.override(tools=[self._shown(each) for each in request.tools]))
 
     async def awrap_model_call(self, request: Any, handler: Callable[[Any], Awaitable[Any]]) -> Any:
-        """`wrap_model_call` of an async agent."""
+        """Do the same as `wrap_model_call`, for an async agent."""
         return await handler(request.override(tools=[self._shown(each) for each in request.tools]))
 
     def wrap_tool_call(self, request: Any, handler: Callable[[Any], Any]) -> Any:
@@ -47,12 +47,14 @@ class ProtectTools(AgentMiddleware[Any, Any, Any]):
         return request if isinstance(request, ToolMessage) else handler(request)
 
     async def awrap_tool_call(self, request: Any, handler: Callable[[Any], Awaitable[Any]]) -> Any:
-        """`wrap_tool_call` of an async agent."""
+        """Do the same as `wrap_tool_call`, for an async agent."""
         request = self._request(request)
         return request if isinstance(request, ToolMessage) else await handler(request)
 
     def _shown(self, tool: Any) -> Any:
-        """A protected tool. The tools of a provider, which are dicts, stay as they are."""
+        """Return the protected tool. A tool that is a dict is returned unchanged, because the
+        provider of the model runs it.
+        """
         if not isinstance(tool, BaseTool) or langchain.is_protected(tool):
             return tool
         kept = self._protected.get(tool.name)
@@ -61,8 +63,8 @@ class ProtectTools(AgentMiddleware[Any, Any, Any]):
         return kept[1]
 
     def _request(self, request: Any) -> Any:
-        """The request for the protected tool, or the refusal of one in which the model sends an
-        argument that `ToolNode` would replace without a word.
+        """Return the request with the protected tool. If the model sends an argument that
+        `ToolNode` would replace in silence, return the refusal of the call.
         """
         tool = self._shown(request.tool)
         if tool is request.tool:

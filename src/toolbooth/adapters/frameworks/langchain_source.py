@@ -1,4 +1,4 @@
-"""What a LangChain tool is made from: the guard of its arguments, and how it is run with them."""
+"""Reads a LangChain tool: makes the guard of its arguments, and finds the function to run."""
 
 from __future__ import annotations
 
@@ -16,14 +16,8 @@ from pydantic import BaseModel
 from typing_extensions import TypeIs
 
 from toolbooth.adapters.agent_tools.call import Call
-from toolbooth.adapters.agent_tools.guard import (
-    Guard,
-    filled_params,
-    guard_contract,
-    guard_function,
-    guard_schema,
-    is_kind,
-)
+from toolbooth.adapters.agent_tools.filled import filled_params, is_kind
+from toolbooth.adapters.agent_tools.guard import Guard, guard_contract, guard_function, guard_schema
 from toolbooth.adapters.agent_tools.options import Options
 from toolbooth.compile.host_params import annotation_parts
 from toolbooth.compile.json_schema import compile_json_schema
@@ -41,7 +35,7 @@ _ONE_TEXT = {
     "properties": {"__arg1": {"type": "string"}},
     "required": ["__arg1"],
 }
-"""The schema that LangChain publishes for a tool with a single text."""
+"""The schema that LangChain publishes for a tool whose only argument is a text."""
 
 _MANAGERS = frozenset(("run_manager", "callbacks"))
 _is_injected = is_kind(InjectedToolArg, ToolRuntime)
@@ -49,7 +43,7 @@ _is_injected = is_kind(InjectedToolArg, ToolRuntime)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Target:
-    """A function to run, with the parameters that LangChain itself fills."""
+    """A function to run. `config` and `managers` are its parameters that LangChain itself fills."""
 
     function: Function
     config: tuple[str, ...]
@@ -65,7 +59,7 @@ class _Target:
         )
 
     def filled(self, config: RunnableConfig, run_manager: Any) -> dict[str, Any]:
-        """The values of these parameters."""
+        """Return the values of the parameters that LangChain fills."""
         made: dict[str, Any] = dict.fromkeys(self.config, config)
         for name in self.managers:
             made[name] = run_manager.get_child() if name == "callbacks" else run_manager
@@ -74,7 +68,7 @@ class _Target:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Source:
-    """The guard of a tool, and the arguments that are injected, with their defaults."""
+    """The parts of a tool. `injected` maps the name of each injected argument to its default."""
 
     tool: BaseTool
     guard: Guard
@@ -83,24 +77,28 @@ class Source:
     sync: _Target | None
     asynchronous: _Target | None
     of_function: bool
-    """The function gets the values; otherwise the original tool gets the arguments."""
+    """True if the author's function gets the accepted values. False if the original tool gets the
+    arguments and validates them itself.
+    """
     node: ToolNode | None
-    """A `ToolNode` of the original tool, if something is injected."""
+    """A `ToolNode` of the original tool. None if the tool has no injected arguments."""
 
     def __deepcopy__(self, _memo: object) -> Source:
         return self
 
     def as_arguments(self, tool_input: Any) -> dict[str, Any]:
-        """The arguments of a call. LangChain takes a text for the only field of a tool."""
+        """Return the arguments of a call as a dict. If the input is a text, it is the value of the
+        first field, as in LangChain.
+        """
         if not isinstance(tool_input, str):
             return dict(tool_input)
         names = list(self.guard.contract.shape.objects[0].fields)
         return dict.fromkeys(names[:1], tool_input)
 
     def from_runtime(self, runtime: ToolRuntime[Any, Any]) -> dict[str, Any]:
-        """The injected arguments, as a `ToolNode` of the original tool makes them."""
+        """Return the injected arguments. A `ToolNode` of the original tool makes them."""
         call: Any = {"name": self.tool.name, "args": {}, "id": "", "type": "tool_call"}
-        # There is no public function for a single call.
+        # LangGraph has no public function that makes the injected arguments of a single call.
         if self.node is None:
             return {}
         node: Any = self.node
@@ -108,7 +106,12 @@ class Source:
         return made["args"]
 
     def completed(self, given: dict[str, Any], tool_call_id: str | None) -> dict[str, Any]:
-        """The injected arguments with the id of the call, and with defaults for the others."""
+        """Return the injected arguments of a call. `given` has the ones that are known so far. Add
+        the id of the call, and the defaults of the injected arguments that are not in `given`.
+
+        Raises:
+            TypeError: an injected argument has no value and no default.
+        """
         given |= dict.fromkeys(self.call_ids, tool_call_id)
         for name in self.injected.keys() - given.keys():
             if self.injected[name] is inspect.Parameter.empty:
@@ -117,7 +120,9 @@ class Source:
         return given
 
     def run(self, call: Call, given: dict[str, Any], hosts: tuple[Any, Any]) -> Any:
-        """Run the tool with the accepted arguments."""
+        """Run the tool with the accepted arguments and the injected ones (`given`). `hosts` are the
+        config and the callback manager of LangChain.
+        """
         if self.sync is None:
             raise NotImplementedError(f"{self.tool.name} has only an async function: use ainvoke")
         target, filled = self.sync, self.sync.filled(*hosts)
@@ -131,7 +136,7 @@ class Source:
         return call.run(run_tool)
 
     async def run_async(self, call: Call, given: dict[str, Any], hosts: tuple[Any, Any]) -> Any:
-        """`run` in an event loop."""
+        """Do the same as `run`, in an event loop."""
         if self.asynchronous is None:
             config, manager = hosts
             hosts = config, manager and manager.get_sync()
@@ -148,16 +153,16 @@ class Source:
 
     def _parsed(self, arguments: Json, given: dict[str, Any]) -> Any:
         ids = [given[name] for name in self.call_ids]
-        # The author's model validates here, with what was injected.
+        # Here, the author's model validates the arguments together with the injected ones.
         parse = self.tool._to_args_and_kwargs  # pyright: ignore[reportPrivateUsage]
         return parse({**arguments, **given}, ids[0] if ids else None)
 
 
 def read_source(tool: BaseTool, options: Options) -> Source:
-    """Read what a tool is made from.
+    """Return the guard of a tool and all else that is needed to run the tool.
 
     Raises:
-        ContractError: with every mistake in the tool, each with its remedy.
+        ContractError: the tool has mistakes. The message lists all of them, each with its remedy.
     """
     own, methods = _functions(tool)
     signature: Function = own[0] or own[1]
@@ -191,7 +196,9 @@ def _names(target: _Target | None) -> tuple[str, ...]:
 
 
 def _functions(tool: Any) -> tuple[Any, Any]:
-    """The functions of a tool, sync and async, and the methods that call them."""
+    """Return two pairs, each with a sync and an async function: the functions of the author, and
+    the methods of the tool that call them.
+    """
     run, arun = getattr(tool, "_run", None), getattr(tool, "_arun", None)
     if hasattr(tool, "func"):
         own = (tool.func, tool.coroutine)
@@ -202,7 +209,7 @@ def _functions(tool: Any) -> tuple[Any, Any]:
 
 
 def _injected_fields(model: Any) -> dict[str, Any]:
-    """The injected arguments that the author's own model declares."""
+    """Return the injected arguments that are fields of the author's own model."""
     if not _is_model(model) or model.__module__ == _INFERRED:
         return {}
     found: dict[str, Any] = {}
@@ -217,7 +224,7 @@ def _is_model(schema: Any) -> TypeIs[type[BaseModel]]:
 
 
 def _guard(tool: BaseTool, function: Function | None, filled: set[str], options: Options) -> Guard:
-    """The guard of a tool; without a function, of one that reads its arguments itself."""
+    """Return the guard of a tool. `function` is None if the tool validates its arguments itself."""
     model: Any = tool.args_schema
     named: dict[str, Any] = {"name": tool.name, "description": tool.description}
     if function is None:
@@ -226,12 +233,11 @@ def _guard(tool: BaseTool, function: Function | None, filled: set[str], options:
     if model is None or getattr(model, "__module__", "") == _INFERRED:
         listed = None if model is None else _json_schema(tool.tool_call_schema)
         return guard_function(function, options, injected=filled, listed=listed, **named)
+    if not _is_model(model):
+        return guard_schema(model, options, **named, keywords=True, injected=filled)
     params = tuple(Param(name=name, injected=True) for name in sorted(filled))
-    if _is_model(model):
-        contract = compile_model(model, function, **named)
-        return guard_contract(replace(contract, params=params, bind=_fields), options)
-    guard = guard_schema(model, options, **named, keywords=True)
-    return replace(guard, contract=replace(guard.contract, params=params))
+    contract = compile_model(model, function, **named)
+    return guard_contract(replace(contract, params=params, bind=_fields), options)
 
 
 def _json_schema(schema: Any) -> Json:
@@ -241,7 +247,9 @@ def _json_schema(schema: Any) -> Json:
 
 
 def _fields(values: Any) -> dict[str, Any]:
-    """The fields of the author's model as keywords, as LangChain passes them."""
+    """Return the fields of the author's model by name. LangChain passes them as keyword
+    arguments.
+    """
     fields: Mapping[str, Any] = values.__class__.model_fields
     made = {name: getattr(values, name) for name in fields}
     return {**made, **(values.model_extra or {})}

@@ -1,25 +1,20 @@
-"""Protects tools of the OpenAI Agents SDK: `FunctionTool`, and MCP servers of other makers.
+"""Protects tools of the OpenAI Agents SDK: `FunctionTool`, and MCP servers such as
+`MCPServerStdio`.
 
-The SDK hands a tool the text that the model wrote, so the law of the bytes holds here. Of an MCP
-server (`MCPServerStdio` and the others), the SDK reads the text itself.
+The SDK passes a `FunctionTool` the text that the model wrote, so Toolbooth checks the exact bytes.
+For the tools of an MCP server, the SDK parses the text itself, and Toolbooth gets the values.
 """
 
 from __future__ import annotations
 
 import copy
 from collections.abc import Awaitable, Callable
-from dataclasses import replace
-from functools import cache
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from toolbooth.extras import require
+from toolbooth.extras import require_framework
 
-require(
-    "toolbooth.adapters.frameworks.openai_agents",
-    extra="openai-agents",
-    modules={"agents": "the OpenAI Agents SDK"},
-)
+require_framework("openai-agents")
 
 from agents import FunctionTool, RunContextWrapper, SpanError, get_current_span
 from agents.mcp import MCPServer
@@ -30,14 +25,12 @@ from agents.util._custom_data import maybe_extract_custom_data
 from mcp.types import CallToolResult
 
 from toolbooth.adapters.agent_tools.call import Call, ErrorAnswer
-from toolbooth.adapters.agent_tools.guard import (
-    Guard,
-    filled_params,
-    guard_function,
-    guard_schema,
-    is_kind,
-)
+from toolbooth.adapters.agent_tools.derived import derived_copy
+from toolbooth.adapters.agent_tools.filled import filled_params, is_kind
+from toolbooth.adapters.agent_tools.guard import Guard, guard_function, guard_schema
 from toolbooth.adapters.agent_tools.options import Options
+from toolbooth.adapters.agent_tools.registered import Registered
+from toolbooth.adapters.agent_tools.toolset import SchemaGuards
 from toolbooth.boundary.render import json_of
 from toolbooth.jsonvalue import Json
 from toolbooth.server.registry import ToolRegistry
@@ -48,7 +41,7 @@ Run = Callable[[Context, Call], Awaitable[Any]]
 
 
 def is_protected(thing: FunctionTool | MCPServer) -> bool:
-    """Whether a tool or an MCP server was protected."""
+    """Return True if a tool or an MCP server is protected."""
     return isinstance(thing, _GuardedServer) or hasattr(thing, "toolbooth_guard")
 
 
@@ -56,29 +49,31 @@ def protect(thing: Any, options: Options) -> Any:
     """Return a protected copy of a tool or of an MCP server."""
     if is_protected(thing):
         return thing
-    if isinstance(thing, MCPServer):
-        return _protected_server(thing, options)
-    return _protected_tool(thing, options)
+    if not isinstance(thing, MCPServer):
+        return _protected_tool(thing, options)
+    # The SDK has no public name for the approval that it asks for before a call.
+    policy = thing._needs_approval_policy  # pyright: ignore[reportPrivateUsage]
+    guards = SchemaGuards(options.asked(bool(policy)))
+    changed = {"toolbooth_guards": guards, "toolbooth_schemas": dict[str, Json]()}
+    return derived_copy(thing, _GuardedServer, protect, options, **changed)
 
 
 def registry_tool(registry: ToolRegistry, tool: Tool) -> FunctionTool:
     """Return a tool of a registry as a `FunctionTool`."""
+    found = Registered(registry, tool)
 
     async def invoke(_context: Context, text: str) -> str:
-        result = await registry.call_bytes_async(tool.name, text.encode())
-        return "\n".join(each.get("text", "") for each in result["content"])
+        return (await found.call_text(text)).text
 
-    listing = tool.listing()
-    said = listing.get("description", "")
-    return FunctionTool(tool.name, said, listing["inputSchema"], invoke, strict_json_schema=False)
+    schema = found.schema
+    return FunctionTool(found.name, found.description, schema, invoke, strict_json_schema=False)
 
 
 def _protected_tool(tool: FunctionTool, options: Options) -> FunctionTool:
-    if tool.needs_approval or tool.tool_input_guardrails:
-        options = replace(options, approval=True)
+    options = options.asked(bool(tool.needs_approval or tool.tool_input_guardrails))
     function = getattr(tool, "__wrapped__", None)
     guard, run = _of_schema(tool, options) if function is None else _of(function, tool, options)
-    # The SDK asks for the data of a call after the call, with the same context.
+    # After a call, the SDK requests the data of this call, with the same context object.
     data: WeakKeyDictionary[Context, Json] = WeakKeyDictionary()
 
     async def invoke(context: Context, text: str) -> Any:
@@ -108,7 +103,7 @@ def _protected_tool(tool: FunctionTool, options: Options) -> FunctionTool:
     made.on_invoke_tool = with_function_tool_failure_error_handler(invoke, _on_failure)
     made.custom_data_extractor = custom_data
     made.needs_approval = needs_approval if tool.needs_approval else False
-    # The SDK binds the function to its tool, and checks the schema, whenever a tool is copied.
+    # Copying a tool makes the SDK bind the function to the copy and check the schema.
     return copy.copy(made)
 
 
@@ -131,15 +126,15 @@ def _of(function: Any, tool: FunctionTool, options: Options) -> tuple[Guard, Run
 
 
 def _of_schema(tool: FunctionTool, options: Options) -> tuple[Guard, Run]:
-    """The guard of a tool that reads the text itself."""
+    """Return the guard of a tool that parses the text of the model itself, and a function that runs
+    the tool.
+    """
     guard = guard_schema(tool.params_json_schema, options, name=tool.name)
 
     async def run(context: Context, call: Call) -> Any:
-        async def invoke(arguments: Json) -> Any:
-            text = json_of(arguments).decode()
-            return await invoke_function_tool(function_tool=tool, context=context, arguments=text)
-
-        return await call.run_async(invoke)
+        text = json_of(call.values).decode()
+        running = invoke_function_tool(function_tool=tool, context=context, arguments=text)
+        return await call.awaited(running)
 
     return guard, run
 
@@ -151,52 +146,28 @@ def _on_failure(tool: FunctionTool, _error: Exception, _text: str) -> None:
 
 
 class _GuardedServer(MCPServer):
-    """Comes before the class of an MCP server, whose tools are then behind the boundary."""
+    """The first base class of a protected MCP server. The second one is the original class of the
+    server.
+    """
 
-    toolbooth_options: Options
-    toolbooth_guards: dict[str, tuple[Json, Guard]]
+    toolbooth_guards: SchemaGuards
+    toolbooth_schemas: dict[str, Json]
 
     async def list_tools(self, *args: Any, **how: Any) -> list[Any]:
         listed = await super().list_tools(*args, **how)
         for tool in listed:
-            self._keep(tool.name, tool.model_dump(by_alias=True)["inputSchema"])
+            self.toolbooth_schemas[tool.name] = tool.model_dump(by_alias=True)["inputSchema"]
         return listed
-
-    def _keep(self, name: str, schema: Json) -> None:
-        if name not in self.toolbooth_guards or self.toolbooth_guards[name][0] != schema:
-            guard = guard_schema(schema, self.toolbooth_options, name=name)
-            self.toolbooth_guards[name] = schema, guard
 
     async def call_tool(
         self, tool_name: str, arguments: Json | None, meta: Json | None = None
     ) -> CallToolResult:
-        if tool_name not in self.toolbooth_guards:
+        if tool_name not in self.toolbooth_schemas:
             await self.list_tools()
-        _, guard = self.toolbooth_guards[tool_name]
-        call_tool = super().call_tool
-
-        async def invoke(accepted: Json) -> CallToolResult:
-            return await call_tool(tool_name, accepted, *([] if meta is None else [meta]))
-
+        guard = self.toolbooth_guards.guard(tool_name, self.toolbooth_schemas[tool_name])
         try:
             call = await guard.accept_async(arguments)
-            return await call.run_async(invoke)
+            more = [] if meta is None else [meta]
+            return await call.awaited(super().call_tool(tool_name, call.values, *more))
         except ErrorAnswer as answer:
-            text = {"type": "text", "text": answer.text}
-            failed = {"content": [text], "isError": True, "_meta": answer.data}
-            return CallToolResult.model_validate(failed)
-
-
-@cache
-def _guarded_class(plain: type[MCPServer]) -> type[Any]:
-    return type(plain.__name__, (_GuardedServer, plain), {})
-
-
-def _protected_server(server: MCPServer, options: Options) -> Any:
-    # The SDK has no public name for the approval that it asks for before a call.
-    if server._needs_approval_policy:  # pyright: ignore[reportPrivateUsage]
-        options = replace(options, approval=True)
-    made: Any = copy.copy(server)
-    made.__class__ = _guarded_class(type(server))
-    made.toolbooth_options, made.toolbooth_guards = options, {}
-    return made
+            return CallToolResult.model_validate(answer.result)

@@ -1,1 +1,3 @@
-"""Parts that both adapters share: FastMCP is built on the official SDK."""
+"""Parts that the adapters for FastMCP and for the official SDK share. FastMCP is built on the
+official SDK.
+"""

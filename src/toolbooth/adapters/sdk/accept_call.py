@@ -1,4 +1,4 @@
-"""The steps that all adapters share. They convert arguments to values, and exceptions to tool
+"""The steps that all adapters share: arguments are converted to values, and exceptions to tool
 results.
 """
 
@@ -37,10 +37,10 @@ this key itself, because the arguments of a client are inside that text.
 
 def accept_call(contract: Contract, arguments: Json, original: OriginalRequest) -> Accepted:
     """Return the values of the arguments, and the repairs. If the original message is known, the
-    arguments are read from it.
+    arguments are read from that message.
 
     Raises:
-        ToolInputError: if the arguments are refused.
+        ToolInputError: the arguments are refused.
     """
     reading = _read(contract, arguments, original)
     if reading is None:
@@ -49,14 +49,14 @@ def accept_call(contract: Contract, arguments: Json, original: OriginalRequest) 
 
 
 def queue_arguments(contract: Contract, arguments: Json, original: OriginalRequest) -> Json:
-    """Return the arguments to queue for a task. They contain the original text of the call, for a
-    worker that may be in another process.
+    """Return the arguments to queue for a task. They contain the original text of the call, because
+    the worker may be in another process.
 
-    The author's validation runs here, before there is a task, and again in the worker: only JSON
-    can be queued.
+    Only JSON can be queued, not the values that the author's validation returns. So the validation
+    runs twice: here, before there is a task, and again in the worker.
 
     Raises:
-        ToolInputError: for a call that must not become a task.
+        ToolInputError: the call must not become a task.
     """
     reading = _read(contract, arguments, original)
     if reading is None:
@@ -75,8 +75,8 @@ def accept_queued(contract: Contract, queued: Json) -> Accepted:
 
 
 def _read(contract: Contract, arguments: Json, original: OriginalRequest) -> Reading | None:
-    """Return the arguments as they were sent. If the original is not known, return them as the host
-    passed them on. Return None if they are Python values, and not JSON.
+    """Return the arguments as they were sent. If the original message is unknown, return them as
+    the host passed them on. Return None if the arguments are Python values that are not JSON.
     """
     message: Json = {}
     reading: Reading | None = None
@@ -100,8 +100,8 @@ def _read(contract: Contract, arguments: Json, original: OriginalRequest) -> Rea
 
 
 def _headers_repeat_arguments(contract: Contract) -> bool:
-    """Return True if HTTP headers must repeat some arguments. If the arguments are JSON text, the
-    host does not compare them with the headers.
+    """Return True if HTTP headers must repeat some arguments. The host compares such headers with
+    the arguments, but not if the arguments are JSON text.
     """
     context = sdk_context()
     if context.request is None or VERSION_KEY not in (context.params.get("_meta") or ()):
@@ -117,9 +117,7 @@ def _encode(arguments: Json) -> bytes | None:
 
 
 def _accept_values(contract: Contract, arguments: Json) -> Accepted:
-    """Return the values of arguments that are Python values. Only the author's validation is
-    applied to them.
-    """
+    """Accept arguments that are Python values. Only the author's validation is applied to them."""
     try:
         return values_of(contract, arguments), []
     except InvalidValues as error:
@@ -127,8 +125,8 @@ def _accept_values(contract: Contract, arguments: Json) -> Accepted:
 
 
 def error_result(error: BaseException | None, contract: Contract, name: str) -> Json | None:
-    """Return the tool result for an exception that agents may read. Return None for any other
-    exception: the host hides its text.
+    """Return the tool result for an exception whose text agents may read. Return None for any other
+    exception, because the host hides its text.
     """
     if isinstance(error, ToolInputError):
         # The name in the call may differ from the contract's, for example on a mounted server.

@@ -1,8 +1,9 @@
-"""Connects to a running server in any language, by a URL or a command. Its tools are listed as they
-were sent, and can be called.
+"""Connects to a running server in any language, by a URL or a command. Its tools can be listed
+exactly as the server sends them, and can be called.
 
-The official client connects and negotiates. Only its checks of the list are left out: it drops
-tools, or refuses the whole list, if a server breaks the rules, and lint has to see those.
+The official client connects and negotiates. Only its checks of the list are left out. If a server
+breaks the rules, these checks would drop tools or refuse the whole list, but lint must see such
+tools.
 """
 
 from __future__ import annotations
@@ -45,8 +46,8 @@ body.
 
 
 class RemoteServer(Served):
-    """A server at a URL, or one that a command starts. It has the same methods as `Served`, for a
-    server in this process.
+    """A server at a URL, or a server that a command starts. It has the methods of `Served`, which
+    is for servers in this process.
 
     Each call connects anew. Inside `async with`, all calls share one connection.
     """
@@ -74,14 +75,15 @@ class RemoteServer(Served):
 
     @property
     def protected(self) -> bool:
-        """Always False, because this cannot be seen from outside."""
+        """Always False, because a client cannot know whether a server is protected."""
         return False
 
     async def tools(self) -> list[Any]:
         """Return all tools, as the server sent them.
 
         Raises:
-            Unreachable: it does not start, does not answer in time, or answers with an error.
+            Unreachable: the server does not start, does not answer in time, or answers with an
+                error.
         """
         async with self._connected() as client:
             found: list[Any] = []
@@ -182,7 +184,7 @@ class RemoteServer(Served):
         return _over_stdio(self.server, log)
 
     def _is_of_transport(self, error: MCPError) -> bool:
-        """Return True if the client itself made this error, because it got no answer."""
+        """Return True if the client itself made this error, because the server did not answer."""
         if error.code in (CONNECTION_CLOSED, REQUEST_TIMEOUT):
             return True
         return self._failed_status() is not None and error.message in _FOR_HTTP_STATUS
@@ -211,7 +213,7 @@ async def list_tools(
     arguments.
 
     Raises:
-        Unreachable: it does not start, does not answer in time, or answers with an error.
+        Unreachable: the server does not start, does not answer in time, or answers with an error.
     """
     async with RemoteServer(server, headers=headers, timeout=timeout) as there:
         return there.name, await there.tools()
@@ -219,9 +221,7 @@ async def list_tools(
 
 @contextmanager
 def _log_file() -> Generator[TextIO]:
-    """Open a file for the log of a program. A pipe is not used, because it would fill up if it is
-    not read.
-    """
+    """Open a file for the log of a program. A pipe would fill up, because nobody reads it."""
     with tempfile.TemporaryFile("w+", errors="replace") as log:
         yield log
 
@@ -241,8 +241,8 @@ async def _over_http(
 
 
 class _InOneLine(logging.Filter):
-    """Logs one line in place of a traceback if a line of output is not a message. Such a line is
-    often a `print` that the author of the server forgot.
+    """Logs a single line in place of a traceback if the server prints a line that is not a message.
+    Such a line often comes from a `print` that the author of the server forgot.
     """
 
     def filter(self, record: logging.LogRecord) -> bool:

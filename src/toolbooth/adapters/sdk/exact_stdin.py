@@ -1,5 +1,5 @@
-"""Replaces `sys.stdin` for a host that reads it as text. Each line is changed if the host could not
-read it without loss.
+"""Replaces `sys.stdin` for a host that reads it as text. A line that the host could not read
+without loss is rewritten first.
 """
 
 from __future__ import annotations
@@ -18,7 +18,9 @@ Run = Callable[..., Awaitable[None]]
 
 
 def with_exact_stdin(run: Run) -> Run:
-    """Return a host's function that serves stdio, changed so that it reads our stdin."""
+    """Return `run`, the host's function that serves stdio, wrapped so that it reads the replaced
+    stdin.
+    """
 
     @wraps(run)
     async def run_exactly(*args: Any, **how: Any) -> None:
@@ -30,8 +32,8 @@ def with_exact_stdin(run: Run) -> Run:
 
 @contextmanager
 def exact_stdin() -> Generator[None]:
-    """Inside a `with` block, give the host a `sys.stdin` that it can read without loss. Tools get
-    an empty stdin.
+    """A context in which `sys.stdin` can be read by the host without loss. Tools get an empty
+    stdin.
     """
     held = sys.stdin
     with _own_descriptor(held.buffer) as source:
@@ -48,8 +50,8 @@ def exact_stdin() -> Generator[None]:
 
 @contextmanager
 def _own_descriptor(buffer: BinaryIO) -> Generator[BinaryIO]:
-    """Yield a stdin that only this module can read. As in the SDK, the file descriptor of the
-    process is replaced by an empty one for the tools.
+    """Yield a stdin that only this module can read. As in the SDK, the tools get an empty file in
+    place of the process's file descriptor.
     """
     try:
         descriptor = buffer.fileno()
@@ -67,8 +69,8 @@ def _own_descriptor(buffer: BinaryIO) -> Generator[BinaryIO]:
 
 
 class _Lines(io.RawIOBase):
-    """A stream of lines that the host can read. `on_first_read` is called before the first line is
-    read, so before any tool runs.
+    """A stream of lines that the host can read without loss. `on_first_read` is called before the
+    first line is read, and so before any tool runs.
     """
 
     def __init__(self, source: BinaryIO, *, on_first_read: Callable[[], None]) -> None:
@@ -81,9 +83,7 @@ class _Lines(io.RawIOBase):
         return True
 
     def readinto(self, buffer: Any) -> int:
-        """Copy the next bytes into the buffer, as many as fit. If there are none left, wait for a
-        line.
-        """
+        """Copy as many bytes into the buffer as fit. If no bytes are left, wait for a line."""
         if not self._left:
             if self._on_first_read is not None:
                 self._on_first_read()

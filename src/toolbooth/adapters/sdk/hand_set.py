@@ -22,8 +22,8 @@ _DEFINITIONS = ("$defs", "definitions")
 
 @contextmanager
 def without_warnings() -> Generator[None]:
-    """Ignore warnings about missing examples inside a `with` block. The host may find descriptions
-    elsewhere. So the warning comes later, after `with_hand_set` has added these descriptions.
+    """Ignore warnings about missing examples in this context. The host may find descriptions
+    elsewhere, so the warning is only given after `with_hand_set` has added these descriptions.
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ContractWarning)
@@ -33,8 +33,9 @@ def without_warnings() -> Generator[None]:
 def with_hand_set(contract: Contract, made: Schema, listed: Schema) -> Contract:
     """Return the contract of a function, with the changes that the author has made to its schema.
 
-    `made` is the schema that the host makes of the function, `listed` the one that its tool has.
-    The descriptions are always those of `listed`: hosts read some of them from the docstring.
+    `made` is the schema that the host makes from the function. `listed` is the schema that the tool
+    now has. Descriptions always come from `listed`, because hosts read some of them from the
+    docstring.
     """
     changed = _changed(made, listed)
     # A field that only the host's schema has was flattened in the contract.
@@ -53,7 +54,7 @@ def with_hand_set(contract: Contract, made: Schema, listed: Schema) -> Contract:
 
 
 def is_rewritten(contract: Contract, made: Schema, listed: Schema) -> bool:
-    """Return True if every field of a schema was changed. Such a schema is published as it is."""
+    """Return True if every field of a schema was changed. Such a schema is published unchanged."""
     declared = _properties(contract.schema).keys()
     return bool(declared) and declared <= _changed(made, listed).keys()
 
@@ -128,7 +129,9 @@ def _also(contract: Contract, listed: Schema, changed: Json, required: set[str])
 
 
 def _sent(declared: Mapping[str, Field], arguments: Any, names: list[str]) -> Json:
-    """Return some fields as they were sent. A flattened field is found at its path in the model."""
+    """Return the fields `names` as they were sent. A flattened field is found at its path in the
+    model.
+    """
     made: Json = {}
     for name in names:
         found: Any = arguments
@@ -145,8 +148,8 @@ _ABSENT = object()
 def _in_model(
     declared: Mapping[str, Field], objections: tuple[Objection, ...]
 ) -> Iterator[Objection]:
-    """Yield the objections with their paths changed: from the published fields to the author's
-    model.
+    """Yield the objections with changed paths. A path of a published field becomes the path in the
+    author's model.
     """
     for each in objections:
         name, *below = each.model_path

@@ -1,5 +1,5 @@
-"""Makes our Context for a tool on a host. It has the caller, the `_meta` of the request, and a
-method for progress.
+"""Makes Toolbooth's Context for a tool on a host. It has the caller, the `_meta` of the request,
+and a method for progress.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ T = TypeVar("T")
 
 
 def takes_context(function: Callable[..., Any]) -> bool:
-    """Return True if a parameter of the function gets our Context."""
+    """Return True if the function has a parameter for Toolbooth's Context."""
     hints = Hints(function)
     return any(
         is_context(hints.of(param)) for param in inspect.signature(function).parameters.values()
@@ -33,8 +33,8 @@ def takes_context(function: Callable[..., Any]) -> bool:
 
 
 async def with_context(call: Callable[[Context | None], Awaitable[T]]) -> T:
-    """Call a tool with the Context of the current request, and return its result. All progress is
-    sent before this returns.
+    """Call a tool with the Context of the current request, and return its result. When this
+    returns, all progress has been sent.
     """
     request = sdk_context()
     if request is None:

@@ -1,8 +1,8 @@
-"""Converts a refusal to the exception that hosts expect, which has Pydantic's ValidationError as
-its cause.
+"""Converts a refusal to the exception that hosts expect. The cause of this exception is Pydantic's
+ValidationError.
 
-Hosts log it, and their middleware sees it. `keep_request` sends the result in full, or, with
-`errors="protocol"`, the JSON-RPC error that is made of it here.
+Hosts log the exception, and their middleware sees it. `keep_request` sends the complete result.
+With `errors="protocol"`, it sends the JSON-RPC error that is made here.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ _WRONG_TYPES: dict[JsonType, str] = {
 
 
 def check_errors(errors: Errors) -> None:
-    """Check the choice of how refusals are answered. Raises ValueError."""
+    """Raise ValueError if `errors` is not one of the ways to answer refusals."""
     if errors not in get_args(Errors):
         raise ValueError(messages.errors_must_be(errors, get_args(Errors)))
 
 
 def protocol_error(result: Json) -> MCPError | None:
-    """Return the JSON-RPC error with the text and the data of a refusal. Return None for any other
-    result.
+    """Return a JSON-RPC error with the text and the data of a refusal. Return None if the result is
+    not a refusal.
     """
     refusal = result.get("_meta", {}).get(META_KEY)
     if refusal is None:
@@ -49,7 +49,9 @@ def protocol_error(result: Json) -> MCPError | None:
 
 
 def validation_error(error: ToolInputError, contract: Contract, tool: str) -> ValidationError:
-    """Return the problems of a refusal as a ValidationError. It contains no value that was sent."""
+    """Return the problems of a refusal as a ValidationError. The error contains none of the values
+    that were sent.
+    """
     details = [_details(each, contract.shape) for each in error.problems]
     return ValidationError.from_exception_data(tool, details)
 
@@ -77,7 +79,7 @@ def _kind(problem: Problem, shape: Shape) -> str:
 
 
 def _shape_at(shape: Shape, path: JsonPath) -> Shape:
-    """Return the shape of the value at a path. In a union, the first form is used."""
+    """Return the shape of the value at a path. In a union, the first object or array is used."""
     found: Shape | None = shape
     for step in path:
         if isinstance(step, int):

@@ -1,5 +1,5 @@
-"""Converts exceptions in the host's own validation to refusals. The host validates the arguments of
-tools if only the schema is known.
+"""Converts exceptions of the host's own validation to refusals. The host validates the arguments of
+tools of which only the schema is known.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ logger = logging.getLogger("toolbooth")
 def locals_where_failed(
     error: Exception, validating: CodeType, bodies: Collection[CodeType] = ()
 ) -> Mapping[str, Any] | None:
-    """Return the local variables of the host's validating function, in which the exception was
-    raised. Return None for an exception from elsewhere, such as the body of a tool.
+    """If an exception was raised in the host's validating function, return the local variables of
+    that function. Return None if it was raised elsewhere, such as in the body of a tool.
     """
     found: Mapping[str, Any] | None = None
     for frame, _ in walk_tb(error.__traceback__):
@@ -37,8 +37,8 @@ def locals_where_failed(
 
 
 def failed_path(error: Exception, core: Any, arguments: Json) -> JsonPath:
-    """Log an exception that was raised while Pydantic validated arguments, and return the path of
-    the argument that failed. `core` is the core schema that the host used.
+    """Log an exception that was raised while Pydantic validated arguments. Return the path of the
+    argument that failed. `core` is the core schema that the host used.
     """
     logger.error("validating the arguments of a tool failed", exc_info=error)
     definitions: dict[str, Any] = {}

@@ -1,7 +1,7 @@
-"""Runs the official SDK's server core, which FastMCP also uses, without a transport. It takes bytes
-and returns the reply.
+"""Runs the server core of the official SDK without a transport: it takes bytes, and returns the
+reply. FastMCP uses the same core.
 
-A message is handled as the body of an HTTP request of 2026-07-28, from parsing to the reply.
+A message is handled like the body of an HTTP request of 2026-07-28, from parsing to the reply.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ _SCOPE = {
 
 @asynccontextmanager
 async def connection(server: Server[Any]) -> AsyncGenerator[Post, None]:
-    """Start a server, including its lifespan if it has one. Yield a function that posts messages to
-    the server.
+    """Start a server, with its lifespan if it has one. Yield a function that posts messages to the
+    server.
     """
     async with server.lifespan(server) as state:
         handle = modern_on_request(server, state)
@@ -71,7 +71,7 @@ async def connection(server: Server[Any]) -> AsyncGenerator[Post, None]:
 
 
 async def _request(body: bytes) -> Request:
-    """Return an HTTP request with this body, for middleware that looks at the request. The body
+    """Return an HTTP request with this body, because middleware may look at the request. The body
     counts as already read.
     """
 
@@ -91,7 +91,9 @@ def _reply(message: JSONRPCResponse | JSONRPCError) -> Json:
 
 @dataclass
 class _Alone:
-    """A connection for a single request. Its sender gets only the reply, no notifications."""
+    """A connection for a single request. The sender of the request gets only the reply, and no
+    notifications.
+    """
 
     request_id: RequestId | None
     request: Request

@@ -1,8 +1,8 @@
-"""Checks fields that a server lists although the tool does not declare them. An example is a
-`context` field for analytics in every tool.
+"""Checks fields that a server lists although the tool does not declare them, such as a `context`
+field for analytics in every tool.
 
-Code that adds such a field to `tools/list` takes it out of each call, before the tool gets its
-arguments. `Listing` remembers the listed schemas, so that these fields are checked too.
+Code that adds such a field to `tools/list` removes it from each call, before the tool gets its
+arguments. `Listing` remembers the listed schemas, so that these fields can be checked too.
 """
 
 from __future__ import annotations
@@ -30,7 +30,9 @@ _current: ContextVar[Listing | None] = ContextVar("listing", default=None)
 
 
 class Listing:
-    """Middleware for the SDK's server. It stores the input schemas that were listed last."""
+    """Middleware for the SDK's server. It stores the input schemas that the server has listed
+    last.
+    """
 
     def __init__(self, server: Server[Any]) -> None:
         self._server = server
@@ -79,21 +81,22 @@ class Listing:
 
 
 async def accept_listed(contract: Contract, arguments: Json, original: OriginalRequest) -> Accepted:
-    """Do the same as `accept_call`. In addition, check the fields that middleware has removed from
-    the arguments.
+    """Do the same as `accept_call`, and also check the fields that middleware has removed from the
+    arguments.
 
     Raises:
-        ToolInputError: if the arguments or one of those fields are refused.
+        ToolInputError: the arguments, or one of the removed fields, are refused.
     """
     accept = partial(accept_call, contract, arguments, original)
     return await checking_taken(accept, arguments, original)
 
 
 async def checking_taken(accept: Callable[[], T], arguments: Json, original: OriginalRequest) -> T:
-    """Call `accept` and check the removed fields. Return the result of `accept` if both succeed.
+    """Call `accept`, and check the fields that middleware has removed. Return the result of
+    `accept`.
 
     Raises:
-        ToolInputError: with the problems of both.
+        ToolInputError: `accept` or the check has found problems. The error has all of them.
     """
     taken = original.taken(arguments)
     if not taken:

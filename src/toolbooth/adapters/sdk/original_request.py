@@ -3,11 +3,11 @@ a part of it.
 
 A host reads the bytes before any hook. Its reader keeps only the last of two equal keys, and turns
 every fraction into a float. Both hosts use the official SDK's server, whose middleware gets the
-HTTP request of each call with its body: `keep_request` keeps it, and a guarded tool lets the
-boundary read it again. On stdio the bytes are not kept, so `readable_line` puts a line that would
-be changed into a call that the host can read.
+HTTP request of each call with its body. `keep_request` keeps this body, so that a guarded tool can
+let the boundary read it again. On stdio, the bytes are not kept. If a line would lose something,
+`readable_line` puts the whole line as text into a call that the host can read.
 
-If some middleware of the host has changed the arguments, the changed ones count.
+If other middleware of the host has changed the arguments, the changed arguments are used.
 """
 
 from __future__ import annotations
@@ -57,13 +57,13 @@ class OriginalRequest(NamedTuple):
         return result["content"][0]["text"]
 
     def taken(self, arguments: Json) -> Json:
-        """Return the arguments that were sent, but that middleware has removed."""
+        """Return the arguments that were sent, but have been removed by middleware."""
         sent = _object_leniently((self.params or {}).get("arguments"))
         return {key: value for key, value in (sent or {}).items() if key not in arguments}
 
     def name(self, own: str) -> str:
-        """Return the name that was called. `own` is the name of the tool itself, which differs for
-        a mounted tool.
+        """Return the name of the tool as it was called. `own` is the tool's own name. The two names
+        differ if the tool belongs to a mounted server.
         """
         if self.params is None:
             return self.called or own
@@ -77,8 +77,8 @@ _current: ContextVar[OriginalRequest] = ContextVar("original_request", default=N
 async def keep_request(
     ctx: Any, call_next: Callable[[Any], Awaitable[Any]], *, errors: Errors = "result"
 ) -> Any:
-    """Middleware for the SDK's server. It stores the request, and replaces arguments that are not
-    an object, so that the host can read them.
+    """Middleware for the SDK's server. It stores the request. If the arguments are not an object,
+    it replaces them by an object, so that the host can read them.
 
     Raises:
         MCPError: for a refusal, if `errors` is "protocol".
@@ -113,8 +113,8 @@ async def keep_request(
 
 
 def _in_full(result: Json, ours: Json) -> Json:
-    """Return a host's result for an exception, completed with the parts of the refusal that the
-    host does not know.
+    """Complete the result that a host has made for an exception. Add the parts of the refusal that
+    the host does not know.
     """
     # The host has put its own name into `_meta`.
     meta: Json = {**(result.get("_meta") or {}), **ours.get("_meta", {})}
@@ -122,8 +122,8 @@ def _in_full(result: Json, ours: Json) -> Json:
 
 
 def _original_arguments(arguments: Any, body: bytes | None) -> tuple[bytes, Any]:
-    """Return the message and its arguments. Used if the arguments that the host has read are not an
-    object.
+    """Return the message and its arguments. This is used if the host has read arguments that are
+    not an object.
     """
     if is_line(arguments):
         # `readable_line` decoded the bytes as Latin-1, which maps every byte to one character and
@@ -134,13 +134,13 @@ def _original_arguments(arguments: Any, body: bytes | None) -> tuple[bytes, Any]
 
 
 def is_line(arguments: Any) -> bool:
-    """Return True if the arguments are a text that `readable_line` has made."""
+    """Return True if the arguments are a text that `readable_line` has made from a whole line."""
     return isinstance(arguments, str) and arguments.startswith(_MARK)
 
 
 def readable_line(line: bytes) -> bytes:
-    """Return a line of stdin in a form that the host can read without loss. If the line itself is
-    not readable, return a tool call that contains the line as text.
+    """Return a line of stdin that the host can read without loss. If the host could not read a tool
+    call without loss, return a call whose arguments are the original line as text.
     """
     # Nearly every line is passed on unchanged.
     if _is_read_without_loss(line):
@@ -169,8 +169,8 @@ def _is_read_without_loss(line: bytes) -> bool:
 
 
 class RequestScope:
-    """Gives the original request to the tool that is called. Inside this scope, calls that the tool
-    makes itself have no original request.
+    """A context that gives the original request to the tool that is called. If the tool itself
+    makes calls inside it, these calls have no original request.
     """
 
     def __enter__(self) -> OriginalRequest:
@@ -184,8 +184,8 @@ class RequestScope:
 
 @contextmanager
 def called_as(name: str) -> Generator[None]:
-    """Set the name for a call of a mounted tool in this process. The name on the outermost server
-    is used.
+    """Set the name for a call of a mounted tool in this process. If servers are nested, the name on
+    the outermost server is used.
     """
     original = _current.get()
     if original.params is not None or original.called is not None:
@@ -206,11 +206,11 @@ def sdk_context() -> Any:
 
 
 def read_original(contract: Contract, body: bytes, arguments: Json) -> tuple[Json, Reading | None]:
-    """Return a message and its arguments as they were sent, without fields that middleware has
-    removed. The arguments are None if middleware has changed them in another way.
+    """Return a message, and its arguments as they were sent. Fields that middleware has removed are
+    left out. The arguments are None if middleware has changed them in any other way.
 
     Raises:
-        Unreadable: if the message cannot be read.
+        Unreadable: the message cannot be read.
     """
     message, delicate, _ = read_json(body, contract.limits, exact=contract.has_decimals)
     sent = _arguments(message)
@@ -231,7 +231,7 @@ def read_original(contract: Contract, body: bytes, arguments: Json) -> tuple[Jso
 
 
 def _arguments(message: Any) -> Any:
-    """Return the arguments of a message. Return an empty object if there are none."""
+    """Return the arguments of a message. Return an empty object if the message has no arguments."""
     found = message
     for key in ("params", "arguments"):
         found = found.get(key) if is_object(found) else None
@@ -239,8 +239,8 @@ def _arguments(message: Any) -> Any:
 
 
 def _object_leniently(arguments: Any) -> Json | None:
-    """Return the arguments as an object. If they are JSON text, they are parsed as a host does.
-    Return None if they are not an object.
+    """Return the arguments as an object. JSON text is parsed first, as a host does. Return None if
+    the result is not an object.
     """
     while isinstance(arguments, str):
         arguments = read_leniently(arguments.encode(errors="replace"))
@@ -248,7 +248,7 @@ def _object_leniently(arguments: Any) -> Json | None:
 
 
 def _canonical(arguments: Any) -> bytes:
-    """Return a canonical encoding in which 1, 1.0 and true differ."""
+    """Return an encoding of the arguments in which the values 1, 1.0 and true are different."""
     try:
         return orjson.dumps(arguments)
     except TypeError:  # integers beyond 64 bits, half a surrogate pair

@@ -41,7 +41,7 @@ async def _serve_lowlevel(server: Server[Any]) -> None:
 
 def http_application(server: Any, path: str) -> Application:
     """Return the host's ASGI application for MCP at this path. It does not check the `Host` header,
-    so the caller of this function must do so.
+    so you must check this header before you call it.
     """
     if kind_of(server) == "fastmcp":
         return server.http_app(path=path, host_origin_protection=False)
