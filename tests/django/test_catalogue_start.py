@@ -28,6 +28,7 @@ from toolbooth.django import conf, warm
 from toolbooth.django.conf import Configuration, configuration
 from toolbooth.django.describe import catalogue as catalogues
 from toolbooth.django.describe.catalogue import catalogue
+from toolbooth.publish import Portable
 
 LIST = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/list"})
 
@@ -242,6 +243,37 @@ def test_the_pages_of_one_caller_contain_every_tool_once(ann, thousand):
         cursor = reply["result"].get("nextCursor")
         params = None if cursor is None else {"cursor": cursor}
     assert names == list(catalogue().actions)
+
+
+def whole_list(user=None):
+    """Return the bytes of the first page, as the endpoint sends it."""
+    return catalogues.started_catalogue().registry.page(0, user)
+
+
+def test_the_list_makes_no_tool_and_is_the_same_as_that_of_the_tools(settings_of, ann, mcp):
+    settings_of(ROOT_URLCONF="crm.urls")
+    listed = whole_list()
+    found = catalogues.started_catalogue()
+    assert list(found.building.described) == [*found.registry.promised.listed]
+    assert mcp("tags__list")["isError"] is False
+    assert "tags__list" not in found.building.described
+    assert whole_list() == listed
+    found.describe_all()
+    assert found.building.described == {}
+    assert whole_list() == listed
+
+
+def test_a_profile_of_the_project_gets_the_whole_contract_for_the_list(settings_of, db):
+    shapes = []
+
+    class Counting(Portable):
+        def input_schema(self, contract):
+            shapes.append(len(contract.shape.objects))
+            return super().input_schema(contract)
+
+    settings_of(ROOT_URLCONF="crm.urls", TOOLBOOTH={"PROFILE": Counting})
+    whole_list()
+    assert set(shapes) == {1}
 
 
 def test_tools_are_described_in_the_project_language_for_every_caller(settings_of, ann):

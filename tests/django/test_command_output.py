@@ -1,5 +1,6 @@
 """`manage.py mcp_tools | head`: a closed output pipe ends a command without a traceback."""
 
+import io
 import os
 import subprocess
 import sys
@@ -7,6 +8,10 @@ from pathlib import Path
 
 import pytest
 from django.core.management import call_command
+from django.urls import include, path
+from rest_framework.views import APIView
+
+from toolbooth.django.describe.catalogue import catalogue
 
 CRM = Path(__file__).resolve().parents[2] / "examples" / "crm" / "manage.py"
 
@@ -70,6 +75,51 @@ def test_a_database_without_tables_is_reported_without_a_traceback(crm_environme
         "Is the database running, and did you run manage.py migrate?\n",
         2,
     )
+
+
+def test_a_view_that_fails_takes_one_line_and_its_traceback_is_shown_with_traceback(
+    crm_environment, tmp_path
+):
+    env = {**crm_environment, "CRM_DATABASE": str(tmp_path / "empty.sqlite3"), "NO_COLOR": "1"}
+    python = [sys.executable, str(CRM)]
+    # The tables of users exist, and those of the view do not.
+    subprocess.run([*python, "migrate", "auth", "-v0"], env=env, check=True)
+    user = ["createsuperuser", "--noinput", "--username=ann", "--email=", "-v0"]
+    subprocess.run([*python, *user], env={**env, "DJANGO_SUPERUSER_PASSWORD": "x"}, check=True)
+    call = [*python, "mcp_call", "tags__list", "--as", "ann"]
+    ran = subprocess.run(call, env=env, capture_output=True, text=True, check=False)
+    assert (ran.stdout, ran.returncode) == ("Tool 'tags__list' failed unexpectedly.\n", 1)
+    assert ran.stderr == (
+        "tool 'tags__list' failed: OperationalError: no such table: sales_tag. "
+        "--traceback shows the rest\n"
+    )
+    call.append("--traceback")
+    ran = subprocess.run(call, env=env, capture_output=True, text=True, check=False)
+    assert ran.stderr.startswith("tool 'tags__list' failed\nTraceback (most recent call last):\n")
+
+
+def test_a_project_without_tools_names_the_command_that_shows_why(settings_of):
+    urls = type("Urls", (), {"urlpatterns": [path("mcp", include("toolbooth.django.urls"))]})
+    settings_of(ROOT_URLCONF=urls)
+    out, err = io.StringIO(), io.StringIO()
+    call_command("mcp_tools", stdout=out, stderr=err, no_color=True)
+    assert out.getvalue() == "       0  tokens for 0 tools (bytes / 4)\n"
+    assert err.getvalue() == "There are no tools; `manage.py mcp_doctor` shows why.\n"
+
+
+def test_ctrl_c_ends_a_command_with_130(settings_of):
+    class Slow(APIView):
+        permission_classes = ()
+
+        def get(self, request):
+            raise KeyboardInterrupt  # as the signal does
+
+    patterns = [path("slow", Slow.as_view()), path("mcp", include("toolbooth.django.urls"))]
+    settings_of(ROOT_URLCONF=type("Urls", (), {"urlpatterns": patterns}))
+    [tool] = catalogue().registry.tools
+    with pytest.raises(SystemExit) as ended:
+        call_command("mcp_call", tool)
+    assert ended.value.code == 130
 
 
 def test_a_broken_pipe_other_than_the_output_is_not_hidden(monkeypatch):

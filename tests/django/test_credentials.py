@@ -19,6 +19,7 @@ from rest_framework.authtoken.models import Token
 from rest_framework.permissions import AllowAny, IsAuthenticated
 from rest_framework.routers import SimpleRouter
 
+from doctor_report import doctor
 from knox.auth import TokenAuthentication as KnoxAuthentication
 from knox.models import AuthToken
 from sales.models import Company
@@ -75,6 +76,17 @@ def creates(header, name):
 
 
 # --- tokens of rest_framework.authtoken ---
+
+
+@pytest.mark.parametrize(
+    ("authenticator", "option"),
+    [(TokenAuthentication, " --as ann"), (BasicAuthentication, "")],
+    ids=["token", "basic"],
+)
+def test_the_doctor_proposes_a_token_only_where_one_can_be_made(authenticator, option, taking):
+    taking(authenticator)
+    report, _ = doctor("--as", "ann")
+    assert f"Connect a client: manage.py mcp_config --client claude-code{option}\n" in report
 
 
 def test_a_drf_token_is_created_once_and_used_again(taking, ann):
@@ -174,7 +186,7 @@ def test_without_a_token_app_the_other_credentials_are_named(taking):
         assert refused("--as", "ann") == (
             "no token can be made: neither rest_framework.authtoken nor knox is in INSTALLED_APPS. "
             'For tokens, add "rest_framework.authtoken" there, run migrate, and add '
-            "TokenAuthentication to DEFAULT_AUTHENTICATION_CLASSES. Add --token instead: the REST API "
+            "TokenAuthentication to DEFAULT_AUTHENTICATION_CLASSES. Or add --token: the REST API "
             "takes a user's name and password (--token 'Basic ' and the base64 of NAME:PASSWORD), session cookies "
             "(agents have none), ByHeader"
         )

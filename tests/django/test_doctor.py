@@ -74,7 +74,7 @@ def test_the_report_of_a_sound_project_has_only_expected_lines(crm):
         "",
         "What to do next",
         "  1. See what the user of your agent gets: manage.py mcp_doctor --as USERNAME",
-        "  2. Connect a client: manage.py mcp_config --client claude-code --as USERNAME",
+        "  2. Connect a client: manage.py mcp_config --client claude-code",
         "  3. Before you deploy: manage.py mcp_doctor --deploy",
     ]
 
@@ -158,7 +158,7 @@ def test_doctor_lists_the_tools_once_as_the_given_user(crm):
     printed, code = doctor("--as", "ann")
     assert code == 0
     assert re.match(r"tools/list as 'ann' returned \d+ tools, ", printed.splitlines()[1])
-    assert "Connect a client: manage.py mcp_config --client claude-code --as ann" in printed
+    assert "Connect a client: manage.py mcp_config --client claude-code\n" in printed
 
 
 def test_a_user_who_gets_no_tool_is_a_warning(settings_of, ann):

@@ -52,7 +52,7 @@ def test_the_page_shows_a_real_report(settings_of, ann):
     )
     printed, code = doctor("--as", "ann")
     assert code == 0
-    shown = re.search(r"```text\n(toolbooth .*?)\n```", TEXT, re.DOTALL)[1]
+    shown = re.search(r"columns }\n(toolbooth .*?)\n```", TEXT, re.DOTALL)[1]
     groups, _, steps = shown.partition("       ok")
     # Versions and tokens change with the packages.
     assert groups.partition("\n\n")[2] in printed

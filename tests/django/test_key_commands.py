@@ -87,7 +87,7 @@ def test_mcp_clean_without_its_table_asks_to_migrate(no_table):
 
 
 def test_mcp_clean_requires_a_positive_batch_size(db):
-    with pytest.raises(CommandError, match="from 1 on"):
+    with pytest.raises(CommandError, match="has to be 1 or more"):
         call_command("mcp_clean", batch=0)
 
 

@@ -173,6 +173,48 @@ def test_oauth2_is_asked_by_each_view_if_it_binds_tokens_to_urls(installed, list
     assert set(asked) == EACH
 
 
+class ByKey(TokenAuthentication):
+    """Looks up the key in a table of its own, as many projects do."""
+
+    keyword = "Key"
+
+    def authenticate_credentials(self, key):
+        asked.append(key)
+        return self.user_of(key), key
+
+    def user_of(self, key):
+        return User.objects.get(username=key)
+
+
+class ByKeyAndPath(ByKey):
+    def authenticate(self, request):
+        asked.append((request.method, request.path))
+        return super().authenticate(request)
+
+
+class ByStoredRequest(ByKey):
+    """Sees each request by other means than the arguments of a method."""
+
+    def __getattribute__(self, name):
+        asked.append(name)
+        return super().__getattribute__(name)
+
+
+def test_a_subclass_that_only_looks_up_keys_is_asked_once(listed):
+    assert listed(ByKey, Authorization="Key ann") == ALL
+    assert asked == ["ann"]
+
+
+def test_a_subclass_that_sees_the_request_is_asked_by_each_view(listed):
+    assert listed(ByKeyAndPath, Authorization="Key ann") == ALL
+    assert set(asked) == {*EACH, "ann"}
+
+
+def test_a_subclass_with_special_methods_is_asked_by_each_view(listed):
+    assert listed(ByStoredRequest, Authorization="Key ann") == ALL
+    assert asked.count("ann") > len(EACH)
+
+
 def test_own_authenticator_beside_a_listed_one_is_called_for_each_view(listed):
     assert listed(TokenAuthentication, ByHeader) == ALL
     assert set(asked) == EACH

@@ -156,6 +156,19 @@ def test_a_view_whose_context_needs_a_query_is_described_with_all_fields(serve, 
     assert Site.objects.get().slug == "hq"
 
 
+def test_a_context_that_needs_a_query_is_tried_once_for_a_description(serve):
+    tried = []
+
+    class Sites(SitesOfQuery):
+        def get_serializer_context(self):
+            tried.append(self.action)
+            return super().get_serializer_context()
+
+    assert body_of(serve(Sites), "sites__create")[:2] == ["name", "slug"]
+    # It is described for an anonymous user and for a superuser.
+    assert tried.count("create") == 2
+
+
 class Loud(serializers.Field):
     """It accepts the object that it returns, and the value in it."""
 

@@ -105,7 +105,7 @@ def listed(client=None):
 
 
 def is_described() -> bool:
-    return not catalogues.started_catalogue().registry.promised
+    return catalogues.started_catalogue().registry.promised.is_listed
 
 
 def nothing_is_described() -> bool:

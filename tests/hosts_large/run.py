@@ -16,6 +16,7 @@ if __name__ == "__main__":
     # They need a project that is set up.
     from compare import KINDS
     from endpoints import actions
-    from starting import start
+    from starting import floor, start
 
-    print(json.dumps({"actions": actions, "start": start, **KINDS}[sys.argv[1]]()), flush=True)
+    kinds = {"actions": actions, "start": start, "floor": floor, **KINDS}
+    print(json.dumps(kinds[sys.argv[1]]()), flush=True)

@@ -40,8 +40,8 @@ def check_configuration(**_: Any) -> list[CheckMessage]:
 
 
 def check_installed() -> list[CheckMessage]:
-    """Report E005 if the URLs are included, but the app is not installed. The URL pattern itself
-    calls this function, because Django does not call the checks of an app that is not installed.
+    """Report E005 if the URLs of Toolbooth are included, but its app is not installed. The URL
+    pattern calls this function, because Django calls only the checks of installed apps.
     """
     if apps.is_installed("toolbooth.django"):
         return []
@@ -93,8 +93,8 @@ def check_tools(**_: Any) -> list[CheckMessage]:
 
 
 def _catalogue() -> Any:
-    """Return the catalogue of tools. Return the exception if building it fails, and None if REST
-    framework is not installed.
+    """Return the catalogue of tools. If building it fails, return the exception. If REST framework
+    is not installed, return None.
     """
     if "rest_framework" not in settings.INSTALLED_APPS:
         return None

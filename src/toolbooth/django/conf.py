@@ -23,7 +23,7 @@ Dispatch = Literal["off", "resource", "app", False] | Mapping[str, tuple[str, ..
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Configuration:
-    """The keys of `TOOLBOOTH = {...}`: each is a field's name in capitals."""
+    """The keys of `TOOLBOOTH = {...}`. Each key is the name of a field in capitals."""
 
     name: str = "api"
     """The name of the server, as clients show it."""
@@ -83,9 +83,10 @@ class Configuration:
     serializers that are described.
     """
     error_envelope: str = ""
-    """The import path of `fields(data) -> dict | None`, which returns the errors by field if your
-    API does not answer in the format of REST framework. It gets the data of every error answer,
-    also a list; for a list of rows it may return their errors by index.
+    """The import path of `fields(data) -> dict | None`. It returns the errors by field, if your API
+    does not answer in the format of REST framework. The function gets the data of every error
+    response, which may also be a list. For a list of rows, it may return the errors by the index of
+    the row.
     """
     inner_middleware: Literal["auto", "none"] | tuple[str, ...] = "auto"
     """Which of your middleware runs around each call: chosen automatically, none, or these
@@ -102,7 +103,7 @@ class Configuration:
     verbatim: tuple[str, ...] = ()
     """Arguments that are taken exactly as sent, as `tool.argument`."""
     names_lock: str | PathLike[str] = ""
-    """The file in which tools keep their names. If it is empty: `mcp_names.lock` in `BASE_DIR`."""
+    """The file in which tools keep their names. The default is `mcp_names.lock` in `BASE_DIR`."""
     warm_file: str | PathLike[str] = ""
     """The file with the list of all tools, which `manage.py mcp_warm` writes. A relative path is
     read from `BASE_DIR`.
@@ -125,7 +126,7 @@ def configuration() -> Configuration:
 
 
 def mistakes() -> Iterator[tuple[str, str]]:
-    """Yield each wrong key with a message."""
+    """Yield each wrong key of TOOLBOOTH, with a message."""
     for key, value in _given().items():
         if key not in _FIELDS:
             # `str`, because a key of a Python dict may have any type.
@@ -147,7 +148,7 @@ def _is_mapping(value: Any) -> TypeIs[Mapping[Any, Any]]:
 
 
 def _expected(key: str, value: Any) -> str | None:
-    """Return a description of the expected form if the value is wrong, else None."""
+    """Return a description of the expected value if `value` is wrong. Otherwise return None."""
     is_right, words = _RULES[key]
     return None if is_right(value) else words()
 
@@ -275,8 +276,8 @@ here.
 
 
 def _frozen(key: str, value: Any) -> Any:
-    """Return the value with all lists in it changed to tuples. Schemas in BODIES are returned
-    unchanged.
+    """Return the value with all its lists changed to tuples. The schemas in BODIES are not
+    changed.
     """
     return value if key == "BODIES" else _tuple(value)
 

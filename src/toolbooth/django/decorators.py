@@ -1,9 +1,12 @@
-"""Decorators for authors: `@mcp_ignore` for views that are not published, `@mcp_bulk` for views
-that take lists, `@mcp_preview` for views that write only to the database, `@mcp_idempotent` for
-views that may be called twice, `@mcp_tool` for the project's own tools.
+"""Decorators for authors:
 
-`@mcp_dispatcher` on a class makes one tool of many: those of its methods that are marked
-`@mcp_action`.
+- `@mcp_ignore` for views that are not published
+- `@mcp_bulk` for views that take lists
+- `@mcp_preview` for views that write only to the database
+- `@mcp_idempotent` for views that may be called twice
+- `@mcp_tool` for the project's own tools
+
+`@mcp_dispatcher` on a class makes one tool of its methods that are marked `@mcp_action`.
 """
 
 from __future__ import annotations
@@ -52,10 +55,11 @@ def mcp_bulk(view: V, /) -> V: ...
 @overload
 def mcp_bulk() -> Callable[[V], V]: ...
 def mcp_bulk(view: Any = None, /) -> Any:
-    """Hand the rows of `{"objects": [...]}` to a view as one list, instead of one by one.
+    """Pass the rows of `{"objects": [...]}` to a view as one list. Without the mark, the view is
+    called once for each row.
 
-    For a view, or its `create` method, that takes a JSON list beside a single object. A view whose
-    schema declares a list needs no mark.
+    Mark a view, or its `create` method, that accepts a JSON list as well as a single object. A view
+    whose schema declares a list needs no mark.
     """
     # The decorator was written with parentheses, `@mcp_bulk()`.
     if view is None:
@@ -69,10 +73,11 @@ def mcp_preview(view: V, /) -> V: ...
 @overload
 def mcp_preview() -> Callable[[V], V]: ...
 def mcp_preview(view: Any = None, /) -> Any:
-    """Promise that a view, or one action of it, does nothing outside the database, so that
-    `preview: true` may run it in a transaction that is rolled back.
+    """Promise that a view, or one action of it, changes nothing outside the database. Then
+    `preview: true` runs it in a transaction that is rolled back.
 
-    Not needed where view, serializer and model use the methods of REST framework and Django.
+    You need not mark a view if the view, its serializer and its model use only the methods of REST
+    framework and Django.
     """
     if view is None:
         return mcp_preview
@@ -85,8 +90,8 @@ def mcp_idempotent(view: V, /) -> V: ...
 @overload
 def mcp_idempotent() -> Callable[[V], V]: ...
 def mcp_idempotent(view: Any = None, /) -> Any:
-    """Declare that calling a view, or one action of it, twice has the same effect as calling it
-    once. Clients that repeat calls read this as `idempotentHint`.
+    """Declare that calling a view (or one action of it) twice has the same effect as calling it
+    once. Clients see this as `idempotentHint`, and may repeat such calls.
     """
     if view is None:
         return mcp_idempotent
@@ -95,8 +100,8 @@ def mcp_idempotent(view: Any = None, /) -> Any:
 
 
 class Options(TypedDict, total=False):
-    """The options of a tool. An option that is left out is taken from the function, or from the
-    settings of the project.
+    """The options of a tool. The default of an option comes from the function, or from the settings
+    of the project.
     """
 
     name: str | None
@@ -133,7 +138,9 @@ def _check(options: Options) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dispatcher:
-    """A class that is published as one tool. Its marked methods are the actions of that tool."""
+    """A class that is published as one tool. The marked methods of the class are the actions of the
+    tool.
+    """
 
     name: str
     title: str | None
@@ -166,12 +173,12 @@ def mcp_tool(function: F, /) -> F: ...
 @overload
 def mcp_tool(**options: Unpack[Options]) -> Callable[[F], F]: ...
 def mcp_tool(function: Any = None, /, **options: Unpack[Options]) -> Any:
-    """Publish a function; a parameter annotated `Request` or `HttpRequest` gets the caller's
-    request.
+    """Publish a function as a tool. A parameter annotated with `Request` or `HttpRequest` gets the
+    caller's request.
 
-    It runs as a view of REST framework does: authentication, permissions and throttles are the
-    project's own unless given here, and with ATOMIC_REQUESTS a failure is rolled back. Functions
-    are found in each app's `mcp_tools.py`.
+    The function runs like a view of REST framework. Authentication, permissions and throttles are
+    the project's own, and you can replace them here. With ATOMIC_REQUESTS, a failure is rolled
+    back. Functions are found in each app's `mcp_tools.py`.
 
     Raises:
         ContractError: with every mistake in the signature, each with its remedy.
@@ -190,7 +197,7 @@ def mcp_action(function: F, /) -> F: ...
 @overload
 def mcp_action(**options: Unpack[Options]) -> Callable[[F], F]: ...
 def mcp_action(function: Any = None, /, **options: Unpack[Options]) -> Any:
-    """Mark a method of an `@mcp_dispatcher` class as one of its actions; the options are those of
+    """Mark a method of an `@mcp_dispatcher` class as one of its actions. The options are those of
     `mcp_tool`.
     """
     _check(options)  # checked here, so that the traceback shows this line
@@ -203,11 +210,12 @@ def mcp_dispatcher(cls: C, /) -> C: ...
 @overload
 def mcp_dispatcher(**options: Unpack[Options]) -> Callable[[C], C]: ...
 def mcp_dispatcher(cls: Any = None, /, **options: Unpack[Options]) -> Any:
-    """Publish a class as one tool, whose actions are the methods that are marked `@mcp_action`.
+    """Publish a class as one tool. The actions of the tool are the methods that are marked
+    `@mcp_action`.
 
-    Each runs as a function with `@mcp_tool` does. The annotations, permissions, authentication and
-    throttles of the class apply to every action that does not set its own. Classes are found in
-    each app's `mcp_tools.py`; one instance answers every call.
+    Each action runs like a function with `@mcp_tool`. The annotations, permissions, authentication
+    and throttles of the class apply to every action that does not set its own. Classes are found in
+    each app's `mcp_tools.py`. One instance of the class answers every call.
 
     Raises:
         ContractError: with every mistake in the class, each with its remedy.

@@ -1,7 +1,7 @@
 """The messages of the gateway: for agents, for authors, and for people at a terminal.
 
-Messages about the description of views are in `describe/messages.py`, those about pages and tokens
-in `results/messages.py`, those of `mcp_doctor` in `management/messages.py`.
+Messages about the description of views are in `describe/messages.py`. Messages about pages and
+tokens are in `results/messages.py`, and those of `mcp_doctor` are in `management/messages.py`.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ def of_another_kind(kind: str) -> str:
 
 
 def kind_needed(names: Iterable[str]) -> str:
-    """The refusal if the kind of a row was not sent, and only some kinds have the fields that were
-    sent.
+    """The refusal if only some kinds of rows have the sent fields, and the call does not contain
+    the kind of the row.
     """
     return f"must be sent too: only some kinds have {listed(tuple(names))}"
 
@@ -52,7 +52,7 @@ COMMITS_ITSELF = (
 
 
 def no_transaction_in(alias: str) -> str:
-    """The refusal of a preview if the database may not support a rollback."""
+    """The refusal of a preview if a database may not support a rollback."""
     return f"this call cannot be previewed: the database {alias!r} has no transaction"
 
 
@@ -68,20 +68,20 @@ NAMES_NO_FIELD = "names no field; leave it out to get all fields"
 
 
 def empty_filter(without_value: str | None) -> str:
-    """The refusal of a filter with an empty value. `without_value` is advice on how to find rows
-    without a value, if there is any.
+    """The refusal of a filter with an empty value. `without_value` is advice on finding rows
+    without a value. It is None if there is no way to find them.
     """
     return EMPTY_FILTER if without_value is None else f"{EMPTY_FILTER}; {without_value}"
 
 
 def send_lookup(lookup: str) -> str:
-    """The advice to use a lookup of the view to find rows without a value."""
+    """The advice to find rows without a value by a lookup of the view."""
     return f"to find rows without a value send {quoted(lookup)}: true"
 
 
 def list_columns(argument: str, columns: Iterable[str]) -> str:
-    """The advice for finding rows without a value if the view has no lookup for this. `argument` is
-    the argument that selects columns.
+    """The advice on finding rows without a value if the view has no lookup for this: list all rows,
+    with only a few columns. `argument` is the argument that selects columns.
     """
     chosen = ", ".join(map(quoted, columns))
     return f"to find rows without a value list them with {quoted(argument)}: [{chosen}] and compare"
@@ -98,8 +98,8 @@ def no_middleware(path: str) -> str:
 
 
 def one_of(choices: Iterable[str], wrong: Iterable[str] = ()) -> str:
-    """The refusal of a value that is not one of the choices. `wrong` has the refused values, if the
-    message should contain them.
+    """The refusal of a value that is not a valid choice. If `wrong` is given, the message names
+    these values.
     """
     sent = ", ".join(map(repr, wrong))
     ending = f", not {sent}" if sent else ""
@@ -107,13 +107,13 @@ def one_of(choices: Iterable[str], wrong: Iterable[str] = ()) -> str:
 
 
 def has_no_effect_without(needed: str) -> str:
-    """The refusal of an argument of the paginator that needs another argument."""
+    """The refusal of a paginator's argument that has no effect without the argument `needed`."""
     return f"has no effect without {needed}: send both"
 
 
 def said_by_another(name: str) -> str:
-    """The refusal of a control argument if a paginator argument with the same meaning was also
-    sent.
+    """The refusal of a control argument if the call also has a paginator argument with the same
+    meaning.
     """
     return f"has the same meaning as {name}; send one of them"
 
@@ -124,7 +124,7 @@ def sent_beside(filters: str) -> str:
 
 
 def no_such_field(key: str, near: str | None) -> str:
-    """The refusal of a name in `filter_keys` that is not the name of a field."""
+    """The refusal of a name in `filter_keys` that is not a field."""
     ending = f"; did you mean {quoted(near)}?" if near else ""
     return f"there is no field {quoted(key)}{ending}"
 
@@ -157,7 +157,7 @@ def api_answered(status: int) -> str:
 
 
 def with_choices(message: str, choices: tuple[str, ...]) -> str:
-    """REST framework's message about a wrong choice, followed by the choices."""
+    """REST framework's message about a wrong choice, followed by the valid choices."""
     return f"{message.rstrip('.')}; it takes {listed(choices)}"
 
 
@@ -173,8 +173,8 @@ def no_such_row(kind: str, keys: Iterable[str]) -> str:
 
 
 def existing_rows(rows: Iterable[str], more: str) -> str:
-    """A sentence with the existing rows. `more` is the tool that lists all rows; empty if these are
-    all.
+    """A sentence with some existing rows. `more` is the tool that lists all rows, or empty if the
+    sentence names all of them.
     """
     named = ", ".join(rows)
     if not named:
@@ -193,8 +193,8 @@ def list_with(tool: str) -> str:
 
 
 def wait(pause: str | None) -> str:
-    """The advice to wait. `pause` is a number of seconds, a date, or None if the time is not
-    known.
+    """The advice to wait. `pause` is a number of seconds or a date. It is None if the time is
+    unknown.
     """
     if not pause:
         return "Wait before you try again."
@@ -217,7 +217,7 @@ OTHERS_TOO = "Other records were deleted or changed too."
 
 
 def rows_of_kind(plural: str, names: Sequence[str], count: int) -> str:
-    """Some rows of one kind by name, and the number of the others."""
+    """The names of some rows of one kind, and the number of the rows that are not named."""
     if not names:
         return f"{plural} ({count})"
     more = f" and {count - len(names)} more" if count > len(names) else ""
@@ -225,8 +225,8 @@ def rows_of_kind(plural: str, names: Sequence[str], count: int) -> str:
 
 
 def blocked_by(kinds: Iterable[str], *, has_others: bool, is_direct: bool, is_undone: bool) -> str:
-    """The refusal of a delete because other rows refer to the row. `kinds` has the rows that the
-    caller can list, by kind.
+    """The refusal of a delete, because other rows refer to the row. `kinds` has the rows that the
+    caller can list, one text for each kind.
     """
     rows = [*kinds]
     ending = "; delete or change them first" if rows else ""
@@ -310,7 +310,7 @@ CORRECT_THE_LINE = "Correct that line. Until then, all other tools are published
 
 
 def own_tools_left_out(what: str, why: str, place: str) -> str:
-    """The message if a module of the project's own tools, or one tool in it, is left out."""
+    """The message if one of the project's own tools, or a whole module of them, is left out."""
     return f"{what} is left out: {why} ({place})"
 
 
@@ -320,7 +320,9 @@ def tools_cannot_be_compiled(error: Exception) -> str:
 
 
 def argument_not_offered(name: str, published: str, tools: str) -> str:
-    """The message if an argument of some tools has the same name as a protocol argument."""
+    """The message if some tools lack a control argument, because they have an argument with the
+    same name.
+    """
     return (
         f"The protocol argument {name!r} is not offered where the host has an argument"
         f" {published!r}: on {tools}."
@@ -328,7 +330,7 @@ def argument_not_offered(name: str, published: str, tools: str) -> str:
 
 
 def rename_argument(name: str) -> str:
-    """The hint that shows the setting which renames the protocol argument."""
+    """The hint with the setting that renames a control argument."""
     renamed = f"{{{name!r}: 'mcp_{name}'}}"
     return f"To have both, rename the former: TOOLBOOTH['ARGUMENTS'] = {renamed}."
 
@@ -368,22 +370,24 @@ _MOST_CHANGES = 3
 
 
 def warm_file_not_read(error: OSError) -> str:
-    """The reason if the file exists but cannot be read."""
+    """The reason if the file in WARM_FILE exists but cannot be read."""
     return f"it cannot be read: {error.strerror or error}"
 
 
 def written_for_other(part: str, changed: Sequence[str]) -> str:
-    """The reason if the file was written for another state of the project."""
+    """The reason if the project has changed since the file in WARM_FILE was written."""
     more = len(changed) - _MOST_CHANGES
     names = ", ".join(changed[:_MOST_CHANGES]) + (f" and {more} more" if more > 0 else "")
     return f"it was written with different {part}: {names}"
 
 
 def listed_otherwise(tool: str) -> str:
-    """The reason if the file describes a tool differently than the project does now."""
+    """The reason if the file in WARM_FILE describes a tool differently than the project does
+    now.
+    """
     return f"its entry for {tool} is out of date"
 
 
 def warm_file_ignored(path: object, reason: str) -> str:
-    """The message if the file is not used."""
+    """The message if the file in WARM_FILE is not used."""
     return f"{path} is not used: {reason}; run manage.py mcp_warm"

@@ -14,8 +14,8 @@ models: Any = untyped_models
 class UsedKey(Model):
     """An idempotency key that one caller has used for one tool, with the receipt of that write.
 
-    The row is inserted in the transaction of the write, before it. So no other transaction sees it
-    without its receipt, and a write that is rolled back takes the row along.
+    The row is inserted before the write, in the same transaction. So other transactions see the row
+    only together with its receipt. If the write is rolled back, the row disappears with it.
     """
 
     id = models.BigAutoField(primary_key=True)

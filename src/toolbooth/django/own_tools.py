@@ -1,7 +1,8 @@
 """Finds the tools that a project writes itself, in the `mcp_tools.py` of each app.
 
-If a module cannot be imported, only its own tools are missing; the same is true for a tool whose
-name cannot be used. `mcp_doctor` and `manage.py check --deploy` show each with its file and line.
+If a module cannot be imported, only the tools of this module are missing. If the name of a tool
+cannot be used, only this tool is missing. `mcp_doctor` and `manage.py check --deploy` show each
+mistake with its file and line.
 """
 
 from __future__ import annotations
@@ -38,7 +39,9 @@ class Broken:
 
     @property
     def place(self) -> str:
-        """The file and the line, in the form that editors and terminals recognise."""
+        """The file and the line of the mistake, written so that editors and terminals recognise
+        them.
+        """
         return f"{self.file}:{self.line}"
 
 
@@ -84,16 +87,16 @@ def _import_modules() -> Iterator[Broken]:
 
 
 def _forget(module: str) -> None:
-    """Remove the tools that a module declared before it failed. This way, either all tools of a
-    module are published, or none.
+    """Remove the tools that a module declared before it failed. So either all tools of a module are
+    published, or none.
     """
     for path in [path for path in decorators.declared if path.startswith(f"{module}.")]:
         del decorators.declared[path]
 
 
 def _place_of(error: Exception, module: str) -> tuple[str, int]:
-    """Return the file and the line where the error was raised. Only frames in the module, or in a
-    module below it, are considered.
+    """Return the file and the line where the error was raised. Only frames in the module `module`,
+    and in modules below it, are considered.
     """
     # After a SyntaxError no frame of the traceback is in the module, because it has not run.
     if isinstance(error, SyntaxError) and error.filename:
@@ -113,8 +116,8 @@ def _words(error: Exception) -> str:
 
 
 def _names_of(tool: decorators.HandWritten) -> dict[str, Any]:
-    """Return the names that a tool uses, each with its owner. The tool owns its own name. Its
-    dispatcher owns the name of the dispatcher, which all of its actions share.
+    """Return the names that a tool uses, each with its owner. A tool owns its own name. The name of
+    a dispatcher is owned by the dispatcher, because all its actions share the name.
     """
     names: dict[str, Any] = {tool.contract.name: tool}
     if tool.dispatcher is not None:
@@ -123,7 +126,7 @@ def _names_of(tool: decorators.HandWritten) -> dict[str, Any]:
 
 
 def _mistake_in_name(tool: decorators.HandWritten, owners: dict[str, Any]) -> str | None:
-    """Return the reason why a tool cannot be published under its name, or None if it can be."""
+    """Return the reason why a tool cannot be published under its name. Return None if it can."""
     for name, owner in _names_of(tool).items():
         if not TOOL_NAME.fullmatch(name):
             return not_a_tool_name(name)

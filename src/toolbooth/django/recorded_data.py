@@ -1,4 +1,4 @@
-"""Records which fields of a request's data are read: for `testing.unread_fields`."""
+"""Records which fields of a request's data are read. `testing.unread_fields` uses this."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ class Record:
 
 
 class _Walked(str):
-    """A key that was yielded by a walk over all keys. If it is used to read a field, that does not
-    count as reading the field by name.
+    """A key that code has got by walking over all keys. If the code then uses this key to read a
+    field, the field does not count as read by name.
     """
 
 
 class _Name(str):
-    """A key of the data. It records when a lookup finds it by name. This also works for C code that
+    """A key of the data that records when a lookup finds it. Also records lookups by C code, which
     does not call the methods of the dict.
     """
 
@@ -51,8 +51,8 @@ class _Name(str):
 
 
 class _Reads(dict[Any, Any]):
-    """Records each field that is read by its name, even if it was not sent, and each walk over all
-    fields.
+    """Data that records each field that is read by name, even a field that was not sent. It also
+    records each walk over all fields.
 
     `dict(data)`, `{**data}` and `data | other` walk over the keys, because this subclass has its
     own `__iter__`.
@@ -66,7 +66,7 @@ class _Reads(dict[Any, Any]):
 
     def _whole(self) -> dict[Any, Any]:
         """Return a copy as a plain dict, and record that the data was read as a whole. Form data
-        overrides `items`, so this calls the method of dict.
+        has its own `items`, so this calls the method of `dict`.
         """
         self.record.is_whole = True
         return {_Walked(name): each for name, each in dict[Any, Any].items(self)}
@@ -172,8 +172,8 @@ def _name(text: str, record: Record) -> _Name:
 
 
 def _recorded(data: Any, record: Record) -> Any:
-    """Return the data of a request as an object that records reads. A list counts as read as a
-    whole.
+    """Return the data of a request as an object that records reads. A list cannot record them, so
+    it counts as read as a whole.
     """
     if isinstance(data, QueryDict):
         form: Any = _ReadForm(mutable=True)
@@ -197,8 +197,8 @@ _body: Any = HttpRequest.body
 
 
 def _recorded_parse(self: Any) -> Any:
-    """Replaces `Request._parse` in requests that the gateway makes, so that their data records
-    reads.
+    """Replaces `Request._parse` in requests that the gateway makes. The data that it returns
+    records reads.
     """
     record = _recording.get()
     if record is None or not isinstance(self._request, RunningRequest):
@@ -219,7 +219,7 @@ def _recorded_body(self: Any) -> Any:
 
 @contextmanager
 def recording() -> Generator[Record]:
-    """Inside a `with` block, record which fields are read in requests that the gateway makes."""
+    """A context in which requests of the gateway record the fields that are read."""
     record = Record()
     token = _recording.set(record)
     try:

@@ -1,8 +1,8 @@
 """Finds the same match for a path as Django's own `resolve()`, without trying every pattern.
 
-Django tries the patterns of a URLconf in order. With thousands of them, that takes longer than the
-rest of a call. Here, a pattern is skipped if its regular expression begins with a text that is not
-at the start of the path. Django's own code tries all others in their order.
+Django tries the patterns of a URLconf in order. With thousands of patterns, that takes longer than
+all other parts of a call. Here, a pattern is skipped if the text at the start of its regular
+expression is not at the start of the path. Django's own code tries all other patterns in order.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class _Match(ResolverMatch):
 
 
 class _Include:
-    """The patterns of one URLconf or include. Used instead of Django's resolver."""
+    """Replaces Django's resolver for the patterns of one URLconf or `include()`."""
 
     def __init__(self, resolver: URLResolver) -> None:
         self._resolver = resolver
@@ -80,8 +80,8 @@ class _Include:
 
 
 class _Narrowed(URLResolver):
-    """Django's resolver, for one path that its own pattern has matched. It contains only the
-    patterns that may match the rest of the path.
+    """Django's resolver for one path. Its own pattern has already matched the path, and it contains
+    only those inner patterns that may match the remaining path.
     """
 
     # Does not call Django's `__init__`, which makes a context variable for each resolver.
@@ -105,7 +105,7 @@ class _Matched:
 
 
 class _Index:
-    """Patterns, grouped by the text that a path must begin with to match them."""
+    """Patterns, grouped by the text at the beginning of the paths that they match."""
 
     def __init__(self, patterns: Sequence[Any]) -> None:
         self._patterns = list(patterns)
@@ -116,8 +116,8 @@ class _Index:
         self._lengths = sorted({len(each) for each in self._by_prefix})
 
     def is_of(self, patterns: Sequence[Any]) -> bool:
-        """Return True if the index was made from these patterns. A project may add patterns at
-        runtime.
+        """Return True if the index was made from exactly these patterns. A project may add patterns
+        at run time.
         """
         return self._patterns == (patterns if type(patterns) is list else list(patterns))
 
@@ -142,15 +142,15 @@ def _entry(pattern: Any) -> Any:
 
 
 def _is_stock(value: Any, of: type[Any], method: str) -> bool:
-    """Return True if the value uses Django's own method, and neither a subclass nor the object
-    itself overrides it.
+    """Return True if `value` uses Django's own method. Neither a subclass nor the object itself may
+    override the method.
     """
     return type(value) is of and method not in vars(value)
 
 
 def _prefix(pattern: Any) -> str:
-    """Return a text that every path begins with if the pattern matches it. Return empty text if no
-    such text is certain: for custom classes, for patterns that depend on the language, and for
+    """Return a text with which every path that matches the pattern begins. Return an empty text if
+    no such text is certain: for custom classes, for patterns that depend on the language, and for
     unusual regular expressions.
     """
     if not any(_is_stock(pattern, each, "resolve") for each in (URLPattern, URLResolver)):
@@ -172,8 +172,8 @@ def _prefix(pattern: Any) -> str:
 
 
 def literal_start(regex: re.Pattern[str]) -> str:
-    """Return a text that every path begins with if the regular expression matches it. The text may
-    be shorter than possible.
+    """Return a text with which every path that matches the regular expression begins. A longer such
+    text may exist.
     """
     text = regex.pattern
     # Other flags change the meaning of `^` and of letters. With `|`, another branch may begin

@@ -35,23 +35,23 @@ _ids = count(1)
 
 
 def acting_as(user: Any) -> Agent:
-    """Return an agent that acts as this user. With None, it acts as an anonymous user."""
+    """Return an agent that acts as this user. If `user` is None, the agent is anonymous."""
     return Agent(user)
 
 
 def unread_fields(tool: str, arguments: Any = None, /, *, user: Any = None) -> UnreadFields:
-    """Return the fields of a tool that its action does not read in a call with these arguments by
-    this user. If `user` is None, the call is anonymous.
+    """Return the fields of a tool that its action does not read in this call. `user` makes the
+    call, or an anonymous caller if `user` is None.
 
     The call is made and rolled back. Changes outside the databases are not undone.
 
     Returns:
-        The names of all declared fields of the body that were never read by name, sent or not, in
-        their order. "unknown" if there are such fields and the data was read as a whole: copied,
-        walked over, or read as bytes.
+        The names of all declared body fields that were not read by name, in their order. It does
+        not matter whether a field was sent. The result is "unknown" if there are such fields, but
+        the data was also read as a whole: copied, walked over, or read as bytes.
 
     Raises:
-        LookupError: there is no such tool, or it is not a view's.
+        LookupError: there is no such tool, or the tool does not belong to a view.
         ValueError: the call was refused or failed.
     """
     return acting_as(user).unread_fields(tool, arguments)
@@ -73,8 +73,8 @@ class Agent:
             self._client.force_authenticate(user)
 
     def call(self, tool: str, arguments: Any = None, /, **fields: Any) -> WireResult:
-        """Call a tool with these keyword arguments. Or pass `arguments` as a client would send
-        them: any JSON value, or JSON text in bytes.
+        """Call a tool with these keyword arguments. Instead, you can pass `arguments` as a client
+        would send them: any JSON value, or JSON text in bytes.
         """
         if arguments is not None and fields:
             raise TypeError(messages.WHOLE_OR_BY_FIELD)
@@ -148,16 +148,14 @@ def endpoint_path() -> str:
 
 
 def path_info(path: str) -> str:
-    """Return a path without the prefix in FORCE_SCRIPT_NAME. The URLconf does not contain this
-    prefix.
+    """Return a path without the prefix in FORCE_SCRIPT_NAME, because the URLconf does not contain
+    this prefix.
     """
     return f"/{path.removeprefix(get_script_prefix())}"
 
 
 def _host() -> str:
-    """Return a host that the project accepts. If possible, this is the host that Django's own tests
-    use.
-    """
+    """Return a host that the project accepts: the host that Django's own tests use, if possible."""
     # In ALLOWED_HOSTS, `.example.com` means the domain and all of its subdomains.
     named = [each.removeprefix(".") for each in settings.ALLOWED_HOSTS if each != "*"]
     if "testserver" in named or "*" in settings.ALLOWED_HOSTS:

@@ -14,7 +14,9 @@ from toolbooth.django.checks import check_installed
 
 
 class EndpointPattern(URLPattern):
-    """A URL pattern that also makes `manage.py check` report if the app is not installed."""
+    """A URL pattern that makes `manage.py check` report if the app of Toolbooth is not
+    installed.
+    """
 
     def check(self) -> list[CheckMessage]:
         """Return the messages of this pattern. Django calls this for each pattern of the

@@ -1,5 +1,5 @@
-"""Turns the errors in a view's response into problems. Each problem names the argument that was
-sent.
+"""Turns the errors in a view's response into problems. Each problem has the path of the argument
+that caused the error.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ logger = logging.getLogger("toolbooth.django")
 
 
 def problems_of(response: Any, arguments: Arguments, action: Action | None) -> Iterator[Problem]:
-    """Yield a problem for each error in a view's response, with the path of the argument that was
-    sent.
+    """Yield a problem for each error in a view's response. Each problem has the path of the
+    argument that caused the error.
     """
     data = _data_of(response)
     # The same name may be a filter and a field of the body, such as `status`. For a GET or a
@@ -51,8 +51,8 @@ def problems_of(response: Any, arguments: Arguments, action: Action | None) -> I
 
 
 def problems_of_rows(response: Any, place: JsonPath) -> Iterator[Problem]:
-    """Yield the problems in the response to a list of rows. `place` is the path of the list in the
-    arguments.
+    """Yield the problems in a view's response to a list of rows. `place` is the path of the list in
+    the arguments.
     """
     data = _data_of(response)
     rows: Any = _found_by_project(data)
@@ -88,7 +88,7 @@ _MESSAGES = ("detail", "message", "error", "title", "description", "reason", "ms
 
 def _fields_in(data: Mapping[Any, Any], names: Mapping[str, str]) -> Mapping[Any, Any]:
     """Return the part of a response that maps fields to errors. Keys that only describe the
-    response, such as an id, a status or a version, are left out.
+    response, such as an id, a status or a version, are removed.
     """
     inside = [each for key, each in data.items() if _holds_fields(key, each, names)]
     if inside:
@@ -121,8 +121,8 @@ def _found_by_project(data: Any) -> Mapping[Any, Any] | None:
 
 
 def _rows_in(data: Any) -> Any:
-    """Return the errors by row in the response to a list of rows. They may be the value of one key
-    of an outer object.
+    """Return the errors of each row from the response to a list of rows. Some APIs put these errors
+    into an outer object, such as `{"errors": [...]}`.
     """
     if not is_mapping(data) or _are_of_rows(data):
         return data
@@ -131,8 +131,8 @@ def _rows_in(data: Any) -> Any:
 
 
 def _are_of_rows(errors: Any) -> bool:
-    """Return True if the errors are grouped by row. REST framework puts them in a list, or in newer
-    versions in a mapping by the index of the row.
+    """Return True if the errors are grouped by row. REST framework writes such errors as a list.
+    Newer versions write a mapping from the index of each row to its errors.
     """
     if is_mapping(errors):
         return bool(errors) and all(isinstance(key, int) for key in errors)
@@ -147,7 +147,9 @@ def _general() -> tuple[str, ...]:
 
 
 def _holds_fields(key: Any, value: Any, names: Mapping[str, str]) -> bool:
-    """Return True if a key is not an argument, and its value contains errors of arguments."""
+    """Return True if a key contains the errors of arguments, as `errors` does in
+    `{"errors": {"title": [...]}}`. The key must not be an argument.
+    """
     if key in names or not is_mapping(value) or not value:
         return False
     # Such a key is recognised by its name, such as `validationErrors`, or by its content:
@@ -156,8 +158,8 @@ def _holds_fields(key: Any, value: Any, names: Mapping[str, str]) -> bool:
 
 
 def _is_about_answer(key: Any, value: Any, names: Mapping[str, str]) -> bool:
-    """Return True if a value only describes the response. REST framework's errors are lists,
-    objects, or one sentence under a known key.
+    """Return True if a value is not an error and only describes the response. REST framework's
+    errors are lists, objects, or one sentence under a known key.
     """
     return (
         key not in names and key not in _general() and not isinstance(value, Mapping | list | tuple)
@@ -179,7 +181,9 @@ def _plain_content(response: Any) -> Any:
 
 
 def _path_of(key: Any, names: Mapping[str, str]) -> JsonPath:
-    """Return the path of a field's argument, or an empty path for problems with the whole body."""
+    """Return the path of a field's argument. The path is empty for errors that are about the whole
+    body.
+    """
     if isinstance(key, int):
         # The index of a row: the body is a list.
         return (WHOLE_BODY, key)

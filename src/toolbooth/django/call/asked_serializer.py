@@ -48,8 +48,9 @@ def asked_serializer(view: Any, make: Make) -> Any:
 
 
 def kind_of_row(view: Any, make: Make, kinds: Kinds) -> str | None:
-    """Return the kind of the row that a view would change. The kind is read from the serializer, or
-    else from the row. Return None if the kind is not a known one.
+    """Return the kind of the polymorphic row that a view would change, such as `car`. The
+    serializer shows the kind; if it does not, the kind is an attribute of the row. Return None if
+    the kind is unknown.
 
     Raises:
         REFUSALS: the view refuses the caller.
@@ -78,7 +79,7 @@ def _with_fields(view: Any, make: Make) -> Any:
 
 
 def _with_row(make: Make, view: Any) -> Any:
-    """Return the serializer of an update. It is made with the row that is updated."""
+    """Return the serializer of an update. The serializer gets the row that is updated."""
     return make(view, view.get_object())
 
 
@@ -90,10 +91,10 @@ class _Made(Exception):
 
 
 def _inside_dispatch(view: Any, make: Make) -> Any:
-    """Run the view's `dispatch`, but make the serializer instead of running the handler. Return the
-    serializer. At that moment `initial` has run, and all contexts that the project's `dispatch`
-    opens are open. Throttles do not count this run, and its writes are rolled back, because
-    everything runs again in the call.
+    """Run the view's `dispatch` with a handler that makes the serializer, and return this
+    serializer. When the handler runs, `initial` has run, and all contexts that the project's
+    `dispatch` opens are open. The view runs again for the call itself, so throttles do not count
+    this first run, and its writes are rolled back.
     """
 
     def handler(*_: Any, **__: Any) -> Any:

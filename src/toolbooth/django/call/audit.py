@@ -150,8 +150,8 @@ def _status(who: Caller) -> int | None:
 
 
 def _rows(who: Caller, action: Action, *, is_preview: bool) -> Json:
-    """Return the key of the row. For many rows, return their number and the first keys. A row that
-    a preview would create has no key.
+    """Return the key of the row. For many rows, return the number of rows and the first keys. In a
+    preview of a create the row has no key.
     """
     is_made = not (is_preview and action.name == "create")
     if who.bulk is None:
@@ -190,8 +190,8 @@ def _data(response: Any) -> Any:
 
 
 def _key(value: Any) -> Any:
-    """Return a key as the log shows it. Some projects use e-mail addresses as keys: they are
-    hidden.
+    """Return a key as the log shows it. E-mail addresses are hidden, because some projects use them
+    as keys.
     """
     if value is None or isinstance(value, int):
         return value
@@ -207,8 +207,8 @@ def _key(value: Any) -> Any:
 
 
 def _fields(who: Caller, found: Catalogue, tool: str) -> list[str]:
-    """Return the names of the sent fields that the tool has. Other names are left out, because they
-    could be any text.
+    """Return the names of the sent fields that the tool declares. Undeclared names are left out,
+    because they could be any text.
     """
     declared = found.body_names.get(tool)
     if declared is None:
@@ -231,8 +231,9 @@ def _names(who: Caller, declared: Iterable[str]) -> Iterator[str]:
 
 
 def _names_sent(sent: Any, declared: set[str]) -> Iterator[str]:
-    """Yield the keys of a refused call. If the tool does not have a key, also yield the keys inside
-    its value: `params` of a dispatcher, a wrapper, or a list of rows.
+    """Yield the keys of a refused call. If the tool does not declare a key, also yield the keys
+    inside its value, because the value may hold the arguments: `params` of a dispatcher, a wrapper,
+    or a list of rows.
     """
     if not is_object(sent):
         return

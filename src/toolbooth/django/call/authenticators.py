@@ -49,6 +49,21 @@ _READS_CREDENTIALS_ONLY = frozenset(
 )
 """Authenticators that read the `Authorization` header and the user of the session, nothing else."""
 
+_GETS_NO_REQUEST = frozenset(
+    ("authenticate_credentials", "get_model", "keyword", "model", "www_authenticate_realm")
+)
+"""The parts of `TokenAuthentication` that get the key, but not the request. Whatever a subclass
+makes of them, its answer is the same for every view.
+"""
+
+_OF_EVERY_CLASS = frozenset(
+    (
+        *("__module__", "__qualname__", "__doc__", "__dict__", "__weakref__", "__firstlineno__"),
+        *("__static_attributes__", "__annotations__", "__annotate__", "__annotate_func__"),
+    )
+)
+"""Names that Python gives to a class."""
+
 _STOCK_METHODS = (
     "dispatch",
     "get_authenticators",
@@ -78,9 +93,11 @@ def _binds_tokens_to_urls() -> bool:
 
 
 def answer_alike(authenticators: Iterable[Any]) -> bool:
-    """Return True if these authenticators give every view the same answer. Their classes must be in
-    `LISTED`, and the instances must have no attributes of their own. A subclass may look at the
-    path, and an attribute may be a key, so all other authenticators run for each view.
+    """Return True if these authenticators give every view the same answer.
+
+    Their classes must be in `LISTED`, or only look up keys: any other subclass may look at the path
+    of the request. Their instances must have no attributes, because an attribute may be a key. Any
+    other authenticator runs for each view.
     """
     return all(map(_answers_alike, authenticators))
 
@@ -88,10 +105,23 @@ def answer_alike(authenticators: Iterable[Any]) -> bool:
 def _answers_alike(authenticator: object) -> bool:
     path = _path_of(authenticator)
     attributes = vars(authenticator)
-    if not path or not attributes:
-        return bool(path)
+    if not attributes:
+        return bool(path) or _only_looks_up_keys(type(authenticator))
     # All instances of simplejwt's classes have this one.
     return path.startswith(_SIMPLE_JWT) and attributes == {"user_model": get_user_model()}
+
+
+@lru_cache(1024)
+def _only_looks_up_keys(cls: type) -> bool:
+    """Return True if a subclass of `TokenAuthentication` decides only which user a key belongs to,
+    and whether it has expired.
+    """
+    if not issubclass(cls, TokenAuthentication):
+        return False
+    own = cls.__mro__[: cls.__mro__.index(TokenAuthentication)]
+    names = {name for each in own for name in vars(each)} - _OF_EVERY_CLASS - _GETS_NO_REQUEST
+    # Names that the base does not have are only used by the parts above.
+    return not any(hasattr(TokenAuthentication, name) or name.startswith("__") for name in names)
 
 
 def _path_of(authenticator: object) -> str:
@@ -104,9 +134,9 @@ def checks_csrf(authenticator: Any) -> bool:
 
 
 def is_lendable(view: APIView, authenticator: Any) -> bool:
-    """Return True if a view that has recognised a user by a password can reuse this user when it
-    runs. The view must be certain to recognise the same user again, so all the code involved must
-    be REST framework's own.
+    """Return True if a view can reuse a user when it runs. The view has recognised this user by a
+    password before. It must be certain to recognise the same user again, so all the code involved
+    must be REST framework's own.
     """
     # Only passwords are slow to check, since their hash is slow by design. Everything else is
     # checked again.

@@ -35,7 +35,9 @@ def refusal_of(
     action: Action,
     path_values: Mapping[str, Any],
 ) -> ToolError:
-    """Return the error for an action that could not delete rows, because others refer to them."""
+    """Return the error for an action that could not delete rows, because other rows refer to
+    them.
+    """
     if isinstance(error, ProtectedError):
         rows: Iterable[Any] = error.protected_objects
     else:
@@ -48,7 +50,8 @@ def refusal_of(
 
 def refused_by_database(row: Any, visible: VisibleRows) -> str:
     """Return the reason why the database did not delete a row. The reason names the rows that refer
-    to it by a foreign key with `DO_NOTHING`. Return an empty text if there are none.
+    to the deleted row by a foreign key with `DO_NOTHING`. Return an empty text if there are no such
+    rows.
     """
     rows = list(_left_to_the_database(row))
     return _blocked_by(rows, visible, type(row), is_undone=True) if rows else ""
@@ -86,7 +89,7 @@ def _blocked_by(rows: Iterable[Any], visible: VisibleRows, own: Any, *, is_undon
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """The rows of one model that the caller can list."""
+    """The rows of one model that prevent the delete and that the caller can list."""
 
     names: list[str]
     """The keys and names of the first rows, if a view shows them."""
@@ -120,7 +123,9 @@ def _found(
 
 
 def _blocking_links(model: Any, own: Any) -> Iterator[tuple[str, ...]]:
-    """Yield the attributes of each foreign key of a model that may prevent a delete of `own`."""
+    """Yield the two attributes of each foreign key of `model` that may prevent a delete of `own`,
+    such as `("owner", "owner_id")`.
+    """
     gone = None if own is None else cascade_of(own).models
     for key in model._meta.concrete_fields:
         blocks = getattr(key.remote_field, "on_delete", None) in (PROTECT, RESTRICT, DO_NOTHING)

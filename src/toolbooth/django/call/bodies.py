@@ -58,8 +58,8 @@ def _json(value: Any) -> bytes:
 
 
 def _pairs(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
-    """Yield a value as pairs of form data, with names that REST framework reads: `address.city`,
-    `lines[0]price`. All scalars of a list get the same name.
+    """Yield a value as pairs of form data. The names are those that REST framework reads, such as
+    `address.city` and `lines[0]price`. All scalars of a list get the same name.
     """
     if is_object(value):
         joint = "." if name and not name.endswith("]") else ""

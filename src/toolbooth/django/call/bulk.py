@@ -77,7 +77,7 @@ def function_of(call: SyncInvocation, results: PagedResults) -> Callable[[Json],
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bulk:
-    """The variants of a tool for one row that create many rows."""
+    """Makes the variants of a tool that create many rows. The tool itself creates one row."""
 
     call: SyncInvocation
     compile: Compile
@@ -87,8 +87,8 @@ class Bulk:
     _tools: dict[str, Tool] = field(default_factory=dict[str, Tool])
 
     def variant(self, sent: Any) -> Tool | None:
-        """Return the variant for a call that has a list of rows under one key. Return None for any
-        other call.
+        """Return the variant for a call that has a list of rows under one key, such as `objects`.
+        Return None for any other call.
         """
         found = text_as_json(sent)
         if not is_object(found):
@@ -148,8 +148,8 @@ def _is_list(value: Any) -> bool:
 
 
 def _arguments(single: Arguments, key: str, most: int) -> Arguments:
-    """Return the arguments of the variant: the rows under `key`, and the arguments that are not
-    fields of a row.
+    """Return the arguments of the variant: the list of rows under `key`, and all arguments of the
+    tool that are not fields of a row.
     """
     rows = single.named("body")
     slots = {name: slot for name, slot in single.slots.items() if name not in rows}
@@ -171,7 +171,9 @@ def _arguments(single: Arguments, key: str, most: int) -> Arguments:
 
 
 def _relations_of_rows(single: Arguments, key: str) -> dict[str, Any]:
-    """Return the relations of the rows, by their paths in the arguments of the variant."""
+    """Return the relations of the rows. In the arguments of the variant, the rows are in a list
+    under `key`.
+    """
     found = single.relations
     if not found:
         return {}
@@ -198,7 +200,7 @@ def _list_of_rows(single: Arguments, properties: Mapping[str, Any], most: int) -
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BulkCreate:
-    """Creates many rows through the view that creates one."""
+    """Creates many rows through a view that creates one row."""
 
     call: SyncInvocation
     key: str
@@ -268,7 +270,9 @@ class BulkCreate:
         return self.call.value(response)
 
     def _explained(self, problem: Problem, response: Any, rows: list[Json]) -> Problem:
-        """Return a problem of a row. Its message also names the values that the field accepts."""
+        """Return a problem of a row with a message that also names the values that the field
+        accepts.
+        """
         arguments = self.call.arguments
         # A view that takes only lists has its relations under the key of the list.
         if arguments.whole or len(problem.path) < 2 or not isinstance(problem.path[1], int):
@@ -343,8 +347,8 @@ class BulkCreate:
 def _receipt(value: Json, *, in_order: bool) -> Json:
     """Return the number of rows that were created, and their keys.
 
-    If a key is not known, return the rows instead of the keys. With `in_order`, the receipt also
-    states that the keys are in the order in which the rows were sent.
+    If a key is unknown, return the number and the rows themselves. With `in_order`, the receipt
+    also states that the keys are in the order in which the rows were sent.
     """
     keys = keys_in(value)
     if keys is None:
@@ -356,8 +360,8 @@ def _receipt(value: Json, *, in_order: bool) -> Json:
 
 
 def keys_in(value: Json) -> list[Any] | None:
-    """Return the keys of the created rows, with None in place of an unknown key. Return None
-    instead of a list if the view has its own form of response.
+    """Return the keys of the created rows; the key of a row is None if it is unknown. Return None
+    if the response has no list `results`.
     """
     rows: Any = value.get("results")
     return _keys(rows) if is_array(rows) else None

@@ -40,20 +40,20 @@ REFUSALS = (APIException, Http404, DjangoPermissionDenied)
 
 
 class _Place(NamedTuple):
-    """One address of an action."""
+    """The URL of an action at which its view last ran, or was checked."""
 
     action: Action
     kwargs: Mapping[str, Any]
     path: str
     ran: Any = None
-    """The request of the view that ran there."""
+    """The request of the view that ran at this URL."""
 
 
 class Caller:
     """The HTTP request of the message, and the checks that views make for it.
 
-    The checks use a separate instance of the view. The instance that runs authenticates its own
-    request. A password is hashed only once for a request.
+    For the checks, a separate instance of the view is made. The instance that runs authenticates
+    its request again, but a password is hashed only once for each request.
     """
 
     def __init__(self, request: HttpRequest) -> None:
@@ -65,8 +65,8 @@ class Caller:
         self.challenge: str | None = None
         """The `WWW-Authenticate` of a view that requires authentication."""
         self.login: Callable[[], bool] | None = None
-        """A function that returns True if any view recognises the caller. It is set if the caller
-        must be known, and None after the check.
+        """A function that returns True if any view recognises the caller. It is set if the call
+        requires authentication. After the check it is None.
         """
         self.message: Message | None = None
         self.last_run: tuple[Action, Any, Any] | None = None
@@ -84,7 +84,7 @@ class Caller:
         self.loans: Loans = {}
         """The users that views have recognised by a password before they run."""
         self._last_place: _Place | None = None
-        """The place at which a view was last checked."""
+        """The URL at which a view was last checked."""
         self._template: tuple[HttpRequest, HttpRequest] | None = None
         """The request that is copied for each view of a list, and the outer request that it was
         made from.
@@ -104,8 +104,8 @@ class Caller:
     # --- for a list ---
 
     def may_call(self, action: Action) -> bool:
-        """Return True if the view lets the caller in, as far as is known without a call's
-        arguments. Throttles do not count this. Permissions for single rows are checked in the call.
+        """Return True if the view lets the caller in, or if only a call can show that. Throttles do
+        not count this check. Permissions for single rows are checked in the call.
         """
         view = self._view_of_list(action, action.method)
         try:
@@ -121,8 +121,8 @@ class Caller:
         return True
 
     def is_known(self, actions: Iterable[Action]) -> bool:
-        """Return True if any of these views recognises the caller. Raises AuthenticationFailed if
-        one refuses the credentials and none recognises the caller.
+        """Return True if any of these views recognises the caller. Raises AuthenticationFailed if a
+        view refuses the credentials and no view recognises the caller.
         """
         failed: AuthenticationFailed | None = None
         for action in actions:
@@ -145,7 +145,7 @@ class Caller:
             return self._for_list(self._view_of_list(action, "GET"))[2] is not None
 
     def _may_be_known(self, view: Any) -> bool:
-        """Return True if a view recognises the caller, or can only do so in a call."""
+        """Return True if a view recognises the caller, or could do so in a call."""
         try:
             return self._for_list(view)[2] is not None
         except Exception:  # the authenticator needs the URL kwargs: the call decides
@@ -171,8 +171,8 @@ class Caller:
         kwargs: Mapping[str, Any] | None = None,
         request: HttpRequest | None = None,
     ) -> Any:
-        """Return the response of a view that refuses the caller. Return None if the view admits the
-        caller, or if only the call itself can decide.
+        """Return the response of a view that refuses the caller. Return None if the view lets the
+        caller in, or if only the call itself can decide.
         """
         view = self.view(action, kwargs, request)
         self._last_place = _Place(action, view.kwargs, view.request.path_info)
@@ -192,7 +192,7 @@ class Caller:
     def admitted_view(
         self, action: Action, kwargs: Mapping[str, Any], request: HttpRequest | None = None
     ) -> Any:
-        """Return an action's view before it runs. Raises its refusal if it refuses the caller."""
+        """Return an action's view before it runs. Raises one of REFUSALS for a refused caller."""
         view = self.view(action, kwargs, request)
         try:
             _admit(view, partial(self._for_call, action))
@@ -205,8 +205,8 @@ class Caller:
         return view
 
     def reading_view(self, action: Action, asked: Any, request: HttpRequest) -> Any:
-        """Return the view that reads at the address of the view `asked`. `asked` has authenticated
-        the caller already. Raises one of REFUSALS if the new view refuses the caller.
+        """Return the view that reads the row at the URL of the view `asked`. `asked` has
+        authenticated the caller already. Raises one of REFUSALS if the new view refuses the caller.
         """
         view = self.view(action, asked.kwargs, request)
         known: Any = asked.request
@@ -229,7 +229,7 @@ class Caller:
         kwargs: Mapping[str, Any] | None = None,
         request: HttpRequest | None = None,
     ) -> bool:
-        """Return False if the caller must be known, and no view recognises the credentials."""
+        """Return False if the call requires authentication, and no view recognises the caller."""
         try:
             view = self.view(action, kwargs, request)
             self._must_be_known(partial(self._for_call, action, view))
@@ -238,8 +238,8 @@ class Caller:
         return True
 
     def _must_be_known(self, identify: Callable[[], Identity]) -> None:
-        """Raise NotAuthenticated if the caller must be known, and neither this view nor any other
-        recognises the credentials.
+        """Raise NotAuthenticated if the call requires authentication, and no view recognises the
+        caller.
         """
         if self.login is None:
             return
@@ -252,8 +252,8 @@ class Caller:
         self.login = None
 
     def identity(self, action: Action) -> Identity:
-        """Return the identity of the caller for the view that has just run or was checked. Raises
-        APIException if the view refuses the credentials, even if it accepted them before.
+        """Return the caller's identity for the view that ran or was checked last. Raises
+        APIException if the view refuses the credentials now, even if it accepted them before.
         """
         place = self._place_of(action)
         try:
@@ -267,8 +267,8 @@ class Caller:
             raise AuthenticationFailed from error
 
     def known_as(self, action: Action) -> tuple[Any, Any]:
-        """Return the user and the authenticator of the last view. Both are None if that view does
-        not recognise the caller.
+        """Return the user and the authenticator of the view that ran or was checked last. Return
+        `(None, None)` if that view refuses the credentials.
         """
         with suppress(APIException):
             ran = self._place_of(action).ran
@@ -289,9 +289,7 @@ class Caller:
         return self._identities.for_help(self.request, action.callback, view.kwargs, view)
 
     def recognise(self, action: Action, kwargs: Mapping[str, Any], request: HttpRequest) -> None:
-        """Hash a password once, before a view runs many times with this request and other
-        bodies.
-        """
+        """Hash the password once, before a view runs many times with this request."""
         with suppress(Exception):  # each run refuses the caller itself
             self._for_call(action, self.view(action, kwargs, request))
 
@@ -304,7 +302,9 @@ class Caller:
         return self.objection(action, place.kwargs, self._request_at(place)) is None
 
     def starts(self, action: Action, kwargs: Mapping[str, Any], request: HttpRequest) -> None:
-        """Lend a recognised user to a view that is about to run. Only needed if there are loans."""
+        """Lend a recognised user to a view that is about to run. Call this only if there are
+        loans.
+        """
         self._identities.lend_to(self.request, action.callback, kwargs, request)
 
     def _place_of(self, action: Action) -> _Place:
@@ -355,9 +355,7 @@ class Caller:
         return view
 
     def sign(self) -> None:
-        """Set the user of the outer request for the host's middleware, if the call was refused
-        before a view could set it.
-        """
+        """Set the user of the outer request for the host's middleware, if no view has set it."""
         if "_identities" not in vars(self) or is_signed(self.request):
             return
         user = self._identities.user
@@ -386,7 +384,7 @@ _current: ContextVar[Caller] = ContextVar("toolbooth_caller")
 
 @contextmanager
 def answering(request: HttpRequest) -> Generator[Caller]:
-    """While this is open, `caller()` returns the caller of this request."""
+    """A context in which `caller()` returns the caller of this request."""
     who = Caller(request)
     token = _current.set(who)
     try:

@@ -1,5 +1,5 @@
-"""Finds the fields that the serializer has for one caller. They may be fewer than the published
-ones.
+"""Finds the fields that the serializer has for one caller. The published schema may have more
+fields.
 """
 
 from __future__ import annotations
@@ -16,7 +16,9 @@ from toolbooth.jsonvalue import Json, JsonPath, is_array, is_object
 
 
 def own_fields(serializer: Any) -> dict[str, Any]:
-    """Return the fields that a caller may send. A hidden field ignores any value that is sent."""
+    """Return the fields that a caller may send. Hidden fields are left out, because they ignore any
+    value that is sent.
+    """
     fields: Mapping[str, Any] = serializer.fields
     return {
         name: each
@@ -48,8 +50,8 @@ def unread(serializer: Any, value: Any, path: JsonPath = ()) -> Iterator[JsonPat
 
 
 def schema_for(serializer: Any, arguments: Arguments, *, is_partial: bool) -> Json:
-    """Return the input schema of a tool with the fields of one caller. In a partial update no field
-    of the body is required.
+    """Return the input schema of a tool with only the fields of one caller. With `is_partial`, no
+    field of the body is required.
     """
     body = arguments.named("body")
     offered = arguments.offered or {name: arguments.properties[name] for name in body}

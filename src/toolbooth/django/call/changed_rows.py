@@ -61,7 +61,7 @@ class RowChange:
     """True if the transaction of the change has been committed, or if there was no transaction."""
 
     def keep(self) -> None:
-        """Note that the transaction is committed."""
+        """Note that the transaction of this change was committed."""
         self.is_kept = True
 
 
@@ -128,7 +128,7 @@ class RowChanges:
         return self._asking(partial(self.visible, model, alias, keys, columns))
 
     def _asking(self, ask: Callable[[], _Answer]) -> _Answer:
-        """Return the result of `ask`. The queries that `ask` sends are not noted."""
+        """Run `ask` without noting the queries that it sends, and return its result."""
         self._is_asking = True
         try:
             return ask()
@@ -157,7 +157,7 @@ class RowChanges:
 
 @contextmanager
 def counting_rows(visible: CountVisible) -> Generator[RowChanges]:
-    """While this is open, note the rows that statements delete or change in any database."""
+    """A context that notes the rows that statements delete or change in any database."""
     changes = RowChanges(visible)
     with ExitStack() as stack:
         for connection in connections.all():

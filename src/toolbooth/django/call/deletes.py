@@ -1,5 +1,5 @@
-"""Makes the receipt of a delete. The receipt counts the rows that the call has deleted, unlinked or
-changed, by the kind of row. Rows that the caller cannot list are not counted.
+"""Makes the receipt of a delete. The receipt has the numbers of rows that the call has deleted,
+unlinked or changed, for each model. Rows that the caller cannot list are not counted.
 """
 
 from __future__ import annotations
@@ -96,8 +96,8 @@ class ReceiptedDelete:
 
 
 class _Counted:
-    """Counts the rows of each kind that the caller could read. The own row is the row that the
-    caller has named.
+    """Counts the changed rows of each model that the caller could read. The "own row" is the row
+    that the call asks to delete.
     """
 
     def __init__(self, published: PublishedModels, own: Any) -> None:
@@ -108,8 +108,8 @@ class _Counted:
         self._own = own
         self._kinds_of_own: set[str] = set()
         self._kinds_of_part: set[str] = set()
-        """The kinds of changes to the own row's columns in a parent's table that the caller cannot
-        list.
+        """The kinds of changes to those columns of the own row that are in a parent's table. The
+        caller cannot list the rows of that table.
         """
         self._unseen_of_own: set[str] = set()
         """The kinds of changes to rows of the own row's model that the caller cannot list."""
@@ -128,8 +128,8 @@ class _Counted:
         return any(count > self._parts(model) for model, count in self._hidden.items())
 
     def _parts(self, model: Any) -> int:
-        """Return the number of rows in the table of a parent model that belong to deleted rows of a
-        derived model. Callers do not see them as separate rows.
+        """Return how many rows in the table of a parent model are parts of deleted rows of derived
+        models. Callers do not see these parts as separate rows.
         """
         derived = (each for each in self._deleted if model in each._meta.get_parent_list())
         return sum(self._deleted[each] for each in derived)
@@ -159,13 +159,13 @@ class _Counted:
             self._hidden[change.model] += hidden
 
     def _is_part_of_own(self, model: Any) -> bool:
-        """Return True if this model is a parent of the own row's model, so that its table has
-        columns of the own row.
+        """Return True if this model is a parent of the own row's model. Then a part of the own row
+        is stored in the parent's table.
         """
         return self._own is not None and model in self._own._meta.get_parent_list()
 
     def _count_own(self, kind: str) -> None:
-        """Count the row that the caller has named, even if it cannot be listed."""
+        """Count the own row, even if the caller cannot list it."""
         name = self._published.plural(self._own)
         if self._shown[kind][name]:
             return

@@ -93,8 +93,8 @@ _endpoint._non_atomic_requests = set(connections.settings)
 
 
 def _forget_session(request: HttpRequest) -> None:
-    """Prevent Django from saving the session, as after a 500. The changes of the failed view may
-    have been rolled back.
+    """Prevent Django from saving the session. Django does not save it after a 500 either, because
+    the changes of the failed view may have been rolled back.
     """
     session: Any = getattr(request, "session", None)
     if session is not None:
@@ -194,8 +194,9 @@ def _too_long(read: Callable[[int], bytes], words: str) -> HttpResponse:
 
 
 def _is_let_in(caller: Caller, found: Catalogue) -> bool:
-    """Return True if a caller is authenticated or need not be. With `LOGIN_REQUIRED` False, callers
-    need not be authenticated. With None, they need not be if a tool is open to them.
+    """Return True if the endpoint may answer this caller. Invalid credentials are always refused.
+    Without credentials, the caller is let in if `LOGIN_REQUIRED` is False, or if it is None and
+    some tool is open to everyone.
     """
     login = found.configuration.login_required
     try:

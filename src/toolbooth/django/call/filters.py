@@ -29,8 +29,8 @@ def query_of(call: SyncInvocation, function: Callable[[Json], Any]) -> Callable[
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Query:
-    """A call with `filters` or `filter_keys`. `function` runs the call after the filters are
-    flattened and the keys are checked.
+    """A call with `filters` or `filter_keys`. `__call__` moves the values of `filters` to the top
+    level, checks `filter_keys`, and then calls `function`.
     """
 
     call: SyncInvocation
@@ -58,7 +58,9 @@ class Query:
 
 
 def _as_sent(problem: Problem, name: str, filters: Json) -> Problem:
-    """Return a problem with the path of the value as sent: inside `filters`, if it was there."""
+    """Return a problem with the path of the value as it was sent. If the value was sent in
+    `filters`, the path begins with that argument.
+    """
     path = problem.path
     if not path or path[0] not in filters:
         return problem
@@ -71,10 +73,10 @@ def _serializer_of(view: Any) -> Any:
 
 def check_keys(call: SyncInvocation, who: Caller, arguments: Json, called: Json) -> None:
     """Check that `filter_keys` names fields that the view shows to this caller. `called` has the
-    arguments as they were sent. The corrected call is made from them.
+    arguments as they were sent; the corrected call in the refusal is made from them.
 
     Raises:
-        ToolInputError: a key is not such a field.
+        ToolInputError: `filter_keys` names an unknown field.
     """
     sent, asked = split_controls(arguments, call.arguments.controls)
     if asked.filter_keys is None:
@@ -121,8 +123,8 @@ def _no_such_field(key: str, path: JsonPath, shown: tuple[str, ...]) -> Problem:
 
 
 def _meant(keys: tuple[str, ...], shown: tuple[str, ...]) -> list[str]:
-    """Return the fields that these keys mean, without repetitions. A key may be another spelling of
-    its field. Return an empty list if one key is unknown.
+    """Return the fields that `keys` name, without repetitions. A key in another spelling, such as
+    `createdAt` for `created_at`, is accepted. Return an empty list if a key is unknown.
     """
     found: dict[str, None] = {}
     for key in keys:

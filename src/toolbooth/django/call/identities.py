@@ -1,8 +1,8 @@
 """Keeps the identities of callers that views have recognised while one message is handled.
 
-A view that runs authenticates its own request. Other views authenticate the caller without running:
-all of them for a list of tools, and one for the help or the relations of a call. Their answers are
-kept here only until the message is answered.
+A view that runs authenticates its own request. Views also authenticate the caller without running:
+all views for a list of tools, and one view for the help or the relations of a call. The results are
+kept here until the message is answered.
 """
 
 from __future__ import annotations
@@ -21,7 +21,9 @@ from toolbooth.django.call.authenticators import answer_alike, checks_csrf, is_l
 from toolbooth.django.call.inner_request import Loan, lend, user_before
 
 Identity = tuple[Any, Any, Any]
-"""A user, their credentials, and the authenticator that recognised them (None: anonymous)."""
+"""A user, their credentials, and the authenticator that recognised them. For an anonymous caller,
+the authenticator is None.
+"""
 
 Loans = dict[Any, tuple[Mapping[str, Any], Loan]]
 """Loans by a `Question` without its headers. Each value also has the URL kwargs."""
@@ -33,8 +35,8 @@ _READ_BY_BACKEND = ("_perm_cache", "_user_perm_cache", "_group_perm_cache")
 
 
 class Question(NamedTuple):
-    """The view and the request of one authentication: the view's callback, and everything in the
-    request except its body.
+    """Identifies one authentication: the view's callback, and everything in the request except its
+    body.
     """
 
     outer: HttpRequest
@@ -67,7 +69,7 @@ class Identities:
     # --- for a list ---
 
     def for_list(self, outer: HttpRequest, view: Any) -> Identity:
-        """Return the identity of a caller for a list of tools.
+        """Return the caller's identity for a view that is checked for a list of tools.
 
         Raises:
             APIException: the view refuses the credentials.
@@ -97,8 +99,8 @@ class Identities:
     def for_help(
         self, outer: HttpRequest, callback: Any, kwargs: Mapping[str, Any], view: Any
     ) -> Identity:
-        """Return the identity of a caller for a view that does not run. Use the answer for a list
-        if there is one, otherwise the answer for a call.
+        """Return the caller's identity for a view that does not run. Use the identity found for a
+        list of tools, if there is one. Otherwise authenticate as for a call.
 
         Raises:
             APIException: the view refuses the credentials.
@@ -111,8 +113,8 @@ class Identities:
         return self.for_call(outer, callback, kwargs, view)
 
     def _share_permissions(self, user: Any) -> None:
-        """Copy the permissions that were read for another view to this object of the same user.
-        Most authenticators read the user anew for each view.
+        """Copy the permissions that were read for another view to this `user`. Most authenticators
+        read the user anew for each view, so the permissions would be read again.
         """
         if not isinstance(user, Model):
             return
@@ -132,8 +134,8 @@ class Identities:
     def for_call(
         self, outer: HttpRequest, callback: Any, kwargs: Mapping[str, Any], view: Any
     ) -> Identity:
-        """Return the identity of a caller from the view's own authenticators. The request has the
-        path, the method and the URL kwargs of the call.
+        """Return the caller's identity from the view's own authenticators. They get a request with
+        the path, the method and the URL kwargs of the call.
 
         Raises:
             APIException: the view refuses the credentials.
@@ -195,7 +197,7 @@ class Identities:
 
 
 def _key(outer: HttpRequest, request: Any) -> tuple[HttpRequest, tuple[type, ...], bool]:
-    """Return the parts of a request that the answer of the listed authenticators depends on."""
+    """Return the parts of a request that decide what the authenticators in `LISTED` answer."""
     needs_csrf_token = request.method not in SAFE_METHODS
     return outer, tuple(map(type, request.authenticators)), needs_csrf_token
 
@@ -212,8 +214,8 @@ def _question(outer: HttpRequest, callback: Any, request: Any) -> Question:
 
 
 def _taken(request: Any, answer: Identity | APIException) -> Identity:
-    """Return an identity, and set it on the request as if the request had been authenticated. If
-    the answer is an APIException, raise it.
+    """Set an identity on the request, as if the request had been authenticated, and return the
+    identity. If the answer is an APIException, raise it.
     """
     if isinstance(answer, APIException):
         raise answer

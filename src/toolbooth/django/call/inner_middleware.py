@@ -2,8 +2,8 @@
 REST.
 
 A request to the MCP endpoint has passed all middleware once, with the path of the endpoint. Some
-middleware depends on the path. It runs here again, with the request of the call. Django's own
-middleware, and packages that are only about the message as a whole, are not run twice.
+middleware depends on the path, so it runs again here, with the request of the call. Django's own
+middleware does not run again, nor do packages that only handle the message as a whole.
 """
 
 from __future__ import annotations
@@ -99,8 +99,8 @@ def inner_middleware(setting: InnerMiddleware) -> tuple[str, ...]:
 
 
 def _is_outer_only(path: str) -> bool:
-    """Return True if middleware is from a package in `OUTER_ONLY`, or is derived from a class in
-    one, such as a project's own session middleware.
+    """Return True if a middleware class is from a package in `OUTER_ONLY`, or is derived from such
+    a class. A project's own session middleware is an example.
     """
     if path.startswith(OUTER_ONLY):
         return True
@@ -111,7 +111,7 @@ def _is_outer_only(path: str) -> bool:
 
 @dataclass(slots=True)
 class InnerCall:
-    """One call inside the middleware."""
+    """One call that is run inside the middleware."""
 
     work: Callable[[], Any]
     """A function that runs the call, after the middleware has let it through."""
@@ -231,8 +231,8 @@ class Chain:
         return call.run()
 
     def _response_to(self, error: Exception, request: HttpRequest) -> Any:
-        """Return the first response that a middleware has for an exception, or None if there is
-        none.
+        """Return the first response that a middleware makes for an exception. Return None if no
+        middleware makes one.
         """
         for hook in self._of_exception:
             response = hook(request, error)

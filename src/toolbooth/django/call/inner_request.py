@@ -41,8 +41,8 @@ def inner_request(
     *,
     run: bool = False,
 ) -> HttpRequest:
-    """Return the REST request for a call in `outer`: same caller, same host, same session. With
-    `run`, a view will run with the request.
+    """Return the REST request for a call in `outer`. It has the same caller, host and session. Set
+    `run` if a view will run with this request.
     """
     make = _on_asgi if isinstance(outer, ASGIRequest) else _on_wsgi
     inner = make(outer, method, path, query, body, content_type, headers or {})
@@ -124,7 +124,9 @@ class Loan:
 
 
 def lend(request: HttpRequest, loan: Loan) -> None:
-    """Let a view use a recognised user when it runs, if its request has not changed by then."""
+    """Let a view use a recognised user when it runs. The view does not use the user if the request
+    has changed by then.
+    """
     vars(request)[_LOAN] = loan
 
 
@@ -139,8 +141,8 @@ def is_basic(outer: HttpRequest) -> bool:
 
 
 class RunningRequest:
-    """A request that copies each attribute that a view sets, above all the user, to the outer
-    request. The host's middleware reads the attributes there.
+    """A request that copies each attribute that a view sets, such as the user, to the outer
+    request. The host's middleware reads the attributes of the outer request.
     """
 
     META: Any
@@ -163,7 +165,7 @@ class RunningRequest:
         """Return the identity of the loan that `lend` has set.
 
         Raises:
-            AttributeError: there is none, or a decorator of the view has changed the user or the
+            AttributeError: there is no loan, or a decorator of the view has changed the user or the
                 credentials.
         """
         loan: Loan | None = vars(self).get(_LOAN)

@@ -57,7 +57,7 @@ NOT_MOVED: Moved = {}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _RequestParts:
-    """The arguments of one call, sorted by the part of the request."""
+    """The arguments of one call, sorted by the part of the request to which they belong."""
 
     path: str
     match: ResolverMatch
@@ -88,16 +88,16 @@ class SyncInvocation:
         object.__setattr__(self, "lookup_field", lookup_field)
 
     def result(self, who: Caller, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """Run the action and return its result. Raises the refusal for the agent."""
+        """Run the action and return its result. Raises the refusal that is sent to the agent."""
         return self.value(self.respond(who, arguments))
 
     def value(self, response: Any) -> dict[str, Any]:
-        """Return the result in a response. Raises the refusal for the agent."""
+        """Return the result in a response. Raises the refusal that is sent to the agent."""
         return value_of(response, self.tool, self.arguments, self.action)
 
     def within(self, who: Caller, arguments: Mapping[str, Any], work: Callable[[], Value]) -> Value:
-        """Run `work`, which is a call with these arguments or a part of one, inside the host's
-        middleware. Raises the refusal if the middleware responds itself.
+        """Run `work` inside the host's middleware. `work` is a call with these arguments, or a part
+        of the call. Raises the refusal if the middleware responds itself.
         """
         chain = chain_of(self.middleware)
         if chain is None or is_inside(who.request):
@@ -122,8 +122,8 @@ class SyncInvocation:
         return call.value
 
     def _answered_by_middleware(self, response: Any, call: InnerCall) -> Any:
-        """Return the value of a call if the middleware has replaced the view's response. Raises the
-        refusal for the agent.
+        """Return the result of a call whose response the middleware has replaced. Raises the
+        refusal for the agent if the new response is an error, or if the call has no result.
         """
         if response.status_code >= 400:
             self.value(response)
@@ -132,26 +132,27 @@ class SyncInvocation:
         raise ToolError(self.tool, messages.middleware_answered(response.status_code))
 
     def view(self, who: Caller, arguments: Mapping[str, Any]) -> Any:
-        """Return the action's view before it runs. Raises its refusal of the caller."""
+        """Return the action's view before it runs. Raises one of REFUSALS for a refused caller."""
         parts = self._parts(arguments)
         request = self._request(who, parts, None, run=False)
         return who.admitted_view(self.action, parts.match.kwargs, request)
 
     def reading_view(self, who: Caller, arguments: Mapping[str, Any], asked: Any) -> Any:
-        """Return the view for a GET at a call's address. The view `asked` has let the caller in."""
+        """Return the view that reads the row at a call's URL. `asked` has let the caller in."""
         request = self._request(who, self._parts(arguments), None, run=False, method="GET")
         return who.reading_view(self.action, asked, request)
 
     def recognise(self, who: Caller, arguments: Mapping[str, Any]) -> None:
-        """Hash a password once for many calls with these arguments and different bodies."""
+        """Hash the password once, before many calls with these arguments and different bodies."""
         if is_basic(who.request):
             parts = self._parts(arguments)
             request = self._request(who, parts, None, run=False)
             who.recognise(self.action, parts.match.kwargs, request)
 
     def objection(self, who: Caller, sent: Any) -> Any:
-        """Return the response if the view refuses the caller. Return None if it lets the caller in,
-        or if only the call can decide. If values of the path are missing, none are used.
+        """Return the response of a view that refuses the caller. Return None if the view lets the
+        caller in, or if only the call can decide. If a value of the path is missing, no values are
+        used.
         """
         values = path_values(list(self.arguments.named("path").values()), sent)
         try:
@@ -166,8 +167,8 @@ class SyncInvocation:
         return self._body_for_view(who, self._parts(arguments))
 
     def keyed_body(self, who: Caller, arguments: Mapping[str, Any]) -> dict[str, Any] | None:
-        """Return the body with keys in place of the objects that name rows. Return None if no
-        object names a row. Raises ToolInputError.
+        """Return the body with each object that names a row replaced by the row's key. Return None
+        if no object names a row. Raises ToolInputError.
         """
         relations = self.arguments.relations
         if not relations or not names_rows(arguments, relations):
@@ -181,8 +182,8 @@ class SyncInvocation:
         body: dict[str, Any] | list[dict[str, Any]] | None = None,
         moved: Moved = NOT_MOVED,
     ) -> Any:
-        """Run the view, and return its response. `body` is a result of `body_for_view`, or a list
-        of such results. Raises ToolInputError.
+        """Run the view, and return its response. `body` is the result of `body_for_view`, or a list
+        of such results for many rows. Raises ToolInputError.
         """
         parts = self._parts(arguments, moved)
         if body is None:
@@ -240,7 +241,7 @@ class SyncInvocation:
         return request
 
     def query(self, arguments: Mapping[str, Any], moved: Moved) -> str:
-        """Return the query of a call, or of another page of its list."""
+        """Return the query of a call, with the changes in `moved`."""
         return self._parts(arguments, moved).query
 
     def _parts(self, arguments: Mapping[str, Any], moved: Moved = NOT_MOVED) -> _RequestParts:
@@ -267,8 +268,8 @@ class SyncInvocation:
         return re.sub(r"{(\w+)}", lambda each: text(values[each[1]]), self.action.path)
 
     def _match(self, path: str, values: Mapping[str, Any]) -> ResolverMatch | None:
-        """Return the action's view at a path. Return None if the path belongs to another view or to
-        none.
+        """Return the action's view at a path. Return None if the path has another view or no
+        view.
         """
         resolver = get_resolver(get_urlconf())
         try:
@@ -279,7 +280,7 @@ class SyncInvocation:
         return match if is_own else None
 
     def _not_an_address(self, values: Mapping[str, Any]) -> ToolInputError:
-        """Return the refusal of path values. Values that are valid on their own are left out."""
+        """Return the refusal of path values. It names only values that are wrong by themselves."""
         names = self.arguments.named("path")
         plausible = plausible_kwargs(self.action)
         blamed: list[str] = []
@@ -296,8 +297,8 @@ class SyncInvocation:
         return ToolInputError(problems, tool=self.tool)
 
     def _body_for_view(self, who: Caller, parts: _RequestParts) -> dict[str, Any]:
-        """Return the body with rows named by key. Raises ToolInputError for fields that the
-        serializer of this caller would ignore.
+        """Return the body with each object that names a row replaced by the row's key. Raises
+        ToolInputError for fields that the serializer of this caller would ignore.
         """
         body = parts.body
         if self.arguments.kinds is not None:
@@ -347,8 +348,8 @@ class SyncInvocation:
             raise of_another_kind(self.tool, self.arguments, kinds, str(kind), names)
 
     def _must_be_read(self, serializer: Any, body: Mapping[str, Any]) -> None:
-        """Raise ToolInputError for fields that this caller's serializer does not have. More fields
-        may have been published.
+        """Raise ToolInputError for fields that this caller's serializer does not have. The
+        published schema may have more fields than that serializer.
         """
         paths = list(unread(serializer, self._as_sent(body)))
         if paths:
@@ -371,14 +372,14 @@ class SyncInvocation:
         return body_of(self._as_sent(body), self.media_type) if self.body_names else (b"", "")
 
     def _as_sent(self, body: Any) -> Any:
-        """Return the body. If one argument is the whole body, return its value."""
+        """Return the body, or the value of the only argument if one argument is the whole body."""
         if self.arguments.whole and is_object(body):
             return next(iter(body.values()), None)
         return body
 
 
 def _finished(response: Any) -> Any:
-    """Return the response of a view, which may be async."""
+    """Return the response of a view. If the view is async, wait for the response."""
     return async_to_sync(_awaited)(response) if inspect.iscoroutine(response) else response
 
 
@@ -387,7 +388,7 @@ async def _awaited(response: Coroutine[Any, Any, Any]) -> Any:
 
 
 def _is_whole(match: ResolverMatch, values: Mapping[str, Any]) -> bool:
-    """Return True if a URL was resolved as written: `5.json` must not become row 5 in JSON."""
+    """Return True if the URL has the values unchanged. `5.json` must not be row 5 in JSON."""
     found: Any = match  # Django's types do not know `extra_kwargs`
     given: Mapping[str, Any] = found.extra_kwargs or {}
     captured = {name: each for name, each in match.kwargs.items() if name not in given}

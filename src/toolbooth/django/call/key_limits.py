@@ -48,7 +48,7 @@ class KeyLimit:
     kind: KeyLimitKind
     message: str
     method: Any = None
-    """The method of the view with a durable block."""
+    """The method of the view that contains a durable block, if this is the reason."""
 
 
 def limit_of_keys(action: Action, alias: str) -> KeyLimit | None:
@@ -84,8 +84,8 @@ def _methods(action: Action) -> Iterator[Any]:
 
 
 def _is_durable(method: Any) -> bool:
-    """Return True if a method contains a durable block of `transaction.atomic`, or is decorated
-    with one. Django requires a durable block to be the outermost block.
+    """Return True if a method contains `transaction.atomic(durable=True)`, as a block or as a
+    decorator. Django requires a durable block to be the outermost block.
     """
     # Decorators may hide the block, so each layer of the method is examined.
     while method is not None:
@@ -113,8 +113,8 @@ def _names_durable_block(function: Any) -> bool:
 
 
 def _texts(constants: Iterable[str | tuple[Any, ...] | None]) -> Iterator[str]:
-    """Yield the texts among the constants of a function. The names of keyword arguments are in a
-    tuple.
+    """Yield the texts among the constants of a function's code. The names of keyword arguments are
+    inside tuples.
     """
     for each in constants:
         if isinstance(each, str):
@@ -147,7 +147,7 @@ class WrittenElsewhere(Exception):
 
 @contextmanager
 def only_writing_to(alias: str) -> Generator[None]:
-    """While this is open, statements that would write to another database raise WrittenElsewhere.
+    """A context in which statements that would write to another database raise WrittenElsewhere.
     The exception is raised again at the end, in case the view has caught it.
     """
     tried: list[str] = []

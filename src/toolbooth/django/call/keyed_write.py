@@ -42,7 +42,7 @@ Write = Callable[[Json], Any]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeyedWrite:
-    """A function that runs a write, with a key or without one."""
+    """A function that runs a write. With an idempotency key, the write is made only once."""
 
     tool: str
     action: Action
@@ -60,7 +60,9 @@ class KeyedWrite:
     """True if the project has switched keys off."""
 
     def __call__(self, arguments: Json) -> Any:
-        """Make the write, unless it has been made with the same key before."""
+        """Make the write. If the call has a key with which the write was made before, return the
+        earlier receipt.
+        """
         sent, asked = split_controls(arguments, self.controls)
         who = caller()
         key = key_of_call(self.tool, self._name, asked.idempotency_key, who.own_meta)
@@ -112,7 +114,8 @@ class KeyedWrite:
 
     def _must_still_be_let_in(self, who: Caller, sent: Json, identity: Identity) -> None:
         """Raise the refusal if the project's own `initial` refuses the caller. `identify` has
-        checked only the permissions of the view, and a repeated call does not run the view.
+        checked only the permissions of the view. A repeated call does not run the view, so its
+        `initial` must run here.
         """
         view = self.view(who, sent)
         # The caller is known already, so the password is not hashed again.
@@ -173,7 +176,7 @@ def with_key(call: SyncInvocation, write: Write, chosen: Configuration) -> Write
 def with_key_of_function(
     tool: str, action: Action, controls: Mapping[str, str], chosen: Configuration
 ) -> KeyedWrite:
-    """Return a function that takes a key. Its `write` is set later."""
+    """Return a function that takes a key. Its `write` must be set afterwards."""
     return KeyedWrite(
         tool=tool,
         action=action,
@@ -201,8 +204,8 @@ def is_off(chosen: Configuration) -> bool:
 
 
 def _identified(call: SyncInvocation, who: Caller, sent: Json) -> Identity:
-    """Return the identity of a caller that the view lets in. Raises the refusal of any other
-    caller.
+    """Return the identity of a caller that the view lets in. Raises the refusal if the view refuses
+    the caller.
     """
     # The view is checked again for each repetition. A caller without the permission for the write
     # must not get its receipt either.
@@ -232,7 +235,7 @@ def _identified_for_function(tool: str, action: Action, who: Caller, _: Json) ->
 
 
 def _forget_run(who: Caller) -> None:
-    """Forget the run of a view whose write was rolled back, even if the view has returned a
+    """Forget that a view has run, because its write was rolled back. The view may have returned a
     success.
     """
     # The run of a view that has refused the call is kept: the audit log takes the reason from it.

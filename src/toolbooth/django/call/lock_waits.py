@@ -1,5 +1,5 @@
-"""Limits the time for which a statement waits for a row that another transaction has locked, while
-a key is claimed. The limit is removed before the view runs.
+"""Limits how long a statement waits for a row that another transaction has locked. The limit is set
+while a key is claimed, and removed before the view runs.
 """
 
 from __future__ import annotations
@@ -37,7 +37,8 @@ def is_contention(error: BaseException, vendor: str) -> bool:
 
 class LockWait:
     """Limits how long the statements of one connection wait for locks. Open it before the
-    transaction begins, call `inside` as the first thing in it, and `restore` before the view runs.
+    transaction begins, call `inside` first in the transaction, and call `restore` before the view
+    runs.
     """
 
     def __init__(self, connection: Any, seconds: float) -> None:
@@ -64,8 +65,8 @@ class LockWait:
         return self
 
     def inside(self) -> None:
-        """Limit the waits of a transaction that has begun. On PostgreSQL, the setting is valid for
-        one transaction.
+        """Limit the waits of a transaction that has begun. This is for PostgreSQL, where the
+        setting is valid for one transaction.
         """
         if self._connection.vendor == "postgresql":
             before = self._value("SELECT current_setting('lock_timeout')")

@@ -25,17 +25,19 @@ NOT_MIGRATED = (
 
 
 def ends_transaction(statement: str) -> str:
-    """The reason why a rollback would not undo a statement: the transaction is over after it."""
+    """The reason why a rollback would not undo a statement: the statement ends the transaction."""
     return f"the view runs {statement}, which ends the transaction"
 
 
 def table_without_transactions(table: str) -> str:
-    """The reason why a rollback would not undo a write to a table."""
+    """The reason why a rollback would not undo a write to a table: the table has no
+    transactions.
+    """
     return f"the view writes to the table {quoted(table)}, which has no transactions"
 
 
 def not_with_key(reason: str) -> str:
-    """The message for a view that runs a statement which a rollback would not undo."""
+    """The message for a call with a key whose view runs a statement that cannot be rolled back."""
     return f"cannot be used here: {reason}"
 
 

@@ -1,5 +1,5 @@
-"""Finds the next step after the API has refused a call: existing rows in place of a missing one,
-the tool to call next, or the time to try again.
+"""Finds the next step for the agent after the API has refused a call: rows that exist, if the call
+names a missing row; the tool to call next; or the time to try again.
 
 Only rows and tools that this caller may list and call are named.
 """
@@ -44,9 +44,10 @@ def with_existing_rows(
     serializer: Callable[[], Any],
     sent: Any = None,
 ) -> Problem:
-    """Return the problem. If its row does not exist, add the existing rows to its message.
-    `serializer` is a function that makes the serializer of the body for this caller. `sent` has the
-    arguments, if they are not those of the whole call.
+    """Return the problem. If it is about a row that does not exist, add the existing rows to its
+    message. `serializer` is a function that makes the serializer of the body for this caller.
+    `sent` has the arguments to which the problem belongs; the default is the arguments of the whole
+    call.
     """
     relation = _relation_at(arguments.relations, problem.path)
     if problem.kind != NO_SUCH_ROW or relation is None:
@@ -61,7 +62,7 @@ def with_existing_rows(
 
 
 def _rows_taken(serializer: Callable[[], Any], path: tuple[str, ...]) -> Any:
-    """Return the rows that the field of a relation accepts."""
+    """Return the rows that the relational field at `path` accepts."""
     return field_at(serializer(), path).get_queryset()
 
 
@@ -82,8 +83,8 @@ def _relation_at(relations: Any, path: JsonPath) -> Relation | None:
 def _what_is_missing(
     problem: Problem, relation: Relation, arguments: Any, taken: Callable[[], Any]
 ) -> str:
-    """Return the message for rows that do not exist. It names the values as they were sent. If they
-    cannot be found, return REST framework's message.
+    """Return the message for rows that do not exist. The message names the missing rows as they
+    were sent. If the missing rows cannot be found, return REST framework's message.
     """
     try:
         sent = look_up(arguments, problem.path)
@@ -113,7 +114,9 @@ def _without_row(keys: list[Any], relation: Relation, taken: Callable[[], Any]) 
 
 
 def _keys_in(rows: Any, key: str, wanted: list[Any]) -> set[str] | None:
-    """Return the keys that belong to rows, or None if one of `wanted` cannot be a key."""
+    """Return those keys of `wanted` that belong to one of `rows`. Return None if a value of
+    `wanted` cannot be a key.
+    """
     try:
         known = rows.filter(**{f"{key}__in": wanted}).values_list(key, flat=True)
         return set(map(str, known))
@@ -148,7 +151,9 @@ def _tool_to_create(model: Any, who: Caller) -> str:
 
 
 def next_step(response: Any, action: Action | None, who: Caller) -> str:
-    """Return a sentence with the next step after a refusal. The text is empty if there is none."""
+    """Return a sentence with the next step after a refusal. Return an empty text if no step is
+    known.
+    """
     status: int = response.status_code
     pause = response.get("Retry-After")
     # A pause may come with other statuses too, such as 503.

@@ -1,5 +1,5 @@
-"""Finds the values of the path in a call that was not validated, and the view of a path without
-values.
+"""Finds the values for the path of the URL in a call that was not validated. Also resolves paths
+that contain no values.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ _DEEPEST = 2
 
 
 def path_values(names: Sequence[str], sent: Any) -> Json:
-    """Return the arguments that belong to the path of the URL. They may be at the top level, or all
-    in one wrapper. Return an empty dict if one is missing.
+    """Return the arguments that belong to the path of the URL. All of them must be in the same
+    object: at the top level, or in a wrapper. Return an empty dict if an argument is missing.
     """
     if not names:
         return {}
@@ -32,7 +32,7 @@ def path_values(names: Sequence[str], sent: Any) -> Json:
 
 
 def _objects(sent: Any, depth: int) -> Iterator[Json]:
-    """Yield the arguments and the objects in them. Each may be sent as JSON text."""
+    """Yield the arguments, and the objects inside them. An object may be sent as JSON text."""
     found = text_as_json(sent)
     if not is_object(found):
         return
@@ -43,7 +43,7 @@ def _objects(sent: Any, depth: int) -> Iterator[Json]:
 
 @lru_cache(4096)
 def fixed(resolver: URLResolver, language: str | None, path: str) -> ResolverMatch:
-    """Resolve a path without values. The language is part of the key of the cache, because URL
-    patterns may begin with it.
+    """Resolve a path that contains no values. `language` is only a part of the cache key, because
+    URL patterns may begin with the language.
     """
     return resolve(resolver, path)

@@ -49,8 +49,8 @@ _NOT_FOR_THE_WRITE = ("preview", "idempotency_key")
 
 
 class _NotKnown(BaseException):
-    """Ends a view whose serializer may do more than write rows. It derives from BaseException, so
-    that a project's own `except Exception` does not catch it.
+    """Ends a preview if the view's serializer may do more than write rows. It derives from
+    BaseException, so that a project's own `except Exception` does not catch it.
     """
 
     def __init__(self, why: str) -> None:
@@ -128,8 +128,8 @@ class Previewable:
         return receipt
 
     def _watched(self, others: Json, everywhere: Transaction) -> Any:
-        """Run the write. Unless the author has promised that this view can be previewed, its
-        serializers are checked while it runs.
+        """Run the write. The serializers are checked while the view runs, except if the author has
+        promised that this view can be previewed.
         """
         is_known = is_promised(self.call.action)
         token = WATCH.set(None if is_known else self._must_only_write)
@@ -152,23 +152,24 @@ class Previewable:
             WATCH.reset(token)
 
     def _must_only_write(self, serializer: Any) -> None:
-        """Raise _NotKnown for a serializer that may do more than write rows. The view may choose
-        its serializer by the body.
+        """Raise _NotKnown if a serializer may do more than write rows. This is checked during the
+        call, because the view may choose its serializer by the body.
         """
         found = obstacle_of_serializer(self.call.action.name, serializer)
         if found:
             raise _NotKnown(found)
 
     def _must_be_possible(self, everywhere: Transaction) -> None:
-        """Raise ToolInputError unless all writes can be rolled back."""
+        """Raise ToolInputError if a database could not roll back its writes."""
         for connection in connections.all():
             is_open = connection.alias in everywhere.aliases
             if not is_dummy(connection) and not (is_open and has_transactions(connection)):
                 raise self._refusal(messages.no_transaction_in(connection.alias))
 
     def _must_still_be_known(self, who: Caller, sent: Json) -> None:
-        """Raise ToolInputError if the write can no longer be previewed: receivers may have been
-        connected since the tool was described, and this caller may have another serializer.
+        """Raise ToolInputError if the write can no longer be previewed. Signal receivers may have
+        been connected since the tool was described, and this caller's serializer may be another
+        one.
         """
         action = self.call.action
         if is_promised(action):
@@ -196,7 +197,9 @@ class Previewable:
 
 
 def _is_refused(alias: str) -> bool:
-    """Return True if a constraint that is checked at the commit is violated."""
+    """Return True if the writes violate a constraint that the database checks only at the
+    commit.
+    """
     connection = connections[alias]
     # Such a database has checked every statement already.
     if not connection.features.can_defer_constraint_checks:
@@ -209,8 +212,8 @@ def _is_refused(alias: str) -> bool:
 
 
 def _broken_links(alias: str) -> set[Any] | None:
-    """Return all foreign keys in a SQLite database that refer to a missing row. Return None for any
-    other database, because it checks only the foreign keys of this transaction.
+    """Return all foreign keys in a SQLite database that refer to a missing row. Other databases
+    check only the foreign keys of this transaction, so return None for them.
     """
     connection = connections[alias]
     if connection.vendor != "sqlite":
@@ -224,8 +227,8 @@ def _broken_links(alias: str) -> set[Any] | None:
 
 @contextmanager
 def _kept_request(request: HttpRequest) -> Generator[None]:
-    """When this ends, undo all changes to the session and to the messages for its user. Django
-    would save both after the call.
+    """When this context ends, undo all changes to the session, and to the messages for the user.
+    Django would save them after the call.
     """
     kept: Any = request
     session: Any = getattr(kept, "session", None)
@@ -268,7 +271,7 @@ def _state_of_messages(storage: Any) -> dict[str, Any]:
 
 
 def _marked(receipt: Any) -> Any:
-    """Return the receipt with the mark of a preview."""
+    """Return the receipt, marked as the receipt of a preview."""
     written = json_of(receipt)
     # The mark cannot be added to a list, and must not replace a `preview` of the view's own.
     if written[:1] != b"{" or not _MARK.keys().isdisjoint(orjson.loads(written)):

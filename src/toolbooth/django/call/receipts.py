@@ -1,8 +1,8 @@
 """Makes the receipt of a write.
 
-The receipt names the row and the fields that were set, defaulted, stored with another value, or not
-stored. It is short, and also shows if a write had no effect. With `verify: true` the whole object
-is returned.
+The receipt names the row, and the fields that were set, defaulted, stored with another value, or
+not stored. It is short, and shows whether the write changed anything. With `verify: true`, the call
+returns the whole object.
 """
 
 from __future__ import annotations
@@ -65,13 +65,15 @@ Earlier = Callable[[Any, Json], Json | None]
 
 
 def is_receipted(action: Action) -> bool:
-    """Return True if an action returns a receipt if it writes a row."""
+    """Return True if an action returns a receipt after it has written a row."""
     return action.name in _WRITES and action.method in ("POST", "PUT", "PATCH")
 
 
 @dataclass(frozen=True, slots=True)
 class Advised:
-    """The function of a call. Its refusals contain the corrected call, if there is one."""
+    """Wraps the function of a call. If it refuses the arguments, the refusal has a corrected
+    call.
+    """
 
     contract: Contract
     function: Callable[[Json], Any]
@@ -130,7 +132,7 @@ class ReceiptedWrite:
             return json_fragment(value, self.call.tool)
 
     def _remember(self, who: Caller, sent: Json, value: Any) -> None:
-        """Remember a create without a receipt, so that later creates are compared with it."""
+        """Remember a create that returns no receipt. Later creates are compared with it."""
         saved = serializer_of(value)
         if saved is None or self.call.action.method != "POST":
             return
@@ -174,7 +176,7 @@ class ReceiptedWrite:
         return {**identified, **{key: about[key] for key in order}}
 
     def _own_names(self, row: StoredRow) -> Iterable[str]:
-        """Return the published fields of the body, and others that this caller may send."""
+        """Return the names of the body's fields that are published or that this caller may send."""
         names, listed = self.call.body_names, self.call.arguments.properties
         if all(name in listed for name in names):
             return names
@@ -183,8 +185,9 @@ class ReceiptedWrite:
         return [name for name in names if name in listed or name in own]
 
     def _old_and_new(self, row: StoredRow, changed: Mapping[str, tuple[Any, Any]]) -> Json:
-        """Return the old and new values of the sent fields. A field is left out if the view's
-        response shows it in another form, because the author's serializer may mask it.
+        """Return the old and the new value of each sent field that has changed. Return no values if
+        another serializer or the project's own code makes the response, because that code may mask
+        values.
         """
         if not changed or not (row.is_plain and row.is_reader):
             return {}
@@ -196,7 +199,7 @@ class ReceiptedWrite:
         }
 
     def _as_taken(self, name: str, value: Any) -> Any:
-        """Return a value in the declared form of its argument."""
+        """Return a value as its argument accepts it."""
         arguments = self.call.arguments
         root = {"$defs": arguments.definitions}
         return _cut(as_taken(value, arguments.properties.get(name, {}), root))
@@ -222,7 +225,9 @@ def _of(fates: Mapping[str, Fate], fate: Fate) -> list[str]:
 
 
 def _parts(fates: Mapping[str, Fate], same: list[str]) -> Json:
-    """Return the names of the sent fields, by the outcome for each field."""
+    """Return the names of the sent fields by outcome, such as
+    `{"set": ["title"], "unchanged": []}`.
+    """
     not_stored = _of(fates, "not_stored")
     newly_set = [name for name in _of(fates, "set") if name not in same]
     unchanged = [name for name in same if name not in not_stored]
@@ -235,7 +240,7 @@ def _parts(fates: Mapping[str, Fate], same: list[str]) -> Json:
 
 
 def _note_of_update(fates: Mapping[str, Fate], same: list[str]) -> str:
-    """Return the note about an update without effect, or an empty text if a field has changed."""
+    """Return the note about an update that changed nothing, or an empty text."""
     if any(name not in same and fate != "not_stored" for name, fate in fates.items()):
         return ""
     if not fates:
@@ -256,7 +261,7 @@ class _Reader:
     before: RowBefore | None
 
     def is_saved_by(self, saved: Any) -> bool:
-        """Return True if the serializer of the view's response is of the same class."""
+        """Return True if `saved`, the serializer of the response, has the same class."""
         reader: Any = self.call.body_serializer.cls
         return type(saved) is reader or is_same_class(saved, reader)
 
@@ -296,8 +301,8 @@ def identity(value: Mapping[str, Any], saved: Any, lookup_field: str) -> Json:
 
 
 def key_of(value: Mapping[str, Any], serializer: Any, row: Any) -> tuple[str, Any]:
-    """Return the name and the value of a row's key. They are from the serializer if it shows the
-    key, or else from the model.
+    """Return the name and the value of a row's key, as the serializer shows them. If the serializer
+    does not show the key, return the name and the value of the model's primary key.
     """
     pk: str = row._meta.pk.name
     for name, field in serializer.fields.items():
@@ -311,9 +316,10 @@ def key_of(value: Mapping[str, Any], serializer: Any, row: Any) -> tuple[str, An
 
 @dataclass(slots=True, kw_only=True)
 class RecentCreates:
-    """The creates of each caller with one tool in the last minutes. They are in Django's cache,
-    because one read and one write of a cache are cheaper than two queries, and losing them does no
-    harm. The cache holds hashes of arguments and keys of rows.
+    """The creates of each caller with one tool in the last minutes, kept in Django's cache.
+
+    The cache is enough: one read and one write cost less than two queries, and a lost entry does no
+    harm. An entry holds a hash of the arguments and the key of the row.
     """
 
     tool: str
@@ -321,9 +327,9 @@ class RecentCreates:
     _paused_until: float = 0.0
 
     def earlier(self, who: Caller, sent: Json, row: Any, shown: Json) -> Json | None:
-        """Return the key and the time of an earlier row that the same caller has made with the same
-        arguments, or None if there is none. Remember `row`, the new row. `shown` begins with its
-        key.
+        """Remember the new row `row`. Return the key and the time of an earlier row that the same
+        caller has created with the same arguments. Return None if there is none. The first entry of
+        `shown` is the key of `row`.
         """
         user = _user_of_run(who)
         # Without a key, callers cannot be distinguished.
@@ -348,8 +354,9 @@ class RecentCreates:
             return None
 
     def _name(self, user: Any, host: str, sent: Json) -> str:
-        """Return the name of an entry: a hash of the caller, the host, the tool and the arguments.
-        With one tenant for each host, the same id may be another user at another host.
+        """Return the name of a cache entry: a hash of the caller, the host, the tool and the
+        arguments. The host is part of it because projects may have one tenant for each host, and
+        the same user id at another host may be another user.
         """
         of_caller = [type(user).__qualname__, str(user.pk), host, self.tool]
         # Hashed with the project's secret: short arguments could be guessed from a plain hash.
@@ -375,13 +382,13 @@ def _user_of_run(who: Caller) -> Any:
 
 
 def _is_other(key: Any, row: Any) -> bool:
-    """Return True if a key belongs to another row, and that row still exists."""
+    """Return True if a key belongs to a row other than `row`, and that other row still exists."""
     model: Any = row.__class__
     return key != row.pk and model._base_manager.using(row._state.db).filter(pk=key).exists()
 
 
 def _is_short(value: Any) -> bool:
-    """Return True if a value is short enough to be shown whole, and is not a list or an object."""
+    """Return True if a value is a scalar that is short enough to be shown whole."""
     return not isinstance(value, dict | list) and len(str(value)) <= _LONGEST
 
 

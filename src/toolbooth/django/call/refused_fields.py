@@ -17,8 +17,8 @@ from toolbooth.jsonvalue import JsonPath
 def not_read(
     tool: str, arguments: Arguments, serializer: Any, paths: list[JsonPath]
 ) -> ToolInputError:
-    """Return the refusal of fields that the serializer of this caller, or of this row, does not
-    have.
+    """Return the refusal of fields that the serializer does not have for this caller, or for this
+    row.
     """
     above = (WHOLE_BODY,) if arguments.whole else ()
     problems = [_unknown((*above, *path), messages.NOT_YOURS_TO_SEND) for path in paths]
@@ -37,7 +37,9 @@ def of_another_kind(
 
 
 def kind_not_known(tool: str, kinds: Kinds, names: list[str]) -> ToolInputError:
-    """Return the refusal of fields that only some kinds have, for a row whose kind is not known."""
+    """Return the refusal of fields that only some kinds of rows have. It is used if the kind of the
+    row is unknown.
+    """
     message = messages.kind_needed(names)
     # The agent may know the kind of the row. With it in the call, the fields can be checked.
     problem = Problem(code="missing", path=(kinds.field,), message=message)
@@ -49,5 +51,7 @@ def _unknown(path: JsonPath, message: str) -> Problem:
 
 
 def _declared(arguments: Arguments, of_body: tuple[str, ...]) -> Declared:
-    """Return the fields of the body that can be sent, and the arguments of the path."""
+    """Return the arguments for the path of the URL, and those fields of the body that can be
+    sent.
+    """
     return declared_arguments(arguments, (*arguments.named("path").values(), *of_body))

@@ -1,4 +1,4 @@
-"""Converts the response of a view to a value, or to problems with the names of the arguments that
+"""Converts the response of a view to a value, or to problems. Problems name the arguments as they
 were sent.
 """
 
@@ -44,7 +44,7 @@ _encoder = JSONEncoder()
 def value_of(
     response: Any, tool: str, arguments: Arguments = NO_ARGUMENTS, action: Action | None = None
 ) -> dict[str, Any]:
-    """Return the result of a call, always an object. Raises the refusal for the agent."""
+    """Return the result of a call, which is always an object. Raises the refusal for the agent."""
     try:
         if response.status_code >= 500:
             caller().has_failed = True
@@ -60,7 +60,7 @@ def value_of(
 
 
 def json_fragment(value: Any, tool: str) -> Any:
-    """Return the JSON of a view's value as a fragment, which is not serialised again. Raises
+    """Return a view's value as a fragment of JSON, which is not serialised again. Raises
     ToolError.
     """
     return orjson.Fragment(json_bytes(value, tool))
@@ -81,7 +81,7 @@ def json_bytes(value: Any, tool: str) -> bytes:
 
 
 def _with_other_keys(value: Any) -> bytes:
-    """Return the JSON of a value with keys that are not text, or with integers beyond 64 bits.
+    """Return the JSON of a value that has keys other than strings, or integers beyond 64 bits.
     Raises SameKey.
     """
     option = _OPTIONS | orjson.OPT_NON_STR_KEYS
@@ -192,8 +192,8 @@ def _text(response: Any) -> tuple[str, bool]:
 def refusal(
     response: Any, tool: str, arguments: Arguments = NO_ARGUMENTS, action: Action | None = None
 ) -> Exception:
-    """Return the refusal of a view: ToolInputError if the agent can correct the arguments, or else
-    ToolError.
+    """Return the refusal of a view: a ToolInputError if the agent can correct the arguments,
+    otherwise a ToolError.
     """
     status: int = response.status_code
     # If a view lets the caller in and then returns 401, it refuses a value that was sent: another
@@ -224,8 +224,9 @@ def refusal(
 def explained(
     problems: Iterable[Problem], response: Any, arguments: Arguments, sent: Any = None
 ) -> list[Problem]:
-    """Return the problems of a response with the values that would be accepted: the choices of a
-    field, the rows that exist. `sent` has the arguments of one row, if there are several.
+    """Return the problems of a response with better messages. A message names the choices of a
+    field, or the rows that exist. If the call has many rows, `sent` has the arguments of the row
+    with the problems.
     """
     serializer = partial(_serializer_of, response)
     who = caller()
@@ -239,8 +240,8 @@ def _serializer_of(response: Any) -> Any:
 
 
 def _with_choices(problem: Problem, arguments: Arguments) -> Problem:
-    """Return the problem of an invalid choice, and add all choices to its message, because REST
-    framework does not list them.
+    """Return the problem of an invalid choice with all valid choices in its message. REST
+    framework's message does not list them. Other problems are returned unchanged.
     """
     node: Any = {"properties": arguments.properties}
     for step in problem.path:
@@ -255,14 +256,16 @@ def _with_choices(problem: Problem, arguments: Arguments) -> Problem:
 
 
 def _sentence(problem: Problem, arguments: Arguments) -> str:
-    """Return a problem as a sentence, which begins with the place if that is an argument."""
+    """Return a problem as a sentence. The sentence begins with the path of the value if the value
+    is an argument.
+    """
     is_argument = bool(problem.path) and problem.path[0] in arguments.slots
     return f"{problem.where}: {problem.message}" if is_argument else problem.message
 
 
 def _is_untouched(response: Any, action: Action | None) -> bool:
-    """Return True if a refused call has certainly changed nothing: the view has raised the refusal,
-    and Django rolls back its changes.
+    """Return True if a refused call has certainly changed nothing. This is so if the view has
+    raised the refusal, and Django rolls back the changes of the view.
     """
     free = getattr(action and action.callback, "_non_atomic_requests", None)
     atomic = all(each.settings_dict["ATOMIC_REQUESTS"] for each in connections.all())

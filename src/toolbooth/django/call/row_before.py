@@ -42,8 +42,8 @@ class RowBefore:
 
     @classmethod
     def of(cls, call: SyncInvocation, who: Caller, sent: Json) -> RowBefore | None:
-        """Return the row of an update. Return None if the caller cannot read the row. Then the view
-        refuses the call, or the receipt has no comparison.
+        """Return the row of an update. Return None if the caller cannot read the row: the view then
+        refuses the call, or the receipt lacks the comparison.
         """
         try:
             view = call.view(who, sent)
@@ -86,15 +86,16 @@ class RowBefore:
         return same, changed
 
     def has_only(self, others: Iterable[str]) -> bool:
-        """Return True if no caller can send these changed fields, so that the view itself has set
-        them.
+        """Return True if callers cannot send any of these changed fields, so that the view itself
+        must have set them.
         """
         return all(self.serializer.fields[name].read_only for name in others)
 
 
 def _as_read(call: SyncInvocation, who: Caller, sent: Json, view: Any) -> tuple[Any, Any] | None:
-    """Return the row, and the serializer that shows it to this caller. The row is read by a GET at
-    the same address, or else in a list. Return None if neither shows the row.
+    """Return the row, and the serializer that shows the row to this caller. The row is read by a
+    GET of the same URL. If REST framework's own code does not answer that GET, the row is looked up
+    in a list. Return None if no list has the row.
 
     Raises:
         REFUSALS: the caller may not read the row.
@@ -116,7 +117,7 @@ def _as_read(call: SyncInvocation, who: Caller, sent: Json, view: Any) -> tuple[
 
 
 def _shown(serializer: Any, held: Json, reader: Any, row: Any) -> Iterable[str]:
-    """Return the fields that `reader` and `serializer` show in the same form."""
+    """Return the fields that both `reader` and `serializer` show with the same value."""
     cls: Any = reader.__class__
     # The project's own code may mask or compute values. Only fields that both serializers show in
     # the same form are compared.

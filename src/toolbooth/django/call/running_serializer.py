@@ -1,8 +1,9 @@
-"""Checks, while a view runs, that the serializer that reads the body has every field that was sent.
+"""Checks that the serializer that reads the body has every field that was sent. The check is made
+while the view runs.
 
-Some views choose a serializer in their handler, so that it cannot be known before the call. REST
-framework ignores fields that the serializer does not have. Here the call ends instead, before the
-body is validated, so that nothing is stored.
+Some views choose a serializer in their handler, so it cannot be known before the call. REST
+framework ignores fields that the serializer does not have. If there is such a field, the call ends
+here, before the body is validated, so that nothing is stored.
 """
 
 from __future__ import annotations
@@ -49,13 +50,15 @@ class Reading:
     """The fields of the serializers that have validated the body, while unread fields are noted."""
 
     def is_of_a_kind(self, serializer: Any) -> bool:
-        """Return True if a serializer reads the bodies of one kind. Its parent may be a polymorphic
-        serializer, which passes the whole body to it.
+        """Return True if a serializer reads the rows of one kind, such as cars among vehicles. It
+        may be inside a polymorphic serializer, which gives it the whole body.
         """
         return any(_is_of_class(serializer, each) for each in self.described.kinds)
 
     def examine(self, serializer: Any, data: Any) -> None:
-        """Raise FieldsNotRead if a serializer that reads the body would ignore fields of it."""
+        """Raise FieldsNotRead if `serializer` reads the body and would ignore some of its
+        fields.
+        """
         if not self.is_of_a_kind(serializer) and not is_reader(serializer, self.described):
             return
         if isinstance(data, QueryDict):
@@ -71,7 +74,9 @@ class Reading:
             raise FieldsNotRead(serializer, paths)
 
     def note(self, serializer: Any, data: Any) -> None:
-        """Note the fields of a serializer that is about to validate the body, or a part of it."""
+        """Note the fields of a serializer that is about to validate the body or a part of the
+        body.
+        """
         sent, found = _names_in(self.body), _names_in(data)
         item: Any = getattr(serializer, "child", serializer)
         # A serializer that shares no name with the body validates something else.
@@ -80,8 +85,8 @@ class Reading:
             self.names.update(sent if reads_by_own_code(item) else own_fields(item))
 
     def tell_unread(self) -> None:
-        """Note the fields that no serializer has read. If no serializer has read any field, nothing
-        is noted.
+        """Add the fields that no serializer has read to `UNREAD`. Add nothing if no serializer has
+        read any field.
         """
         noted = UNREAD.get()
         if noted is not None and self.names:
@@ -112,11 +117,11 @@ _is_same_class = lru_cache(maxsize=4096)(is_same_class)
 
 
 def is_reader(serializer: Any, described: BodySerializer) -> bool:
-    """Return True if a serializer reads the body of its view, and its fields may differ from the
-    described ones.
+    """Return True if a serializer reads the body of its view, and if its fields may differ from the
+    published fields.
 
-    Other serializers are not checked. A view may use them for a part of its body, and read the rest
-    by its own code.
+    Other serializers are not checked. A view may use a serializer for a part of the body, and read
+    the remaining fields in its own code.
     """
     if described.cls is None:
         return False
@@ -153,8 +158,8 @@ validates anything.
 
 @contextmanager
 def noting_unread() -> Generator[set[str]]:
-    """While this is open, note the fields that no serializer of a view has read. The view's own
-    code may have read them.
+    """A context that collects the fields that no serializer of a view has read. The view's own code
+    may have read them.
     """
     found: set[str] = set()
     token = UNREAD.set(found)
@@ -165,8 +170,8 @@ def noting_unread() -> Generator[set[str]]:
 
 
 def _examined(validate: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a serializer's `run_validation` that first compares its data with the body of the
-    call.
+    """Return `validate`, a serializer's `run_validation`, wrapped so that the body of the call is
+    checked first.
     """
 
     @wraps(validate)

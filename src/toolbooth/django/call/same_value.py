@@ -1,5 +1,5 @@
-"""Compares the stored value with the value that was sent. Dates, numbers and keys have more than
-one form.
+"""Compares the value that was sent with the value that is stored. Dates, numbers and keys can be
+written in several ways.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ _SETS: tuple[type, ...] = (serializers.ManyRelatedField, serializers.MultipleCho
 
 
 def is_same(sent: Any, stored: Any, field: Any) -> bool:
-    """Return True if the stored value equals the sent one. `stored` is in the form of the
-    serializer's field.
+    """Return True if the stored value equals the sent value. `stored` is written as the
+    serializer's field shows it.
     """
     if same_json(sent, stored):
         return True
@@ -36,8 +36,8 @@ def is_same(sent: Any, stored: Any, field: Any) -> bool:
 
 
 def is_unchanged(old: Any, new: Any, field: Any) -> bool:
-    """Return True if two values are the same. Both are in the form of the serializer's field. Only
-    decimals have more than one form there.
+    """Return True if the old and the new value are the same. The serializer's field has written
+    both, so only decimals can differ in their digits, such as `1.5` and `1.50`.
     """
     if same_json(old, new):
         return True
@@ -91,7 +91,9 @@ def _decimal(value: Any) -> Any:
 
 
 def _key(value: Any, field: Any) -> Any:
-    """Return the key of a row in one form, since a key may be sent as text or number."""
+    """Return the key of a row in the type of the field. A key may be sent as text or as a
+    number.
+    """
     queryset: Any = getattr(field, "queryset", None)
     if queryset is None or not isinstance(field, serializers.PrimaryKeyRelatedField):
         return str(value)

@@ -1,4 +1,6 @@
-"""Finds the links between rows, and the rows nested in others, that a view shows its caller."""
+"""Finds the links between rows that a view shows to its caller, and the rows that it shows nested
+in other rows.
+"""
 
 from __future__ import annotations
 
@@ -20,9 +22,11 @@ def shows_one_of(view: Any, attributes: Iterable[str]) -> bool:
 
 
 def nested_in(view: Any, rows: Any, key: Any, attributes: Iterable[str] = ()) -> Any:
-    """Return the rows that a view shows nested in its `rows`. `key` is the foreign key from the
-    nested rows to `rows`. With `attributes`, the nested rows must have a field for one of them.
-    Return None if the view shows no such rows.
+    """Return the rows that a view shows nested in its `rows`. Return None if the view nests no such
+    rows.
+
+    `key` is the foreign key from the nested rows to `rows`. If `attributes` is given, the nested
+    rows must have a field for one of these attributes.
     """
     accessor: str = key.remote_field.get_accessor_name()
     for field in _fields(view.get_serializer()):
@@ -34,15 +38,17 @@ def nested_in(view: Any, rows: Any, key: Any, attributes: Iterable[str] = ()) ->
 
 
 def _of_relation(key: Any) -> Any:
-    """Return the rows of a relation. Its manager may hide some of them."""
+    """Return the rows on the other side of a relation. The manager of their model may hide some
+    rows.
+    """
     model = key.model
     manager = model._base_manager if key.one_to_one else model._default_manager
     return manager.all()
 
 
 def _prefetched(queryset: Any, accessor: str, usual: Any) -> Any:
-    """Return the rows of a relation that the view prefetches, or `usual` if it does not choose any.
-    Return None if the view prefetches only a limited number of rows.
+    """Return the queryset with which the view prefetches a relation. Return `usual` if the view
+    does not set a queryset, and None if its queryset is limited to a number of rows.
     """
     lookups: tuple[Any, ...] = queryset._prefetch_related_lookups
     for each in lookups:
@@ -60,8 +66,8 @@ def _has_one_of(serializer: Any, attributes: Iterable[str]) -> bool:
 
 
 def _fields(serializer: Any) -> Iterator[Any]:
-    """Yield the fields that a serializer shows. Yield nothing if the project's own code writes the
-    row, because this code may leave fields out.
+    """Yield the fields that a serializer shows. Yield nothing if the project's own code makes the
+    output, because this code may leave fields out.
     """
     cls: Any = serializer.__class__
     if cls.to_representation is _stock.to_representation:

@@ -1,5 +1,5 @@
-"""Decides which views show all rows of their queryset to every caller that they let in. Other views
-may hide some rows by code of their own.
+"""Decides which views show all rows of their queryset to every caller that they let in. A view with
+code of its own may hide some rows.
 """
 
 from __future__ import annotations
@@ -17,8 +17,9 @@ _OF_ONE_ROW = ("get_object", "check_object_permissions")
 
 
 def lets_in(callback: Any) -> bool:
-    """Return True if only the checks of REST framework decide who is let in. The project's own
-    `dispatch` or decorator could refuse a caller too, but our checks do not run it.
+    """Return True if only REST framework's own checks decide who is let in. A `dispatch` or a
+    decorator of the project could refuse a caller too, and the gateway does not run them to find
+    out.
     """
     return not first_own(callback.cls, ("dispatch",)) and lets_all_in(callback)
 

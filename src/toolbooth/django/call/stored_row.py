@@ -23,9 +23,9 @@ from toolbooth.django.describe.date_forms import MOMENTS, showing_as_taken
 from toolbooth.jsonvalue import Json
 
 Fate = Literal["set", "accepted", "stored_as", "not_stored"]
-"""The outcome for a field that was sent. `set`: the row shows the sent value. `accepted`: the field
-is write-only. `stored_as`: the row shows another value. `not_stored`: the row does not show the
-field.
+"""What happened to a field that was sent. `set`: the row shows the sent value. `accepted`: the
+field is write-only. `stored_as`: the row shows another value. `not_stored`: the row does not show
+the field.
 """
 
 _stock: Any = serializers.Serializer
@@ -70,9 +70,9 @@ class Saves:
                 written[field.attname] = deepcopy(value) if is_document else value
 
     def wrote(self, row: Any, source: Sequence[str]) -> bool:
-        """Return True if the value at a path of attributes was written. Attributes that are not
-        columns count as written: Django reads relations of many rows from the database to show
-        them.
+        """Return True if `save()` wrote the value at a path of attributes. Also return True if the
+        attribute is not a column. An example is a many-to-many relation, which Django always reads
+        from the database.
         """
         *path, last = source or ("",)
         for step in path:
@@ -101,7 +101,7 @@ _watching: ContextVar[Saves | None] = ContextVar("toolbooth_saves", default=None
 
 @contextmanager
 def watching_saves() -> Generator[Saves]:
-    """While this is open, the rows that are saved are noted."""
+    """A context that notes the rows that are saved."""
     saves = Saves()
     token = _watching.set(saves)
     try:
@@ -146,8 +146,8 @@ class StoredRow:
         return self.saved.__class__.to_representation is _stock.to_representation
 
     def read_back(self, saves: Saves, names: Iterable[str]) -> StoredRow:
-        """Return the row as the database has it. It is read again only if `save()` did not write
-        the value of one of these fields.
+        """Return the row as it is in the database. The row is read again only if `save()` did not
+        write the values of all these fields.
         """
         fields = self._fields(names)
         if all(saves.wrote(self.row, _source(name, field)) for name, field in fields.items()):
@@ -160,7 +160,7 @@ class StoredRow:
         return replace(self, row=found, value=self.saved.to_representation(found))
 
     def fates(self) -> dict[str, Fate]:
-        """Return the outcome for each field that was sent."""
+        """Return what happened to each field that was sent."""
         fates: dict[str, Fate] = {}
         stored: Json = {}
         fields = self._fields(self.sent)
@@ -185,8 +185,8 @@ class StoredRow:
         return fates
 
     def as_taken(self, name: str) -> Any:
-        """Return the value of a field in the response. Dates are in a form that can be sent
-        again.
+        """Return the value of a field in the response. Dates are written so that an agent can send
+        them again.
         """
         field: Any = self.saved.fields.get(name)
         if not isinstance(field, MOMENTS) or field.read_only:
@@ -197,8 +197,8 @@ class StoredRow:
             return self.value[name]
 
     def _fields(self, names: Iterable[str]) -> dict[str, Any]:
-        """Return the serializer field for each of these names, or None for a name without a known
-        field.
+        """Return the serializer field for each of these names. The value is None if no field has
+        that name.
         """
         own: Mapping[str, Any] = self.saved.fields
         wanted = list(names)
@@ -229,7 +229,9 @@ class StoredRow:
 
 
 def _source(name: str, field: Any) -> list[str]:
-    """Return the path of attributes from a row to the value of a field; empty for `source="*"`."""
+    """Return the path of attributes from a row to the value of a field. The path is empty for
+    `source="*"`.
+    """
     return [name] if field is None else getattr(field, "source_attrs", [name])
 
 

@@ -1,4 +1,4 @@
-"""Converts values in receipts to the form in which arguments accept them."""
+"""Converts values in receipts so that an agent can send them as arguments."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ Schema = Mapping[str, Any]
 
 
 def as_taken(value: Any, schema: Schema, root: Schema) -> Any:
-    """Return a value in the declared form of its argument, also inside lists and objects. For
-    example, REST framework writes a decimal as text, and the argument may be a number. References
-    in `schema` are relative to `root`.
+    """Return a value as its argument accepts it. For example, REST framework writes a decimal as
+    text, and the argument may be a number. Values in lists and objects are converted too. `root`
+    has the definitions to which references in `schema` refer.
     """
     forms = list(_forms(schema, root))
     if isinstance(value, str):
@@ -31,7 +31,9 @@ def as_taken(value: Any, schema: Schema, root: Schema) -> Any:
 
 
 def _forms(schema: Schema, root: Schema) -> Iterator[Schema]:
-    """Yield a schema, or each of its alternatives, with references replaced by their targets."""
+    """Yield the branches of a schema's union, or the schema itself if it is not a union. References
+    are replaced by their targets.
+    """
     reference: Any = schema.get("$ref")
     if isinstance(reference, str):
         try:
@@ -51,8 +53,8 @@ def _takes_number(schema: Schema) -> bool:
 
 
 def _number(text: str) -> Any:
-    """Return the number in a text. Return the text itself if it has no number, or if digits would
-    be lost.
+    """Return the number in a text. Return the text unchanged if it is not a number, or if the
+    number would lose digits.
     """
     try:
         number = float(text)

@@ -1,5 +1,5 @@
-"""Counts a call again for throttles whose cache is in a database. When the writes of a call are
-rolled back, its count in the database is rolled back too.
+"""Counts a call again if its throttle's cache is in a database. When the writes of a call are
+rolled back, the throttle's count is rolled back too.
 """
 
 from __future__ import annotations

@@ -13,8 +13,9 @@ logger = logging.getLogger("toolbooth.django")
 
 
 def is_after_error(error: BaseException) -> bool:
-    """Return True if an exception means that a view has continued after an error of the database.
-    That is only possible outside of a transaction, or with a block `atomic()` around the statement.
+    """Return True if an exception means that a view has continued after a database error. The view
+    can do so only outside of a transaction, or if a block `atomic()` around the failed statement
+    catches the error.
     """
     cause: Any = error.__cause__
     # psycopg 3 has `sqlstate`, psycopg2 has `pgcode`.
@@ -23,7 +24,9 @@ def is_after_error(error: BaseException) -> bool:
 
 
 class Transaction:
-    """One transaction over these databases, or a part of one: all its changes are kept, or none."""
+    """One transaction over several databases: all its changes are kept, or none. Inside an open
+    transaction it is a savepoint.
+    """
 
     def __init__(self, aliases: Iterable[str]) -> None:
         self.aliases: list[str] = []
@@ -50,6 +53,6 @@ class Transaction:
         return any(transaction.get_rollback(using=alias) for alias in self.aliases)
 
     def undo(self) -> None:
-        """Mark all changes of this part to be rolled back."""
+        """Roll back all changes of this transaction when it ends."""
         for alias in self.aliases:
             transaction.set_rollback(True, using=alias)

@@ -1,5 +1,6 @@
-"""Stops the statements of a view that a rollback would not undo. Such statements end the
-transaction. On MySQL and MariaDB, they may also commit it, or write to tables without transactions.
+"""Stops a view before it runs a statement that a rollback would not undo. Such a statement ends the
+transaction. On MySQL and MariaDB, it may also commit the transaction, or write to a table without
+transactions.
 """
 
 from __future__ import annotations
@@ -53,7 +54,7 @@ _HAS_TRANSACTIONS = " ".join(
 
 
 class NotUndoable(Exception):
-    """A rollback would not undo a statement. It was not run."""
+    """Raised in place of a statement that a rollback would not undo. The statement did not run."""
 
     def __init__(self, why: str) -> None:
         self.why = why
@@ -62,8 +63,9 @@ class NotUndoable(Exception):
 
 @contextmanager
 def only_undoable(aliases: Iterable[str]) -> Generator[None]:
-    """While this is open, statements in these databases that a rollback would not undo raise
-    NotUndoable. The exception is raised again at the end, in case the view has caught it.
+    """A context in which statements that a rollback would not undo raise NotUndoable. It watches
+    the databases `aliases`. The exception is raised again at the end, in case the view has caught
+    it.
     """
     found: list[str] = []
 
@@ -83,7 +85,9 @@ def only_undoable(aliases: Iterable[str]) -> Generator[None]:
 
 
 def _obstacle(connection: Any, sql: str) -> str | None:
-    """Return the reason why a rollback would not undo a statement, or None if it would undo it."""
+    """Return the reason why a rollback would not undo a statement. Return None for all other
+    statements.
+    """
     ending = statement_that_ends(connection.vendor, sql)
     if ending is not None:
         return messages.ends_transaction(ending)
@@ -107,8 +111,8 @@ def statement_that_ends(vendor: str, sql: str) -> str | None:
 
 
 def written_table(sql: str) -> tuple[str | None, str] | None:
-    """Return the schema and the table that a statement of MySQL writes to. The schema is None if
-    the statement does not name it. Return None if the statement is not an insert, an update or a
+    """Return the schema and the table that a MySQL statement writes to. The schema is None if the
+    statement does not name one. Return None if the statement is not an insert, an update or a
     delete.
     """
     found = _WRITES_ON_MYSQL.match(sql)

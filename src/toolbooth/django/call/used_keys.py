@@ -1,9 +1,9 @@
-"""Stores idempotency keys in the database. The row of a key is inserted first in the transaction of
-the write.
+"""Stores idempotency keys in the database. In the transaction of the write, the row of the key is
+inserted first.
 
-Another call with the same key waits for that transaction, because the row is unique. If the
-transaction is committed, the other call finds the row with the receipt. If it is rolled back, the
-other call inserts a row of its own.
+The row is unique, so another call with the same key waits for that transaction. If the transaction
+is committed, the other call finds the row with the receipt. If the transaction is rolled back, the
+other call inserts its own row.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _at_point: Callable[[Point], None] | None = None
 
 
 def reached(point: Point) -> None:
-    """Report that a call with a key has reached this point."""
+    """Report to a test that a call with a key has reached this point."""
     if _at_point is not None:
         _at_point(point)
 
@@ -61,20 +61,20 @@ def alias_of_keys() -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DatabaseStore:
-    """The keys of a project, in its database."""
+    """Stores the idempotency keys of a project in its database."""
 
     kept_seconds: int
     wait_seconds: float
 
     @contextmanager
     def claim(self, use: KeyUse) -> Generator[Claim]:
-        """Claim a key. While this is open, the call runs in the transaction that has claimed the
+        """Claim a key. The code inside this context runs in the transaction that has claimed the
         key.
 
         Raises:
             KeyReused: the key was used with other arguments.
-            InFlight: another call with this key has not ended in time.
-            ToolError: there is no table of keys.
+            InFlight: another call with this key did not end in time.
+            ToolError: the database has no table of keys.
         """
         reached("before-claim")
         alias = alias_of_keys()
@@ -120,8 +120,8 @@ class DatabaseStore:
         reached("between-commit-and-answer")
 
     def _claimed(self, row: Any, use: KeyUse, alias: str) -> Claim | ExitStack:
-        """Return the open transaction in which the key is claimed. If a call with the key has run
-        already, return the claim of that call.
+        """Claim the key, and return the open transaction. If an earlier call with the key is
+        committed, return the claim of that call.
         """
         ends = monotonic() + self.wait_seconds
         try:
@@ -163,8 +163,8 @@ def _inserted(row: Any, alias: str, seconds: float) -> ExitStack | None:
 
 
 def _committed(name: str, use: KeyUse, alias: str) -> Claim | None:
-    """Return the claim of a call that has run with this key. Return None if its row is gone or has
-    expired. Raises KeyReused.
+    """Return the claim of an earlier call with this key. Return None if there is no such call, or
+    if its row has expired. Raises KeyReused.
     """
     found = _rows(alias).filter(claim=name).first()
     if found is None:
@@ -196,8 +196,8 @@ def _hash_of_claim(use: KeyUse) -> str:
 
 
 def _hashes_of_arguments(use: KeyUse) -> list[str]:
-    """Return a hash of the arguments for each of the project's secrets. The first is for the
-    current secret.
+    """Return one hash of the arguments for each secret of the project. The first hash is made with
+    the current secret.
     """
     secrets = (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS)
     return [
@@ -207,7 +207,7 @@ def _hashes_of_arguments(use: KeyUse) -> list[str]:
 
 
 def remove_expired(batch: int) -> int:
-    """Remove keys that have expired, in batches of this size, and return their number."""
+    """Remove expired keys in batches of `batch` keys. Return the number of removed keys."""
     alias = alias_of_keys()
     removed = 0
     while True:

@@ -1,9 +1,9 @@
-"""Validates values that views do not check: the URL must be complete, a choice must exist, and a
-page must be valid.
+"""Validates values that views do not check. The URL must be complete, a choice must exist, and a
+page must be valid. A view, its filters or its paginator would act as if a wrong value had not been
+sent.
 
-A view, its filters or its paginator would read such a value as if nothing had been sent. The view
-checks everything else. Values of a wrong type are refused already, and only pass through here so
-that all problems are reported at once.
+The view checks all other values. Values of a wrong type are refused already; they pass through here
+only so that all problems are reported at once.
 """
 
 from __future__ import annotations
@@ -76,8 +76,8 @@ class Validation:
         return {"arguments": sent}
 
     def _plain_body(self, sent: Json) -> Iterator[Objection]:
-        """Yield the objections to a body that is declared by a Pydantic model or a JSON Schema. No
-        serializer will check such a body.
+        """Yield an objection for each invalid value of a body that a Pydantic model or a JSON
+        Schema declares. No serializer checks such a body.
         """
         if self.arguments.plain is None:
             return
@@ -88,17 +88,15 @@ class Validation:
             yield from error.objections
 
     def missing(self, sent: Json) -> Iterator[Objection]:
-        """Yield an objection for each missing argument. The view will not be called, so it cannot
-        report missing fields itself.
+        """Yield an objection for each missing argument. A refused call does not reach the view, so
+        the view cannot report missing fields.
         """
         for name in self.arguments.required:
             if name not in sent:
                 yield Objection(model_path=(name,), kind="missing", message="")
 
     def _view_arguments(self, sent: Json, above: JsonPath) -> Iterator[Objection]:
-        """Yield an objection for each value that the view would ignore, or read as
-        something else.
-        """
+        """Yield an objection for each value that the view would ignore or misunderstand."""
         for name, value in sent.items():
             slot = self.arguments.slots.get(name)
             if slot is None:
@@ -121,8 +119,8 @@ class Validation:
                 yield from self._bound(name, slot.bound, sent)
 
     def _about_empty(self, name: str) -> str:
-        """Return the advice for a filter with an empty value: how to find the rows in which the
-        field is empty.
+        """Return the advice for a filter with an empty value. It explains how to find rows in which
+        the field is empty.
         """
         # A search or an order is not a field of rows, so there is no other way to advise.
         if name in (api_settings.SEARCH_PARAM, api_settings.ORDERING_PARAM):
@@ -130,8 +128,9 @@ class Validation:
         return messages.empty_filter(self._without_value(name.partition("__")[0]))
 
     def about_unknown(self, path: JsonPath) -> str | None:
-        """Return the reason why a control argument is not accepted. For an unknown lookup, return
-        another way to find rows without a value.
+        """Return the reason why the control argument at `path` is not accepted. If `path` is an
+        unknown lookup such as `due__isnull`, return another way to find rows in which the field is
+        empty. Return None for any other argument.
         """
         *above, name = path
         if not above and name in self.arguments.withheld:
@@ -150,8 +149,8 @@ class Validation:
         return {name.partition("__")[0] for name, slot in slots if slot.is_filter}
 
     def _without_value(self, field: str) -> str | None:
-        """Return the advice on finding rows in which a field is empty. Return None if the API
-        cannot find them.
+        """Return advice on finding rows in which a field is empty. Return None if the API cannot
+        find such rows.
         """
         for each in _BLANK:
             if f"{field}__{each}" in self.arguments.slots:
@@ -185,8 +184,8 @@ class Validation:
         yield from self._view_arguments(filters, (name,))
 
     def _said_twice(self, sent: Json) -> Iterator[Objection]:
-        """Yield an objection if a page is requested by a control argument and by the paginator's
-        parameter.
+        """Yield an objection if a call asks for a page both by a control argument and by the
+        paginator's own parameter.
         """
         for name, own in self.arguments.controls.items():
             if own not in _SAME or name not in sent:
@@ -225,9 +224,7 @@ def _no_choice(slot: Slot, value: Any) -> list[str]:
 
 
 def _within(least: int | None, most: int | None, value: Any) -> str:
-    """Return the allowed range if a number is outside of it. Return an empty text for any other
-    value.
-    """
+    """Return the allowed range if a number is outside of the range, otherwise an empty text."""
     if not isinstance(value, int):
         return ""
     if (least is None or value >= least) and (most is None or value <= most):

@@ -1,5 +1,5 @@
-"""Finds the variant of a view's tool that a call asks for: help, the next page of a result, many
-rows, a preview, or a write with a key.
+"""Finds the variant of a view's tool that a call needs. The variants are help, the next page of a
+result, many rows, a preview, and a write with a key.
 """
 
 from __future__ import annotations
@@ -49,8 +49,8 @@ def variants_of(
     *,
     takes_rows: bool,
 ) -> Variants:
-    """Return the variants of a view's tool. If a call asks for several, the first one is called.
-    `find` finds the tool by its name, after it is registered.
+    """Return the variants of a view's tool. If the arguments of a call fit several variants, the
+    first of them is called. `find` returns the tool with a name, once the tool is registered.
     """
     names: set[str] = set()
     variants: list[Variant] = []

@@ -1,5 +1,5 @@
-"""Finds the rows that a caller can read over the API: those in the querysets of the views that list
-them for this caller.
+"""Finds the rows that a caller can read over the API: the rows in the querysets of the views that
+list them for this caller.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ logger = logging.getLogger("toolbooth.django")
 _NONE = Q(pk__in=())
 
 _MOST_COMPARED = 1_000
-"""After a statement, at most this many rows without a visible change are searched for again."""
+"""At most this many rows without a visible change are searched for again after a statement."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VisibleRows:
-    """The rows that one caller can read. Views are left out if their URL needs values that this
-    call does not have.
+    """The rows that one caller can read. A view is left out if its URL needs values that this call
+    does not have.
     """
 
     who: Caller
@@ -46,9 +46,11 @@ class VisibleRows:
     def count(
         self, model: Any, alias: str, keys: RawSQL, columns: frozenset[str]
     ) -> Callable[[], int]:
-        """Return a function that counts the rows with these keys in which the caller can see a
-        change. It is called after the statement that changes these columns. Without columns, the
-        statement deletes the rows.
+        """Return a function that counts the rows whose change the caller can see. Call that
+        function after the statement.
+
+        `keys` selects the rows that the statement deletes or changes, and `columns` are the columns
+        that it changes. If `columns` is empty, the statement deletes the rows.
         """
         try:
             # A query that fails must not spoil the transaction of the call.
@@ -65,8 +67,8 @@ class VisibleRows:
     def _changed(
         self, model: Any, rows: Any, alias: str, attributes: frozenset[str]
     ) -> Callable[[], int]:
-        """Return a function that counts the rows in which the caller can read the change. Rows that
-        the caller cannot read any more after the change count too.
+        """Return a function that counts the rows in which the caller can see the change. Rows that
+        disappear for the caller because of the change are counted too.
         """
         in_field = self._condition(model, attributes)
         shown: int = rows.filter(in_field).count()
@@ -90,8 +92,9 @@ class VisibleRows:
         return self._views[model]
 
     def _view(self, action: Action) -> Any:
-        """Return the view of an action that lists rows. Return None if the caller may not list
-        them, if the URL needs other values, or if the rows can only be known by running the view.
+        """Return the view of an action that lists rows. Return None if the caller may not list the
+        rows, if the URL needs values that the call lacks, or if only running the view would show
+        its rows.
         """
         names = path_names(action)
         if not names <= self.path_values.keys() or not lets_in(action.callback):
@@ -112,8 +115,8 @@ class VisibleRows:
         return view if shows_each_row(view) else None
 
     def _condition(self, model: Any, attributes: frozenset[str] = frozenset()) -> Q:
-        """Return the condition for the rows that the caller can read. With `attributes`, only views
-        that show one of them count.
+        """Return the condition for the rows that the caller can read. If `attributes` is given,
+        only views that show one of these attributes are used.
         """
         if model._meta.auto_created:
             return self._of_links(model)
@@ -133,8 +136,8 @@ class VisibleRows:
 
     def _of_links(self, model: Any) -> Q:
         """Return the condition for the rows of a ManyToManyField's table that the caller can read.
-        Such a row links two rows that the caller can list, and one of the two lists shows its
-        links.
+        Each of these rows links two rows. The caller must be able to list both linked rows, and one
+        of the two lists must show its links.
         """
         owner: Any = model._meta.auto_created
         # The table has two foreign keys: one to the rows with the field, and one to the linked
@@ -156,8 +159,8 @@ class VisibleRows:
         return condition
 
     def _linked(self, key: Any) -> Q:
-        """Return the condition for the rows whose foreign key refers to a row that the caller can
-        read.
+        """Return the condition for the rows whose foreign key `key` refers to a row that the caller
+        can read.
         """
         condition = _NONE
         for view in self.views(key.related_model):
@@ -182,9 +185,9 @@ def _attributes(model: Any, columns: frozenset[str]) -> frozenset[str]:
 
 
 def in_words(view: Any, row: Any, wanted: str = "") -> str:
-    """Return the key and the name of a row as text, as its view shows them. The text is empty if
-    the view shows neither. The key is the field `wanted` if the view shows it, or else the view's
-    lookup field.
+    """Return the key and the name of a row as text, such as `5 ("Ada")`. Both are as the view shows
+    them; if the view shows neither, the text is empty. The key is the field `wanted`, or the view's
+    lookup field if the view does not show `wanted`.
     """
     serializer = view.get_serializer(row)
     shown: Any = serializer.data
@@ -201,7 +204,9 @@ def in_words(view: Any, row: Any, wanted: str = "") -> str:
 
 
 def _shown_as(source: str, serializer: Any, shown: Mapping[str, Any], row: Any) -> Any:
-    """Return the value of a column as the serializer shows it, which may be under another name."""
+    """Return the value of a column as the serializer shows it. The serializer may show the column
+    under another name.
+    """
     if source in shown:
         return shown[source]
     columns = ("pk", row._meta.pk.name) if source in ("pk", row._meta.pk.name) else (source,)

@@ -1,4 +1,6 @@
-"""Makes the shape of a tool's arguments for the boundary, and the list of fields for refusals."""
+"""Makes the shape of a tool's arguments, which the boundary uses to check a call. Also makes the
+list of fields that a refusal shows.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,9 @@ def argument_shape(arguments: Arguments) -> Shape:
 
 
 def declared_arguments(arguments: Arguments, names: Iterable[str]) -> Declared:
-    """Return the declarations of the named arguments. A refusal by the view lists them."""
+    """Return the declarations of the arguments with these names. They are listed in the refusal of
+    a view.
+    """
     return declared_among(names, _shape(arguments).objects)
 
 
@@ -41,7 +45,9 @@ def _shape(arguments: Arguments) -> Shape:
 
 
 def _list_only(published: Any, shape: Shape) -> None:
-    """Make refusals list only the published fields. Some callers may send unlisted fields too."""
+    """Make refusals list only the published fields. The shape still accepts unlisted fields,
+    because some callers may send them.
+    """
     if not is_object(published):
         return
     known: Json = published.get("properties") or {}

@@ -1,5 +1,5 @@
-"""Converts an operation to the flat arguments of a tool, each with its place: path, query, header
-or body.
+"""Converts an operation to the flat arguments of a tool. Each argument belongs to one part of the
+request: path, query, header or body.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from toolbooth.django.describe.operations import Operation
 from toolbooth.django.describe.paging import Bound
 from toolbooth.django.describe.parameters import Parameter
 from toolbooth.django.describe.two_users import merged, united
+from toolbooth.equal_json import kept_once
 from toolbooth.jsonvalue import Json
 
 RequestPart = Literal["path", "query", "header", "body"]
@@ -35,7 +36,7 @@ _TEXT_OR_TEXTS: Json = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Slot:
-    """The place of one argument in the request."""
+    """The part of the request that contains one argument, and the argument's name there."""
 
     part: RequestPart
     name: str
@@ -89,12 +90,14 @@ class Arguments(Fields):
         return {**made, "$defs": self.definitions} if self.definitions else made
 
     def called(self, control: str) -> str | None:
-        """Return the name of a control argument in this tool; None if it is not accepted."""
+        """Return the name that a control argument has in this tool. Return None if the tool does
+        not accept it.
+        """
         return next((name for name, own in self.controls.items() if own == control), None)
 
     def path_in_body(self, path: tuple[str, ...]) -> tuple[str, ...]:
-        """Return the path of a value in the body, from its path in the arguments. The two differ
-        only if one argument holds the whole body.
+        """Convert the path of a value in the arguments to its path in the body. The two paths
+        differ only if one argument holds the whole body.
         """
         return path[1:] if self.whole else path
 
@@ -104,15 +107,15 @@ class Arguments(Fields):
         return [name for name in self.slots if name in self.properties]
 
     def named(self, part: RequestPart) -> dict[str, str]:
-        """Return the arguments of one part of the request. The keys are the names in the request,
-        the values are the names of the arguments.
+        """Return the arguments of one part of the request. Each key is the name in the request, and
+        its value is the name of the argument.
         """
         return {slot.name: name for name, slot in self.slots.items() if slot.part == part}
 
 
 def arguments_of(operation: Operation, for_superuser: Operation | None = None) -> Arguments:
-    """Return the arguments of an operation. `for_superuser` is the same operation as described for
-    a superuser, if its body has other fields.
+    """Return the arguments of an operation. If the body has other fields for a superuser,
+    `for_superuser` is the operation as described for a superuser.
 
     Raises:
         Unknowable: the body has no named fields, or a required field cannot be described.
@@ -151,16 +154,23 @@ def arguments_of(operation: Operation, for_superuser: Operation | None = None) -
         made.whole = operation.takes_list
         made.updates = operation.action.name in ("update", "partial_update")
     # Lazy strings become text here, while the language of the catalogue is active.
-    made.properties, made.wide = as_plain(made.properties), as_plain(made.wide)
-    made.definitions, made.offered = as_plain(made.definitions), as_plain(made.offered)
+    # The tools of a project repeat the same few schemas, so equal ones are kept once.
+    made.properties, made.wide = _kept(made.properties), _kept(made.wide)
+    made.definitions, made.offered = _kept(made.definitions), _kept(made.offered)
     return made
+
+
+def _kept(schemas: dict[str, Json]) -> dict[str, Json]:
+    # A schema with lazy strings is not plain JSON, and is written as text first.
+    return {name: kept_once(each, as_plain) for name, each in schemas.items()}
 
 
 def _row_key(
     operation: Operation, for_superuser: Operation | None, body: Fields | None
 ) -> str | None:
-    """Return the body field that contains the row's key; None if there is none. The path contains
-    the same key, and an update cannot change it, so one argument fills both.
+    """Return the name of the body field with the row's key. Return None if there is no such field.
+    The path contains the same key, and an update cannot change it, so one argument is enough for
+    both.
     """
     key = operation.key
     lookup: str = getattr(operation.action.view, "lookup_field", "pk")
@@ -196,7 +206,7 @@ def _query_slot(name: str, parameter: Parameter, operation: Operation) -> Slot:
 
 
 def _free(name: str, ending: str, taken: Iterable[str]) -> str:
-    """Return the name. If another argument has it, add the ending until the name is unique."""
+    """Return the name. If it is taken, add the ending until the name is unique."""
     while name in taken:
         name = f"{name}_{ending}"
     return name
@@ -256,8 +266,8 @@ def _body(operation: Operation) -> Fields | None:
 
 
 def _with_fields_of(operation: Operation, body: Fields) -> Fields:
-    """Return a body with the fields of another operation's body added. Return it unchanged if that
-    body is missing or cannot be described, or if only one of the two is a list.
+    """Add the fields of another operation's body to `body`. Return `body` unchanged if the other
+    body is missing or cannot be described, or if only one of the two bodies is a list.
     """
     try:
         others = _body(operation)

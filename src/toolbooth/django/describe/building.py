@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Generator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
@@ -26,6 +28,7 @@ from toolbooth.django.describe.contracts import (
     access_check_of_view,
     contract_of,
     hints,
+    listed_contract,
 )
 from toolbooth.django.describe.declared_bodies import (
     WHOLE_BODY,
@@ -33,6 +36,7 @@ from toolbooth.django.describe.declared_bodies import (
     declared_body,
     entry_of_bodies,
 )
+from toolbooth.django.describe.describing import describing
 from toolbooth.django.describe.descriptions import description_of, nouns, summary
 from toolbooth.django.describe.discovery import STANDARD_ACTIONS, Action
 from toolbooth.django.describe.extra_context import ExtraContext, extra_context
@@ -50,14 +54,15 @@ from toolbooth.django.describe.names import Name, free, parted
 from toolbooth.django.describe.openapi import Unknowable
 from toolbooth.django.describe.operations import operations
 from toolbooth.django.describe.published_models import NO_MODELS, PublishedModels
-from toolbooth.django.describe.spectacular import describing
 from toolbooth.django.describe.verbatim import with_verbatim
 from toolbooth.django.results.continuation import Continuation
 from toolbooth.django.results.function_results import FunctionTool, function_tool
 from toolbooth.django.results.paged_results import results_of
+from toolbooth.publish import PROFILES
 from toolbooth.server.controls import BOOLEAN, control_names, instructions, is_free, publishing
 from toolbooth.server.dispatch.variants import first_variant, help_variant, without_help
 from toolbooth.server.registry import ToolRegistry
+from toolbooth.server.stored_list import StoredTool, stored_tool
 from toolbooth.server.tool import AccessCheck, Tool, Variant
 
 logger = logging.getLogger("toolbooth.django")
@@ -65,7 +70,7 @@ logger = logging.getLogger("toolbooth.django")
 
 @dataclass(slots=True)
 class Building:
-    """The tools of a catalogue while they are described, and the mistakes that were found."""
+    """The tools of a catalogue while they are being described, and the mistakes that were found."""
 
     chosen: Configuration
     registry: ToolRegistry = field(init=False)
@@ -77,6 +82,10 @@ class Building:
     clashes: list[LeftOut] = field(default_factory=list[LeftOut])
     creates: dict[str, SyncInvocation] = field(default_factory=dict[str, SyncInvocation])
     """The tools that can create many rows in one call, by name."""
+    described: dict[str, tuple[SyncInvocation, str]] = field(
+        default_factory=dict[str, tuple[SyncInvocation, str]]
+    )
+    """The calls and descriptions of view tools that are listed, but not made yet."""
     language: str | None = field(default_factory=get_language)
     """The language of every description, fixed when the catalogue is started."""
     published: PublishedModels = NO_MODELS
@@ -137,7 +146,9 @@ class Building:
         )
 
     def _output_check(self, name: str, text: str) -> str | None:
-        """Return how a result violates the tool's output schema; None if it is valid."""
+        """Return a sentence about how a result violates the tool's output schema. Return None if
+        the result is valid.
+        """
         # The tool is looked up by name, because it is registered only after its function is made.
         check = self.registry.find(name).output_check
         return None if check is None else check(text)
@@ -154,42 +165,66 @@ class Building:
         self.names[tool] = name
         self.actions[tool] = action
         self.published.tools[action] = tool
-        self.registry.promised.add(tool, partial(self._describe, tool, action))
+        make, lister = partial(self._make, tool, action), partial(self._entry, tool, action)
+        self.registry.promised.add(tool, make, lister=lister)
 
     def needs(self, tool: str) -> None:
-        """Describe a tool, and find the form in which a client calls it."""
-        self.registry.promised.make_listed(tool)
+        """Describe a tool, so that the name by which clients call it is known."""
+        self.registry.promised.enter(tool)
 
-    def _describe(self, name: str, action: Action) -> None:
+    def _make(self, name: str, action: Action) -> None:
+        with self._speaking():
+            found = self._described_call(name, action)
+            if found is not None:
+                self._add_call(*found)
+                del self.described[name]
+
+    def _entry(self, name: str, action: Action) -> StoredTool | None:
+        """Return the entry of a tool for the list."""
+        with self._speaking():
+            found = self._described_call(name, action)
+            return None if found is None else self._stored(*found)
+
+    @contextmanager
+    def _speaking(self) -> Generator[None]:
         # All callers share a description, so the language of this caller does not matter.
         with describing(), translation.override(self.language):
-            if not self._is_described(name, action):
+            yield
+
+    def _described_call(self, name: str, action: Action) -> tuple[SyncInvocation, str] | None:
+        """Return the call of an action and its description. Each is described once."""
+        if name not in self.described:
+            found = self._describe(name, action)
+            if found is None:
                 # The action is left out, so no list and no other description may name its tool.
                 del self.actions[name], self.published.tools[action]
+                return None
+            self.described[name] = found
+        return self.described[name]
 
-    def _is_described(self, name: str, action: Action) -> bool:
-        """Register the tool of an action. Returns False if the action is left out."""
+    def _describe(self, name: str, action: Action) -> tuple[SyncInvocation, str] | None:
+        """Describe an action. Return None if its tool must be left out."""
         try:
             declared = declared_body(name, action, self.chosen)
             described, for_superuser = operations(action, declared, self.context)
             if described is None:
                 self.left_out.append(LeftOut(name, messages.EXCLUDED))
-                return False
+                return None
             arguments = arguments_of(described, for_superuser)
             arguments.repeats = action in self.repeating
             clashes = offer(arguments, described, self.chosen)
         except WrongBody as reason:
             self.wrong_entries.append(LeftOut(entry_of_bodies(name), str(reason)))
             self.left_out.append(LeftOut(name, messages.wrong_body(str(reason))))
-            return False
+            return None
         except Unknowable as reason:
             self.left_out.append(LeftOut(name, str(reason)))
-            return False
+            return None
         # A view that cannot be described must not prevent the description of all others.
         except Exception as error:
             logger.warning("%s cannot be described", action.path, exc_info=True)
             self.left_out.append(LeftOut(name, messages.not_described(error)))
-            return False
+            return None
         # The description of another action is about that action, not about the resource.
         if action.name in STANDARD_ACTIONS:
             self.summaries[name] = summary(described)
@@ -206,25 +241,34 @@ class Building:
             media_type=described.media_type,
             middleware=inner_middleware(self.chosen.inner_middleware),
         )
-        self._add_call(call, description_of(described, arguments, self.published))
-        return True
-
-    def _add_call(self, call: SyncInvocation, description: str) -> None:
-        name, action, arguments = call.tool, call.action, call.arguments
-        most_rows: int | None = None
+        description = description_of(described, arguments, self.published)
         if takes_many(call):
             self.creates[name] = call
-            most_rows = self.chosen.max_bulk
             # With `bulk_tools`, a separate tool takes many rows, so this description need not
             # mention them.
             if not self.chosen.bulk_tools:
                 description = f"{description.rstrip('. ')}. {messages.TAKES_MANY}"
+        self.body_names[name] = call.body_names
+        return call, description
+
+    def _stored(self, call: SyncInvocation, description: str) -> StoredTool:
+        """Return the entry of a view's tool for the list."""
+        profile = self.registry.profile
+        # A profile of the project may read more of the contract than its schemas.
+        made_by = listed_contract if profile in PROFILES.values() else contract_of
+        contract = made_by(call.tool, description, call.arguments)
+        annotations = hints(call.action, call.body_serializer) or None
+        tool = Tool(contract=contract, function=dict, annotations=annotations, profile=profile)
+        return stored_tool(tool)
+
+    def _add_call(self, call: SyncInvocation, description: str) -> None:
+        name, action, arguments = call.tool, call.action, call.arguments
+        most_rows = self.chosen.max_bulk if takes_many(call) else None
         # This includes views that take only lists: an agent may send the rows under another common
         # name, such as `items`.
         takes_rows = action.name == "create" and arguments.plain is None
         compiles = partial(contract_of, name, description)
         bulk = self._bulk(call, compiles)
-        self.body_names[name] = call.body_names
         contract = with_verbatim(compiles(arguments), self.chosen.verbatim)
         self.registry.add(
             contract,
@@ -238,8 +282,8 @@ class Building:
         )
 
     def promise_bulk(self, name: str, tool: str) -> None:
-        """Register the name of a separate tool for many rows, unless another tool has that name.
-        The tool is described when it is first needed.
+        """Register the name of a separate tool that creates many rows. If another tool has this
+        name, do nothing. The tool is described when it is first needed.
         """
         if name not in self.actions:
             self.actions[name] = self.actions[tool]
@@ -268,9 +312,7 @@ class Building:
         )
 
     def _bulk(self, call: SyncInvocation, compiles: Compile) -> Bulk:
-        """Return the variants of a tool that take many rows. They share their results with all
-        other variants of the tool.
-        """
+        """Return an object that makes the variants of a tool for many rows."""
         return Bulk(
             call=call,
             compile=compiles,

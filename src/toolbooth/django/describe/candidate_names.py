@@ -81,7 +81,9 @@ def fitting(name: str) -> str:
 
 
 def cut(text: str, room: int) -> str:
-    """Return the text, or if it is too long, its beginning and a short hash of the whole text."""
+    """Return the text. If it is too long, return its beginning and a short hash of the whole
+    text.
+    """
     if len(text) <= room:
         return text
     # 5 characters are needed: an underscore, and 4 of the hash.
@@ -89,7 +91,9 @@ def cut(text: str, room: int) -> str:
 
 
 def _place(action: Action) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return two parts of a path: the segments up to the resource, and the keys after it."""
+    """Return two lists of segments of a path: those up to the resource, and the keys after the
+    resource.
+    """
     segments = [each for each in action.path.split("/") if each]
     own = _segments_of_action(action)
     if own:
@@ -104,9 +108,9 @@ def _place(action: Action) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 
 def _segments_of_action(action: Action) -> int:
-    """Return the number of segments that an `@action` adds to the path of its resource. All methods
-    of the view at this path are searched, because a method that is added with `mapping` has no
-    `url_path`.
+    """Return the number of segments that an `@action` adds to the path of its resource. The method
+    of the action need not have a `url_path`: a method that was added with `mapping` has none. So
+    all methods of the view at this path are searched.
     """
     callback: Any = action.callback
     names: dict[str, str] = getattr(callback, "actions", None) or {}
@@ -117,8 +121,8 @@ def _segments_of_action(action: Action) -> int:
 
 
 def _resources(resource: str, place: tuple[str, ...], action: Action) -> tuple[str, ...]:
-    """Return the possible names of a resource. Each has more of the path in front of it than the
-    one before. The last ones end in a hash.
+    """Return the possible names of a resource. Each name begins with more of the path than the name
+    before it. The last names end in a hash.
     """
     literals = [_word(each) for each in place if not is_argument(each)]
     if literals and _is_same(literals[-1], resource):
@@ -141,8 +145,8 @@ def _resources(resource: str, place: tuple[str, ...], action: Action) -> tuple[s
 
 
 def _labels(action: Action, keys: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the possible names of an action: its name alone, with its method, with the keys in its
-    path, with both, and with a hash of its path.
+    """Return the possible labels of an action, such as `list`, `list_get`, `list_by_owner`,
+    `list_get_by_owner`, and `list` with a hash of its path.
     """
     label = _snake_case(action.label or action.name)
     names = "_".join(filter(None, map(_snake_case, keys)))
@@ -154,7 +158,9 @@ def _labels(action: Action, keys: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _is_same(segment: str, resource: str) -> bool:
-    """Return True if a segment of a path names the resource, as `order` names `event_orders`."""
+    """Return True if a segment of a path is the end of the resource's name, in the singular, as in
+    `order` and `event_orders`.
+    """
     return f"_{english_singular(resource)}".endswith(f"_{segment}")
 
 
@@ -171,8 +177,8 @@ def _word_of_kwarg(segment: str) -> str:
 
 
 def _resource(base: str) -> str:
-    """Return a basename in snake case. It keeps its double underscores, as in `dcim__devices`. An
-    action contains none, so the last double underscore in a tool's name is the one before the
+    """Return a basename in snake case. Its double underscores are kept, as in `dcim__devices`. The
+    name of an action contains no double underscore, so the last one in a tool's name is before the
     action.
     """
     parts = [_snake_case(part) for part in re.split("_{2,}", base)]

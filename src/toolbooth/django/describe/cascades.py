@@ -1,5 +1,5 @@
-"""Describes how deleting a row affects other rows, from the `on_delete` of the foreign keys to its
-model. The sentences name only models that the API shows.
+"""Describes how deleting a row affects other rows. The effects follow from the `on_delete` of the
+foreign keys to the row's model. The sentences name only models that the API shows.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ _stock: Any = DestroyModelMixin
 
 
 def deleting(action: Action, published: PublishedModels) -> str:
-    """Return sentences about three kinds of other rows: those that are deleted too, those that lose
-    their link, and those that prevent the deletion. Return an empty text if there are none, or if
-    the project deletes with its own code.
+    """Return sentences about other rows that a delete affects: rows that are deleted too, rows that
+    lose their link, and rows that prevent the deletion. Return an empty text if no rows are
+    affected, or if the project deletes with its own code.
     """
     model = model_of(action)
     if model is None or not _is_stock(action, model):
@@ -75,9 +75,12 @@ class _Effects:
     published: PublishedModels
 
     def of(self, find: Callable[[Any], Iterable[Any]]) -> Iterator[tuple[tuple[str, ...], Any]]:
-        """Yield up to two pairs: the names of the referring rows, and the model that they refer to.
-        The first pair is about the model itself, the second about the models below it. In the
-        second pair, the model is None if the API does not show it or if there are several.
+        """Yield up to two pairs. A pair has the names of the models that refer to a row, and the
+        model of that row.
+
+        The first pair is about the row that is deleted. The second pair is about the rows that are
+        deleted with it. In the second pair, the model is None if the API does not show it, or if
+        there are several.
         """
         direct = self._names(find(self.model))
         if direct:
@@ -90,8 +93,8 @@ class _Effects:
             yield names, targets[0] if is_named else None
 
     def _own(self, model: Any, find: Callable[[Any], Iterable[Any]]) -> list[Any]:
-        """Return the models that refer to a model. Models that refer to one of its parents are left
-        out if the parent's rows are deleted too.
+        """Return the models that refer to `model`. Leave out models that refer to a parent of
+        `model`, if the parent's rows are deleted too.
         """
         gone = {self.model, *self.below}
         parents = [each for each in model._meta.get_parent_list() if each in gone]
@@ -120,7 +123,7 @@ class _Effects:
 
 @dataclass(frozen=True, slots=True)
 class Cascade:
-    """The models whose rows are affected when a row is deleted."""
+    """The models that are affected when a row is deleted."""
 
     models: frozenset[ModelClass]
     """The models of the deleted rows: the row's own, its parents, and the models that refer to
@@ -133,8 +136,8 @@ class Cascade:
 
 
 def cascade_of(model: Any) -> Cascade:
-    """Return the models whose rows are affected when a row of this model is deleted. They include
-    models that the API does not show.
+    """Return the models that are affected when a row of `model` is deleted. Models that the API
+    does not show are included.
     """
     found: set[Any] = set()
     unlinked: set[Any] = set()
@@ -195,8 +198,8 @@ def _is_stock(action: Action, model: ModelClass) -> bool:
 def _deleted_with(
     model: Any, published: PublishedModels, seen: dict[Any, None]
 ) -> Iterator[tuple[ModelClass, ModelClass]]:
-    """Yield pairs: a published model whose rows are deleted with a row of this model, and the model
-    that it refers to.
+    """Yield a pair for each published model whose rows are deleted with a row of `model`: that
+    model, and the model to which its foreign key refers.
     """
     below: list[Any] = []
     for each in _referring(model, *_DELETING):
@@ -211,7 +214,7 @@ def _deleted_with(
 
 
 def _relinked(model: Any) -> list[Any]:
-    """Return the models whose rows are linked to another row, or to a default, after a delete."""
+    """Return the models whose rows refer to another row, or to a default, after the delete."""
     relations = model._meta.related_objects
     return [
         each.related_model

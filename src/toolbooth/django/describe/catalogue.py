@@ -1,6 +1,7 @@
-"""The catalogue of a URLconf: its tools, and the parts that were left out, each with the reason.
+"""The catalogue of a URLconf: its tools, and the actions and fields that were left out, each with
+the reason.
 
-All possible tools are found when the catalogue is started. Each is described when it is first
+All possible tools are found when the catalogue is started. Each tool is described when it is first
 called or listed.
 """
 
@@ -86,13 +87,13 @@ class Catalogue:
 
     @property
     def clashes(self) -> tuple[LeftOut, ...]:
-        """Tools that lack a control argument, because they have an argument of that name."""
+        """Tools that lack a control argument, because they have an argument with the same name."""
         return tuple(self.building.clashes)
 
     @property
     def unused_patterns(self) -> tuple[LeftOut, ...]:
-        """Patterns in the settings that match nothing, and lines of `mcp_names.lock` without a
-        tool.
+        """Patterns in the settings that match nothing, and lines of `mcp_names.lock` whose tool is
+        gone.
         """
         return tuple(self.building.unused_patterns)
 
@@ -103,19 +104,19 @@ class Catalogue:
 
     @property
     def wrong_entries(self) -> tuple[LeftOut, ...]:
-        """Entries of `BODIES`, `VERBATIM` and `mcp_names.lock` that name no tool, or cannot be
-        used.
-        """
+        """Entries of `BODIES`, `VERBATIM` and `mcp_names.lock` that are wrong or name no tool."""
         return tuple(self.building.wrong_entries)
 
     @property
     def describe_mistakes(self) -> tuple[LeftOut, ...]:
-        """Mistakes of the function in `DESCRIBE`. Its wrong results were ignored."""
+        """Mistakes that the function in `DESCRIBE` has made. Its wrong results were ignored."""
         return tuple(LeftOut(*each) for each in self.building.context.complaints())
 
     @property
     def project(self) -> Project:
-        """The properties of the project. A stored list of tools is used only if it matches them."""
+        """The properties of the project. A stored list of tools is used only if it has the same
+        properties.
+        """
         own = [name.tool for name in self.hand_written]
         found = self.registry
         names = (*found.tools, *found.hidden, *found.promised, *self.actions)
@@ -250,8 +251,8 @@ def _promise(made: Building, included: Sequence[tuple[Name, Action]]) -> None:
 def _names_for_many(
     chosen: Configuration, named_actions: Sequence[tuple[Name, Action]]
 ) -> Iterator[tuple[str, Name]]:
-    """Yield pairs: the name of a tool that creates one row, and the name of its counterpart for
-    many rows.
+    """Yield the name of each tool that creates one row, with the name of the separate tool that
+    creates many rows.
     """
     for name, action in named_actions if chosen.bulk_tools else ():
         if action.name == "create":

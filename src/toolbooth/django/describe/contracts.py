@@ -1,5 +1,5 @@
-"""Makes the contract of an operation's tool, its annotations, and the check of the callers who may
-see it.
+"""Makes the contract of a tool, its annotations, and the check that decides which callers see the
+tool.
 """
 
 from __future__ import annotations
@@ -15,17 +15,22 @@ from toolbooth.django.describe.discovery import Action
 from toolbooth.django.describe.gateway_arguments import brief
 from toolbooth.django.describe.operations import BodySerializer
 from toolbooth.django.describe.repeatable import is_idempotent
+from toolbooth.shape import Shape
 
 
 def access_check_of_view(call: SyncInvocation) -> Exception | None:
-    """Return the refusal for a caller whom the view does not admit; None for all others."""
+    """Return the refusal if the view of a tool refuses the caller. Return None if it lets the
+    caller in.
+    """
     who = caller()
     answer = call.objection(who, who.sent)
     return None if answer is None else refusal(answer, call.tool, call.arguments)
 
 
 def access_check_of_function(tool: str, action: Action) -> Exception | None:
-    """Return the refusal for a caller whom a hand-written tool does not admit; else None."""
+    """Return the refusal if a hand-written tool refuses the caller. Return None if it lets the
+    caller in.
+    """
     answer = caller().objection(action)
     return None if answer is None else refusal(answer, tool)
 
@@ -46,6 +51,21 @@ def contract_of(name: str, description: str, arguments: Arguments) -> Contract:
         about_unknown=validation.about_unknown,
         unsent=validation.missing,
         controls=arguments.controls,
+    )
+
+
+def listed_contract(name: str, description: str, arguments: Arguments) -> Contract:
+    """Return a contract that only the list of tools reads: it has the schemas, and refuses
+    nothing.
+    """
+    published = arguments.schema(arguments.properties)
+    return Contract(
+        name=name,
+        description=description,
+        shape=Shape(),
+        describe=lambda: published,
+        listing_schema=brief(arguments),
+        validate=dict,
     )
 
 

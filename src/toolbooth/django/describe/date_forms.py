@@ -1,5 +1,5 @@
-"""Finds the formats in which a field accepts dates and times, and the format in which it shows
-them. A project may choose each.
+"""Finds the formats in which a field accepts dates and times, and the format in which the field
+shows them. A project may choose both.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ function that describes its formats.
 
 def other_forms(field: Any) -> str:
     """Return a description of the formats that a date or time field accepts. Return an empty text
-    if it accepts ISO 8601, and for other fields.
+    if the field accepts ISO 8601, or if it is not a date or time field.
     """
     for cls, setting, iso, words in _KINDS:
         if isinstance(field, cls):
@@ -48,7 +48,7 @@ def other_forms(field: Any) -> str:
 
 def showing_as_taken(field: Any) -> Any:
     """Return the field if it shows dates in a format that it accepts. Otherwise return a copy that
-    does so.
+    shows dates in such a format.
     """
     for cls, setting, iso, _ in _KINDS:
         if not isinstance(field, cls):

@@ -1,7 +1,7 @@
 """The bodies of actions that the settings declare: `BODIES` and `INHERITED_BODIES`.
 
-They are meant for actions whose code a project cannot edit. Otherwise bodies are declared in the
-code: `@action(serializer_class=...)` or `@extend_schema(request=...)`.
+Use these settings for actions whose code you cannot edit. For your own code, declare the body with
+`@action(serializer_class=...)` or `@extend_schema(request=...)`.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ class WrongBody(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeclaredBody:
-    """The body of one tool, as the settings declare it. If `is_set` is true and there is neither a
-    serializer nor plain data, the action takes no body.
+    """The body of one tool, as the settings declare it. If `is_set` is true, and `serializer` and
+    `plain` are both None, the action takes no body.
     """
 
     is_set: bool = False
@@ -84,7 +84,9 @@ def declared_body(tool: str, action: Action, chosen: Configuration) -> DeclaredB
 
 
 def _with_rows(given: Any) -> Any:
-    """Return an object whose only field is the body, if the body is a list; else None."""
+    """If a declared body is a list, return an object type whose only field holds the list.
+    Otherwise return None.
+    """
     if get_origin(given) is list:
         fields: dict[str, Any] = {WHOLE_BODY: (given, ...)}
         return create_model("Rows", __config__={"extra": "forbid"}, **fields)
@@ -113,8 +115,8 @@ def _imported(given: Any) -> Any:
 
 
 def plain_body(tool: str, given: Any) -> Contract | None:
-    """Return the contract of a Pydantic model, a dataclass, a TypedDict or a JSON Schema; None for
-    anything else.
+    """Return the contract of a Pydantic model, a dataclass, a TypedDict or a JSON Schema. Return
+    None for anything else.
 
     Raises:
         WrongBody: the contract cannot be compiled.
@@ -139,12 +141,12 @@ def _is_model(given: Any) -> bool:
 
 
 def entry_of_bodies(name: str) -> str:
-    """Return the name of an entry of `BODIES` for messages."""
+    """Return the name by which messages refer to an entry of `BODIES`."""
     return f"TOOLBOOTH['BODIES'][{name!r}]"
 
 
 def unknown_names(chosen: Configuration, names: Iterable[Name]) -> Iterator[tuple[str, str]]:
-    """Yield the entries of `BODIES` that name no view's tool, each with the reason."""
+    """Yield each entry of `BODIES` that does not name a view's tool, and the reason."""
     every = list(names)
     known = list(tools(every))
     for name in chosen.bodies:
@@ -158,7 +160,7 @@ def unknown_names(chosen: Configuration, names: Iterable[Name]) -> Iterator[tupl
 def unused_patterns_of_bodies(
     chosen: Configuration, names: Iterable[Name]
 ) -> Iterator[tuple[str, str]]:
-    """Yield the patterns of `INHERITED_BODIES` that match no view's tool, each with the reason."""
+    """Yield each pattern of `INHERITED_BODIES` that matches no view's tool, and the reason."""
     every = list(names)
     known = list(tools(every))
     for pattern in chosen.inherited_bodies:

@@ -1,4 +1,6 @@
-"""Builds the request and the URL kwargs of a view that is described without a call."""
+"""Builds the request and the URL kwargs of a view that is described. There is no call yet, so the
+values are made up.
+"""
 
 from __future__ import annotations
 
@@ -29,8 +31,8 @@ _PLAUSIBLE = ("1", "a", "v1", "en", "2020", str(UUID(int=1)), "2020-01-01", "abc
 
 
 class DescribedRequest(WSGIRequest):
-    """The request of a view that is described. Its path is resolved only if the view needs that: a
-    project may have thousands of paths.
+    """The request of a view that is described. Its path is resolved only if the view needs that,
+    because a project may have thousands of paths.
     """
 
     toolbooth_path: str
@@ -47,8 +49,8 @@ class DescribedRequest(WSGIRequest):
 
 
 def give_request(view: Any, action: Action, user: Any) -> None:
-    """Set the URL kwargs and the request of a view that is about to be described. They are as
-    complete as those of a call by this user.
+    """Set the URL kwargs and the request of a view that is about to be described. They have
+    everything that a real call by `user` would have.
     """
     view.kwargs = plausible_kwargs(action)
     # Building the mock request may already run code of the view that looks at its request.
@@ -65,7 +67,7 @@ def give_request(view: Any, action: Action, user: Any) -> None:
 
 
 def _lead_to_view(request: Any, kwargs: dict[str, Any]) -> None:
-    """Make Django's request resolve to the view of its path, with these URL kwargs."""
+    """Make Django resolve the path of this request to its view, with these URL kwargs."""
     # Django sets this attribute to None on the request. It would hide the property of
     # `DescribedRequest`.
     del request.resolver_match
@@ -75,7 +77,7 @@ def _lead_to_view(request: Any, kwargs: dict[str, Any]) -> None:
 
 
 def plausible_kwargs(action: Action) -> dict[str, Any]:
-    """Return plausible URL kwargs for a view that is described without a call."""
+    """Return plausible URL kwargs for an action that is described before any call."""
     found = dict(_plausible(action.path, action.regex))
     made: Any = action.callback
     versioning: Any = made.initkwargs.get("versioning_class", made.cls.versioning_class)
@@ -96,7 +98,7 @@ def _plausible(path: str, regex: str) -> tuple[tuple[str, Any], ...]:
 
 
 def _value_of_kind(kind: str) -> Any:
-    """Return a plausible value of a path converter."""
+    """Return a plausible value for a path converter, such as `1` for `int`."""
     converter: Any = get_converters().get(kind)
     if converter is None:
         return _PLAUSIBLE[0]
@@ -110,7 +112,7 @@ def _value_of_kind(kind: str) -> Any:
 
 
 def _text_for(pattern: str | None) -> str:
-    """Return a text that matches the pattern of a part of a URL."""
+    """Return a text that matches a pattern of a URL."""
     if pattern is None:
         return _PLAUSIBLE[0]
     # For a choice such as `(?:open|closed)`, one of its own words fits.
@@ -123,7 +125,7 @@ def _text_for(pattern: str | None) -> str:
 
 
 def _named_groups(regex: str) -> Iterator[tuple[str, str]]:
-    """Yield the named groups of a pattern, each with the pattern inside its brackets."""
+    """Yield the name of each named group of a pattern, and the pattern inside the group."""
     for found in _NAMED_GROUP.finditer(regex):
         # A group may contain other groups, so its end is found by counting brackets.
         depth = 1

@@ -38,8 +38,8 @@ _model_serializer: Any = serializers.ModelSerializer
 
 
 def description_of(described: Operation, arguments: Arguments, published: PublishedModels) -> str:
-    """Return the description of a tool. A view set's own description is about its rows, so the
-    description of a standard action begins with a sentence about the action.
+    """Return the description of a tool. For a standard action it begins with a sentence about the
+    action, because the description of a view set is about its rows.
     """
     action = described.action
     own = cut(described.description.strip())
@@ -71,8 +71,9 @@ def title(action: Action) -> str:
 
 
 def nouns(action: Action) -> tuple[str, str]:
-    """Return the nouns for one row of an action, and for several: `a company` and `companies`.
-    These are the names of the model, unless the resource has another name.
+    """Return the nouns for one row of an action and for several rows, such as `a company` and
+    `companies`. They are the names of the model. If the resource has another name, they are made
+    from that name.
     """
     model = shown_model(action.view)
     base = _words(action.base)
@@ -96,15 +97,15 @@ def summary(described: Operation) -> str:
 
 
 def cut(text: str) -> str:
-    """Return a description, cut if it is too long."""
+    """Return a description. If it is too long, return its beginning."""
     if len(text) <= LONGEST_DESCRIPTION:
         return text
     return f"{text[:LONGEST_DESCRIPTION].rsplit(maxsplit=1)[0]} …"
 
 
 def _is_said(described: Operation) -> bool:
-    """Return True if the view's description need not be added. Either it only repeats the title, or
-    the tool that lists the rows already shows it.
+    """Return True if the view's description should not be added to the tool, either because it only
+    repeats the title, or because the tool that lists the rows already has it.
     """
     action = described.action
     own = recased(described.description.strip().rstrip("."))
@@ -153,7 +154,7 @@ def _required_and_kept(*, has_required: bool, keeps: bool) -> str:
 
 
 def _has_default(field: Any) -> bool:
-    """Whether a field that is left out of a full update is reset to a default."""
+    """Return True if a full update resets this field to a default when the caller leaves it out."""
     default: Any = getattr(field, "default", empty)
     is_sent = not field.read_only and not isinstance(field, HiddenField)
     # REST framework skips a CreateOnlyDefault in updates.

@@ -76,7 +76,7 @@ class Action:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """Every action in the URLconf that may become a tool, and the hidden ones."""
+    """Every action in the URLconf that may become a tool, and the actions that are hidden."""
 
     actions: tuple[Action, ...]
     hidden: tuple[tuple[str, str], ...]
@@ -124,7 +124,7 @@ class _Enumerator(EndpointEnumerator):
         self.hidden: list[tuple[str, str]] = []
 
     def endpoints(self) -> list[Any]:
-        """Return all endpoints: a path, its pattern, a method and a view for each."""
+        """Return all endpoints. An endpoint has a path, its pattern, a method and a view."""
         every: list[Any] = UntypedEnumerator._get_api_endpoints(self, None, "")
         # A project's hooks choose the documented endpoints. An endpoint that they drop is not
         # published; one that they rename keeps its address.
@@ -162,8 +162,8 @@ def _hooked(endpoints: list[Any]) -> list[Any]:
 
 
 def _is_page(callback: Any) -> bool:
-    """Return True if a view renders only HTML. The context of its template was never meant to be
-    sent as a whole.
+    """Return True if a view renders only HTML. The context of such a template is not an API
+    result.
     """
     # `as_view(renderer_classes=[...])` replaces the attribute of the class.
     renderers = callback.initkwargs.get("renderer_classes", callback.cls.renderer_classes)
@@ -171,18 +171,18 @@ def _is_page(callback: Any) -> bool:
 
 
 def is_bulk(action: Action) -> bool:
-    """Whether an action is marked with `@mcp_bulk`."""
+    """Return True if an action is marked with `@mcp_bulk`."""
     return _is_marked(action.callback, action.method, BULK)
 
 
 def is_called_idempotent(action: Action) -> bool:
-    """Whether an action is marked with `@mcp_idempotent`."""
+    """Return True if an action is marked with `@mcp_idempotent`."""
     return _is_marked(action.callback, action.method, IDEMPOTENT)
 
 
 def is_promised(action: Action) -> bool:
-    """Whether an action is marked with `@mcp_preview`. A class does not inherit the mark, because a
-    subclass may have other effects.
+    """Return True if an action is marked with `@mcp_preview`. A class does not inherit the mark,
+    because a subclass may have other effects.
     """
     functions = (action.callback, *_handlers(action.callback, action.method))
     is_marked = any(getattr(each, PREVIEW, False) for each in functions)

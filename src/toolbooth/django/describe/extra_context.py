@@ -1,8 +1,8 @@
-"""Calls the function in `TOOLBOOTH["DESCRIBE"]`. It adds objects of the project to the context of
-serializers while views are described.
+"""Calls the function in `TOOLBOOTH["DESCRIBE"]`. While views are described, the function adds
+objects of the project to the context of their serializers.
 
-Some serializers need an object that only a real request provides: the event or the organisation
-that the path names.
+Some serializers need an object that only a real request provides, such as the event or the
+organisation that the path names.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ class ExtraContext:
     """The mistakes, each with the actions where it occurred."""
 
     def add(self, view: Any, action: Action) -> None:
-        """Add the result of the project's function to the serializer context of a view. A view that
-        cannot make its own context without a real request gets REST framework's default context.
+        """Add the result of the project's function to the serializer context of a view. If the view
+        cannot make its own context without a real request, use REST framework's default context.
         """
         # The function is called once for each description, because a view may make its context many
         # times.
@@ -42,8 +42,19 @@ class ExtraContext:
         if own is None and not given:
             return
 
+        # A view makes its context many times in one description. If it cannot make one, it is not
+        # tried again: the attempt may prepare a query each time. `readers.py` gives the view other
+        # actions, for which only the class of the serializer matters.
+        described = getattr(view, "action", None)
+        failed: set[bool] = set()
+
         def get_serializer_context() -> dict[str, Any]:
-            return {**_context(own, view), **given}
+            is_other = getattr(view, "action", None) != described
+            made = None if is_other in failed else _own_context(own)
+            if made is None:
+                failed.add(is_other)
+                made = {"request": view.request, "format": view.format_kwarg, "view": view}
+            return {**made, **given}
 
         # Set on this instance only. The class serves the project's own requests.
         view.get_serializer_context = get_serializer_context
@@ -78,18 +89,18 @@ NO_CONTEXT = ExtraContext()
 
 
 def extra_context(path: str) -> ExtraContext:
-    """Return the function at an import path; `NO_CONTEXT` if the path is empty."""
+    """Return the function at an import path. Return `NO_CONTEXT` if the path is empty."""
     return ExtraContext(import_string(path)) if path else NO_CONTEXT
 
 
-def _context(own: Callable[[], dict[str, Any]] | None, view: Any) -> dict[str, Any]:
-    """Return the view's own context; REST framework's default if the view cannot make one."""
+def _own_context(own: Callable[[], dict[str, Any]] | None) -> dict[str, Any] | None:
+    """Return the context that the view makes. If the view cannot make one, return None, so that it
+    gets REST framework's default context.
+    """
     try:
-        if own is not None:
-            return own()
+        return None if own is None else own()
     except Exception:  # it needs a real request, or makes a query
-        pass
-    return {"request": view.request, "format": view.format_kwarg, "view": view}
+        return None
 
 
 def _listed(names: list[str]) -> str:

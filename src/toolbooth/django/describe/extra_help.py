@@ -1,4 +1,4 @@
-"""The parts of the answer to `help: true` that are not about the fields of a tool."""
+"""Makes the answer to `help: true`, except for the part about the fields of a tool."""
 
 from __future__ import annotations
 
@@ -27,21 +27,23 @@ logger = logging.getLogger("toolbooth.django")
 def help_variant_of_view(
     call: SyncInvocation, find: Callable[[str], Tool], access_check: AccessCheck
 ) -> Variant | None:
-    """Return the variant of a view's tool that answers with its help; None if it has no help."""
+    """Return the variant of a view's tool that answers with the tool's help. Return None if the
+    tool has no help.
+    """
     name = call.arguments.called("help")
     return None if name is None else help_variant(name, call.tool, find, access_check)
 
 
 def help_schema_of_view(call: SyncInvocation) -> Callable[[], Json | None] | None:
-    """Return a function that finds the input schema for the caller; None if all callers may send
-    the same fields.
+    """Return a function that makes the input schema for one caller. Return None if all callers may
+    send the same fields.
     """
     return (lambda: _schema_for_caller(call)) if call.body_serializer.dynamic else None
 
 
 def extra_help_of_view(arguments: Arguments, most: int | None) -> Json:
     """Return the help for a view's tool, without the help for its fields. `most` is the largest
-    number of rows that one call can create; None if a call can create only one.
+    number of rows that one call can create, or None if a call can create only one row.
     """
     filters = filters_of(arguments)
     controls = {name: CONTROL_ARGUMENTS[own].meaning for name, own in arguments.controls.items()}
@@ -64,8 +66,8 @@ def extra_help_of_view(arguments: Arguments, most: int | None) -> Json:
 
 
 def with_placeholders(arguments: Arguments, example: Json) -> Json:
-    """Return an example in which placeholders replace the keys of rows, in the URL and in
-    relations. An invented key could be the key of a real row.
+    """Return an example with placeholders in place of the keys of rows. Such keys occur in the URL
+    and in relations. An invented key could belong to a real row.
     """
     made: Json = {}
     for name, value in example.items():
@@ -90,7 +92,7 @@ def _without_keys(value: Any, relations: Any) -> Any:
 
 
 def _relations(found: Any, path: str) -> Iterator[tuple[str, Json]]:
-    """Yield the path of each relation, with the ways in which a caller can name its row."""
+    """Yield the path of each relation, and the ways in which a caller can name its row."""
     if isinstance(found, Relation):
         yield path, {"by": messages.RELATION_BY, "names": list(found.lookups)}
     elif is_array(found):
@@ -101,7 +103,9 @@ def _relations(found: Any, path: str) -> Iterator[tuple[str, Json]]:
 
 
 def extra_help_of_function(contract: Contract, own: Contract, names: Mapping[str, str]) -> Json:
-    """Return the help for the control arguments that a hand-written tool got from the gateway."""
+    """Return the help for the control arguments that the gateway has added to a hand-written
+    tool.
+    """
     fields = {name for form in contract.shape.objects for name in form.fields}
     free = {
         each: name
@@ -113,8 +117,8 @@ def extra_help_of_function(contract: Contract, own: Contract, names: Mapping[str
 
 
 def _schema_for_caller(call: SyncInvocation) -> Json | None:
-    """Return the input schema with the fields that this caller may send; None if they depend on the
-    call.
+    """Return the input schema with the fields that this caller may send. Return None if the fields
+    depend on the call.
     """
     action = call.action
     # Help needs no row, so the call may have no values for the URL.

@@ -1,4 +1,6 @@
-"""Schemas of single fields: without noise, and with all values that REST framework accepts."""
+"""Makes the schemas of single fields. They lack uninformative keywords, and accept all values that
+REST framework accepts.
+"""
 
 from __future__ import annotations
 
@@ -60,8 +62,8 @@ def trimmed(schema: Json) -> Json:
 
 
 def without_loose_limits(schema: Json) -> Json:
-    """Return a schema without limits of length that callers seldom reach: for listings, to save
-    tokens. Help and refusals still contain them.
+    """Return a schema without limits of length that callers seldom reach. This saves tokens in
+    lists of tools. Help and refusals still contain the limits.
     """
     made = {key: each for key, each in schema.items() if not _is_loose_limit(key, each)}
     if is_object(made.get("items")):
@@ -79,8 +81,8 @@ def _is_loose_limit(key: str, value: Any) -> bool:
 
 
 def without_words(schema: Json) -> Json:
-    """Return a schema without descriptions. Lists and objects keep theirs, because it may contain
-    an example.
+    """Return a schema without descriptions. Lists and objects keep their descriptions, which may
+    contain an example.
     """
     made = dict(schema)
     if _is_document(schema) or not _kinds(schema) & {"array", "object"}:
@@ -100,7 +102,7 @@ def _is_integer_limit(value: Any) -> bool:
 
 
 def scalar_schema(schema: Json, found: Any, name: str) -> Json:
-    """Return the schema of a scalar, with all values that REST framework accepts."""
+    """Return the schema of a scalar. It accepts all values that REST framework accepts."""
     made = trimmed(schema)
     if isinstance(found, serializers.JSONField):
         # drf-spectacular writes an empty schema for this field. If there is more, its author has
@@ -130,8 +132,8 @@ def _null(found: Any) -> list[str]:
 
 
 def as_number(schema: Json) -> Json:
-    """Return the schema to publish for a decimal with so few digits that every client keeps it
-    exact as a number. It is shorter without text, which is accepted too.
+    """Return the schema to publish for a decimal with few digits. Every client keeps such a decimal
+    exact as a number. Text is accepted too, but the published schema is shorter without it.
     """
     kinds = [kind for kind in schema["type"] if kind != "string"]
     made = {key: each for key, each in schema.items() if key != "format"}
@@ -168,9 +170,9 @@ def _text_or_blank(schema: Json) -> Json:
 
 
 def _choices(schema: Json, found: Any) -> Json:
-    """Return a schema with the empty choice, if the field allows it, and with the labels that
-    differ from their values. If the choices are filled in for each request, the schema accepts any
-    value, and the field decides.
+    """Return the schema of a field with choices. It contains the empty choice if the field allows
+    it, and the labels that differ from their values. If the choices are only known in a request,
+    the schema accepts any value, and the field decides.
     """
     if not found.choices:
         return _without_choices(schema)
@@ -209,14 +211,14 @@ def _letters(text: str) -> str:
 
 
 def with_words(schema: Json, words: str) -> Json:
-    """Return a schema with more words at the end of its description."""
+    """Return a schema with `words` added at the end of its description."""
     before = str(schema.get("description") or "").rstrip(". ")
     return {**schema, "description": f"{before}. {words}" if before else words}
 
 
 def in_words(schema: Json) -> Json:
-    """Return the schema of a field for listings. A JSON document is listed as text. The description
-    mentions null, because many clients do not read it from the type.
+    """Return the schema of a field for a list of tools. A JSON document is listed as text. The
+    description mentions null, because many clients do not find it in the type.
     """
     if _is_document(schema):
         return _saying_null(_as_text(schema), schema)
@@ -229,13 +231,13 @@ def in_words(schema: Json) -> Json:
 
 
 def _is_document(schema: Json) -> bool:
-    """Whether any JSON value except text is accepted."""
+    """Return True if a schema accepts any JSON value except text."""
     return set(JSON_TYPES) <= _kinds(schema)
 
 
 def _as_text(schema: Json) -> Json:
-    """Return a schema for a document that is sent as JSON text and then parsed. Gemini refuses an
-    object schema without properties, and OpenAI's strict mode can send no fields in such an object.
+    """Return a schema for a document that is sent as JSON text. Gemini refuses an object schema
+    without properties, and OpenAI's strict mode sends no fields in such an object.
     """
     words = schema.get("description")
     text = f"{messages.JSON_TEXT}: {words}" if words else messages.JSON_TEXT

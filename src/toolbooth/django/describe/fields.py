@@ -1,8 +1,8 @@
-"""Makes two schemas for each field of a body: one to publish, and one of all accepted values. It
-reads drf-spectacular's description and the serializer's fields.
+"""Makes two schemas for each field of a body: one to publish, and one that accepts all valid
+values. They are made from drf-spectacular's description and the serializer's fields.
 
-They differ because REST framework accepts more than is published: a decimal is published as a
-number, but also accepted as text.
+The two schemas differ because REST framework accepts more than is published. For example, a decimal
+is published as a number, but is also accepted as text.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ keywords too, its type is not a guess.
 
 @dataclass(slots=True)
 class Fields:
-    """Named values that can be sent: those of a body, or the arguments of a tool."""
+    """Named values that can be sent: the fields of a body, or the arguments of a tool."""
 
     properties: dict[str, Json] = field(default_factory=dict[str, Json])
     """The schemas as they are published."""
@@ -72,13 +72,13 @@ class Fields:
     left_out: list[str] = field(default_factory=list[str])
     """Fields that cannot be sent, each with the reason."""
     offered: dict[str, Json] = field(default_factory=dict[str, Json])
-    """Fields of a body as they are published to callers who may send all of them. Empty if all
+    """The fields of a body as they are published to callers who may send all of them. Empty if all
     callers may send the same fields.
     """
 
 
 class Described(NamedTuple):
-    """One value of a body."""
+    """The description of one value of a body."""
 
     published: Json
     wide: Json
@@ -95,8 +95,8 @@ def read_body(
     is_form: bool = False,
     creates: bool = False,
 ) -> Fields:
-    """Return the fields of an object that is sent as JSON or as a form. `creates` is True if the
-    call creates rows.
+    """Return the fields of an object that is sent as JSON or as a form. Set `creates` if the call
+    creates rows.
 
     Raises:
         Unknowable: a required field cannot be described.
@@ -105,8 +105,8 @@ def read_body(
 
 
 class _BodyReader:
-    """Reads the body of one HTTP method. `objects` is True if relations are accepted as objects
-    too.
+    """Reads the body of one HTTP method. If `objects` is true, relations are accepted both by key
+    and as objects.
     """
 
     def __init__(
@@ -143,8 +143,8 @@ class _BodyReader:
         return made
 
     def value(self, schema: Json, found: Any, path: tuple[str, ...], body: Fields) -> Described:
-        """Return the description of a value in the body. `found` is the serializer's field that
-        reads it.
+        """Return the description of a value in the body. `found` is the serializer field for this
+        value.
         """
         if schema.get("format") == "binary":
             if found is None or not _has_own_code(found):
@@ -181,7 +181,7 @@ class _BodyReader:
 
     def _of_own_code(self, schema: Json, found: Any) -> Described:
         """Return the description of a field that the project's own code reads. drf-spectacular's
-        schema is published, but any value is accepted here.
+        schema is published, and the boundary accepts any value.
         """
         published = self._with_default(trimmed(schema), found)
         if _is_of_no_kind(found) and published.keys() <= _SAID_OF_ANYTHING:
@@ -220,7 +220,7 @@ class _BodyReader:
     def _dictionary(
         self, schema: Json, found: Any, path: tuple[str, ...], body: Fields
     ) -> Described:
-        """Describe a dictionary. Relations in its values are accepted by key only."""
+        """Describe a dictionary. Relations inside its values are accepted by key only."""
         if self.is_form and not _FORMS_KEEP_DICTIONARIES:
             raise Unknowable(messages.LOST_IN_A_FORM)
         # A relation is found by its path of declared names. The keys of a dictionary are the
@@ -252,8 +252,8 @@ class _BodyReader:
         return made if default is None else {**made, "default": default}
 
     def _default(self, found: Any) -> Any:
-        """Return the default of a field. An update keeps a value that is not sent, unless the
-        serializer itself has a default for it.
+        """Return the default of a field. In an update, a field that is not sent keeps its value,
+        except if the serializer itself has a default for it.
         """
         if self.method == "PATCH":
             return None
@@ -282,7 +282,7 @@ def _models_default(found: Any) -> Any:
 
 
 def _is_null_if_left_out(found: Any) -> bool:
-    """Return True if a field that is not sent is null in the new row."""
+    """Return True if the new row has null in a field that the call leaves out."""
     if not getattr(found, "allow_null", False):
         return False
     if found.default is not empty:
@@ -300,8 +300,8 @@ def _is_null_if_left_out(found: Any) -> bool:
 
 
 def _any_key(by_key: Json) -> Json:
-    """Return the schema of a relation's key, if the project's code may replace its field for each
-    request. A row may then be named by its slug or its URL, and null is accepted.
+    """Return the schema of a relation's key for a field that the project's code may replace for
+    each request. A row may then be named by its slug or its URL, and null is accepted.
     """
     made: Json = {"type": ["string", "integer", "null"]}
     return {**made, "default": by_key["default"]} if "default" in by_key else made
@@ -315,8 +315,8 @@ def _as_published(schema: Json) -> Described:
 
 
 def _without_null(schema: Json) -> tuple[Json, bool]:
-    """If a schema has two branches and one is null, return the other branch and True. Otherwise
-    return the schema and False.
+    """Remove null from a schema. If the schema has two branches, and one of them is null, return
+    the other branch and True. Otherwise return the schema and False.
     """
     for key in ("oneOf", "anyOf"):
         branches: list[Json] = schema.get(key) or []
@@ -353,13 +353,14 @@ def _without(schema: Json, keyword: str) -> Json:
 
 
 def _has_own_code(found: Any) -> bool:
-    """Return True if the project's own code reads a field; always False for serializers."""
+    """Return True if the project's own code reads a field. Return False for serializers."""
     return not isinstance(found, serializers.BaseSerializer) and reads_by_own_code(found)
 
 
 def _is_of_no_kind(found: Any) -> bool:
-    """Return True if the nearest REST framework class of a field is one of the general base
-    classes. drf-spectacular declares such a field as text, because it knows no better type.
+    """Return True if the first REST framework class among the bases of a field is a general one,
+    such as `Field`. drf-spectacular declares such a field as text, because it does not know the
+    type.
     """
     bases: tuple[Any, ...] = found.__class__.__mro__
     # The first of them is the nearest class that REST framework knows.

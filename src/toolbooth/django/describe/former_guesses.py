@@ -1,11 +1,12 @@
-"""The guesses that earlier versions made from a view's byte code, for `mcp_doctor` alone.
+"""Repeats the guesses that earlier versions made from a view's byte code. Only `mcp_doctor` uses
+it.
 
 Earlier versions looked into the code of a view to find out whether its DELETE reads a body, and
-whether its create takes a list. Now authors declare both: `@extend_schema(request=...)` and
-`@mcp_bulk`. A view that relied on a guess would change without notice, so `mcp_doctor` still makes
-the guesses, and prints the line to write where they differ from the declarations. No tool is
-described or called by anything in this module. It can be deleted once no project upgrades from such
-a version.
+whether its create takes a list. Now authors declare both, with `@extend_schema(request=...)` and
+`@mcp_bulk`. A view that relied on a guess would change without notice. So `mcp_doctor` makes the
+guesses again, and prints the line to write where a guess differs from the declarations. Nothing in
+this module describes or calls a tool. It can be deleted once no project upgrades from such a
+version.
 """
 
 from __future__ import annotations
@@ -23,11 +24,11 @@ from rest_framework.mixins import CreateModelMixin
 from toolbooth.django.call.bodies import is_json
 from toolbooth.django.conf import Configuration
 from toolbooth.django.describe.declared_bodies import DeclaredBody, declared_body
+from toolbooth.django.describe.describing import describing
 from toolbooth.django.describe.discovery import Action, is_bulk
 from toolbooth.django.describe.function_views import code_of
 from toolbooth.django.describe.openapi import Unknowable
 from toolbooth.django.describe.operations import Operation, operation
-from toolbooth.django.describe.spectacular import describing
 
 Kind = Literal["undeclared body", "newly sent body", "unmarked list"]
 
@@ -82,8 +83,8 @@ def _difference_of_delete(action: Action, declared: DeclaredBody) -> Kind | None
 
 
 def _difference_of_create(action: Action, declared: DeclaredBody) -> Kind | None:
-    """Return the difference for a create. A view with `@mcp_bulk` never differs, whatever the guess
-    was: earlier versions did not know the mark.
+    """Return how earlier versions treated a create differently. Return None for a view with
+    `@mcp_bulk`, because earlier versions did not know this mark.
     """
     if is_bulk(action) or not takes_lists(action.view):
         return None
@@ -105,7 +106,7 @@ def _described(action: Action, declared: DeclaredBody) -> Operation | None:
 
 
 def reads_body(action: Action) -> bool:
-    """Whether a view's code seems to read the body of a DELETE with its serializer."""
+    """Return True if a view's code seems to read the body of a DELETE with its serializer."""
     names = [handler_of(action)]
     for name in names:
         words = _words(action.view, name)
@@ -119,7 +120,7 @@ def reads_body(action: Action) -> bool:
 
 
 def _words(view: type, method: str) -> list[Any]:
-    """Return the names and constants in a method's code, in their order."""
+    """Return the names and constants in a method's code, in the order of the code."""
     code = code_of(view, method)
     if code is None:
         return []
@@ -127,12 +128,12 @@ def _words(view: type, method: str) -> list[Any]:
 
 
 def uses_request_data(action: Action) -> bool:
-    """Whether the code of an action's own method mentions the data of its request."""
+    """Return True if the code of an action's own method mentions the data of its request."""
     return "data" in _words(action.view, handler_of(action))
 
 
 def takes_lists(view: type) -> bool:
-    """Whether a view's own code seems to take a list."""
+    """Return True if the code of a view seems to accept a list."""
     own = [
         *_overrides(view, "create", CreateModelMixin),
         *_overrides(view, "get_serializer", GenericAPIView),
@@ -161,7 +162,7 @@ def _mentions_lists(method: Any) -> bool:
 
 
 def _texts(constants: Iterable[str | tuple[Any, ...] | None]) -> Iterator[str]:
-    """Yield the strings among constants. The names of keyword arguments are a tuple of strings."""
+    """Yield the strings among constants. The names of keyword arguments are strings in a tuple."""
     for each in constants:
         if isinstance(each, str):
             yield each

@@ -1,4 +1,4 @@
-"""Views that are functions with `@api_view`. REST framework wraps each function in a class
+"""Handles views that are functions with `@api_view`. REST framework wraps each function in a class
 `WrappedAPIView` that has its name and module. Every method of the class calls the function.
 """
 
@@ -9,7 +9,7 @@ from typing import Any
 
 
 def import_path_of(view: type) -> str:
-    """Return the import path of a view. For a view made from a function, return the path of the
+    """Return the import path of a view. If the view is made from a function, return the path of the
     function.
     """
     name = view.__name__ if is_function(view) else view.__qualname__
@@ -22,7 +22,9 @@ def is_function(view: type) -> bool:
 
 
 def code_of(view: type, method: str) -> Any:
-    """Return the code object that an author wrote for a method; None if it has no Python code."""
+    """Return the code object of the function that an author wrote for a method. Return None if the
+    method is not written in Python.
+    """
     written: Any = getattr(view, method, None)
     handler = inspect.unwrap(written)
     if is_function(view) and inspect.isfunction(handler):

@@ -1,5 +1,5 @@
-"""Selects the control arguments of a tool. They must apply to the tool, and the tool must not have
-an argument of its own with the same name.
+"""Selects the control arguments of a tool. A control argument is added if it applies to the tool,
+and if the tool itself has no argument with the same name.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ _SAME_AS_ROLE = {"page": "page", "offset": "page", "cursor": "page", "size": "pa
 
 
 def offer(arguments: Arguments, described: Operation, chosen: Configuration) -> list[str]:
-    """Add the control arguments that apply to an action. Return the names that clash with the
-    tool's own arguments.
+    """Add the control arguments that apply to an action. Return the names of those that could not
+    be added, because the tool has an argument with the same name.
     """
     names = control_names(chosen.arguments)
     obstacle = _obstacle_to_preview(described, chosen)
@@ -55,20 +55,20 @@ def offer(arguments: Arguments, described: Operation, chosen: Configuration) -> 
 
 
 def _obstacle_to_preview(described: Operation, chosen: Configuration) -> str:
-    """Return why an action cannot be previewed; empty if it can."""
+    """Return the reason why an action cannot be previewed. Return an empty text if it can."""
     middleware = inner_middleware(chosen.inner_middleware)
     unnamed = [each for each in middleware if each not in chosen.preview_middleware]
     return obstacle(described.action, described.serializer, unnamed)
 
 
 def _is_query(described: Operation) -> bool:
-    """Whether an action may answer with many rows."""
+    """Return True if an action may answer with many rows."""
     return described.action.method == "GET" and described.action.name != "retrieve"
 
 
 def _unlisted(arguments: Arguments, described: Operation) -> tuple[str, ...]:
-    """Return the control arguments that are accepted, but not listed. `filters` is not listed,
-    because each filter is listed as an argument.
+    """Return the control arguments that are accepted, but not listed. For example, `filters` is not
+    listed, because each filter is listed as an argument.
     """
     if not _is_query(described):
         # Without a body, all arguments are listed, and help has little to add.
@@ -82,8 +82,9 @@ def _unlisted(arguments: Arguments, described: Operation) -> tuple[str, ...]:
 
 
 def _is_clash(name: str, published: str, arguments: Arguments, described: Operation) -> bool:
-    """Return True if a tool lacks a control argument because its own argument has the same name. A
-    parameter of the paginator with the same meaning is not a clash.
+    """Return True if a tool lacks a control argument because the tool has its own argument with
+    this name. If the own argument is a parameter of the paginator with the same meaning, return
+    False.
     """
     # Only these two have counterparts in a paginator.
     if name not in ("page", "page_size"):
@@ -98,8 +99,8 @@ def _is_clash(name: str, published: str, arguments: Arguments, described: Operat
 def _controls_of_view(
     arguments: Arguments, described: Operation, most: int, *, has_preview: bool
 ) -> dict[str, tuple[Json, Json]]:
-    """Return the control arguments that apply to an action. Each has the schema to publish and the
-    schema of all accepted values.
+    """Return the control arguments that apply to an action. Each has two schemas: one to publish,
+    and one of all accepted values.
     """
     action = described.action
     filters = filters_of(arguments)
@@ -153,15 +154,15 @@ def _closed(names: list[str], properties: Mapping[str, Json]) -> Json:
 
 
 def _of_field(schema: Json, arguments: Arguments) -> Json:
-    """Return the schema of a body field for `tools/list`. A full update does not repeat
-    descriptions that a partial update or a create already has.
+    """Return the schema of a body field for `tools/list`. Descriptions are left out of a full
+    update if the tool for a partial update or a create has them.
     """
     return in_words(without_words(schema) if arguments.repeats else schema)
 
 
 def brief(arguments: Arguments) -> Json:
-    """Return the schema for `tools/list`. Repetitions and seldom needed parts are left out. Help
-    contains all of them.
+    """Return the schema for `tools/list`. It lacks repetitions and parts that are seldom needed.
+    Help contains these too.
     """
     in_body = arguments.named("body").values()
     made: dict[str, Json] = {}
@@ -180,7 +181,7 @@ def brief(arguments: Arguments) -> Json:
 
 
 def _is_of_page(name: str, arguments: Arguments) -> bool:
-    """Whether an argument selects a page, or the length of a page."""
+    """Return True if an argument selects a page, or sets the length of a page."""
     slot = arguments.slots.get(name)
     is_own = arguments.controls.get(name) in ("page", "page_size")
     return is_own or (slot is not None and slot.bound is not None)

@@ -1,4 +1,6 @@
-"""Groups tools behind dispatchers: by resource, by app, or in the project's own groups."""
+"""Groups tools behind dispatchers. There is one dispatcher for each resource, for each app, or for
+each group that the project defines.
+"""
 
 from __future__ import annotations
 
@@ -20,20 +22,21 @@ from toolbooth.errors import called
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """The tools of one dispatcher: for each resource its actions, for each action its tool."""
+    """The tools of one dispatcher. `resources` maps each resource to its actions, and each action
+    to its tool.
+    """
 
     name: str
     title: str | None = None
     resources: dict[str, dict[str, str]] = field(default_factory=dict[str, dict[str, str]])
 
     def add(self, name: Name) -> None:
-        """Add a tool."""
         actions = self.resources.setdefault(name.resource, {})
         # Two routes of one resource may have actions of the same name.
         actions[free(name.action, actions)] = name.tool
 
     def only(self, tools: Container[str]) -> Group:
-        """Return the same group with these tools only."""
+        """Return the same group with only these tools."""
         kept: dict[str, dict[str, str]] = {}
         for resource, actions in self.resources.items():
             left = {action: tool for action, tool in actions.items() if tool in tools}
@@ -48,19 +51,21 @@ class Group:
 
     @property
     def below(self) -> Mapping[str, Any]:
-        """The tool of each action. If the group has several resources, the actions of each
-        resource.
+        """Maps each action to its tool. If the group has several resources, maps each resource to
+        such a mapping.
         """
         return self.resources if len(self.resources) > 1 else next(iter(self.resources.values()))
 
     @property
     def alone(self) -> Iterable[str]:
-        """The tools of the group, if they all belong to one resource; otherwise empty."""
+        """The tools of the group if it has only one resource, otherwise nothing."""
         return next(iter(self.resources.values())).values() if len(self.resources) == 1 else ()
 
 
 def grouped(chosen: Dispatch, tools: Iterable[tuple[Name, Action]]) -> list[Group]:
-    """Return the groups that the setting asks for. A tool that is in no group stays single."""
+    """Return the groups that the setting asks for. A tool that belongs to no group is published by
+    itself.
+    """
     made: dict[str, Group] = {}
     for name, action in tools:
         # The name of a hand-written tool need not have a resource and an action.
@@ -74,7 +79,7 @@ def grouped(chosen: Dispatch, tools: Iterable[tuple[Name, Action]]) -> list[Grou
 
 
 def _title(app: str) -> str | None:
-    """Return the verbose name of an app; None if it is the same as the label."""
+    """Return the verbose name of an app. Return None if it equals the label of the app."""
     found = apps.app_configs.get(app)
     title = app if found is None else str(found.verbose_name)
     return None if title.lower() == app else title
@@ -96,7 +101,7 @@ def _patterns(chosen: Dispatch) -> Iterator[tuple[str, str]]:
 
 
 def unused_patterns(chosen: Dispatch, names: Iterable[Name]) -> Iterator[tuple[str, str]]:
-    """Yield each pattern that adds no resource to its group, with the reason."""
+    """Yield each pattern that adds no resource to its group, and the reason."""
     known = [each for each in names if each.resource]
     every = {each.resource for each in known}
     left = set(every)
@@ -111,7 +116,7 @@ def unused_patterns(chosen: Dispatch, names: Iterable[Name]) -> Iterator[tuple[s
 
 
 def names_of_clients(dispatcher: str, below: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yield each tool behind a dispatcher, with the form in which a client calls it."""
+    """Yield each tool behind a dispatcher, and the name by which a client calls it."""
     for name, each in below.items():
         if isinstance(each, str):
             yield each, called(dispatcher, (name,))

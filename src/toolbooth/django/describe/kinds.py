@@ -1,8 +1,9 @@
 """Converts a body that can be of several kinds to one flat body.
 
-Polymorphic serializers are described by `oneOf`, usually with a `discriminator`. It names a field,
-and it has the schema for each value of this field. Without a discriminator, only the view knows the
-kind. Its serializer is then compared with the call while the view runs.
+drf-spectacular describes polymorphic serializers by `oneOf`, usually with a `discriminator`. The
+discriminator names a field, and has the schema for each value of this field. Without a
+discriminator, only the view knows the kind. Then the fields of the call are checked while the view
+runs.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from toolbooth.jsonvalue import Json, is_array, is_mapping, is_object
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kinds:
-    """The kinds of a body, with their fields."""
+    """The kinds of a polymorphic body, with the fields of each kind."""
 
     field: str
     """The field whose value is the kind."""
@@ -28,8 +29,8 @@ class Kinds:
     """The fields of each kind. A field of another kind would be dropped."""
 
     def unread(self, body: Iterable[str], kind: object) -> list[str]:
-        """Return the fields of a body that this kind does not have; an empty list if the kind is
-        not known.
+        """Return the fields of a body that this kind does not have. Return an empty list if the
+        kind is unknown.
         """
         if not isinstance(kind, str) or kind not in self.names:
             return []
@@ -44,8 +45,8 @@ class Kinds:
 
 
 def flat_body(body: Json | None, references: References) -> tuple[Json | None, Kinds | None]:
-    """Return the body with the fields of all kinds, and the kinds. A field is required if each kind
-    requires it. A body of one kind is returned unchanged, with None.
+    """Return a body with the fields of all kinds, and the kinds. A field is required only if each
+    kind requires it. If the body is not polymorphic, return it unchanged, and None.
     """
     told_apart: Json = (body or {}).get("discriminator", {})
     field, mapping = told_apart.get("propertyName"), told_apart.get("mapping")
@@ -68,8 +69,8 @@ def flat_body(body: Json | None, references: References) -> tuple[Json | None, K
 def joined_kinds(
     body: Json, serializer: Any, references: References
 ) -> tuple[Json, tuple[type, ...]]:
-    """If no field distinguishes the kinds of a body, return a body with the fields of all kinds,
-    and the classes that read the kinds. Return any other body unchanged, and no classes.
+    """Join the kinds of a body that no field distinguishes. Return a body with the fields of all
+    kinds, and the serializer classes of the kinds. Return any other body unchanged, and no classes.
     """
     # A project may correct drf-spectacular's `oneOf`, because a value may be of several kinds.
     branches = body.get("oneOf", body.get("anyOf"))
@@ -83,8 +84,8 @@ def joined_kinds(
 
 
 def serializers_of_kinds(serializer: Any) -> tuple[type, ...]:
-    """Return the classes that read the kinds of a polymorphic serializer. It may be
-    drf-spectacular's, which only describes the kinds, or django-rest-polymorphic's.
+    """Return the serializer classes of the kinds of a polymorphic serializer. That serializer may
+    be from django-rest-polymorphic, or drf-spectacular's own, which is only for documentation.
     """
     found: Any = getattr(serializer, "serializers", None)
     if found is None:
@@ -94,7 +95,9 @@ def serializers_of_kinds(serializer: Any) -> tuple[type, ...]:
 
 
 def _flat(kinds: dict[str, Json]) -> Json:
-    """Return an object with the fields of all kinds. It requires those that each kind requires."""
+    """Return an object with the fields of all kinds. A field is required if each kind requires
+    it.
+    """
     every = dict.fromkeys(name for each in kinds.values() for name in each["properties"])
     properties: Json = {name: _in_any(name, kinds) for name in every}
     required = [name for name in properties if _is_in_all(name, kinds)]
@@ -102,7 +105,7 @@ def _flat(kinds: dict[str, Json]) -> Json:
 
 
 def _in_any(name: str, kinds: dict[str, Json]) -> Json:
-    """Return the schema of a field for all kinds that have it."""
+    """Return the schema that accepts a field in any of the kinds that have the field."""
     forms: list[Json] = []
     for each in kinds.values():
         form = each["properties"].get(name)

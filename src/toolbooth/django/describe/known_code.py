@@ -1,4 +1,4 @@
-"""Decides whether code is that of Django and REST framework, whose effects are known."""
+"""Decides whether code belongs to Django or REST framework, so that its effects are known."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ _LETS_ALL_IN = (
 
 @functools.lru_cache(maxsize=1024)  # many models have the same managers
 def first_own(cls: Any, names: tuple[str, ...]) -> str:
-    """Return the name of the first method that is not Django's or REST framework's; empty if there
-    is none.
+    """Return the name of the first method that is not Django's or REST framework's own. Return an
+    empty text if there is no such method.
     """
     for name in names:
         # The class that defines the method, which may be a mixin of the project.
@@ -41,9 +41,9 @@ def first_own(cls: Any, names: tuple[str, ...]) -> str:
 
 
 def _is_packages_own(owner: Any, name: str) -> bool:
-    """Whether a method is defined in one of the known packages, and was not replaced there.
-    Monitoring tools replace methods that run for every request, so these methods are accepted
-    anyway.
+    """Return True if one of the known packages defines a method, and the method was not replaced.
+    Methods that run for every request are accepted even if they were replaced, because monitoring
+    tools do that.
     """
     if not _is_of_packages(owner.__module__):
         return False
@@ -51,12 +51,14 @@ def _is_packages_own(owner: Any, name: str) -> bool:
 
 
 def is_known_throughout(function: Any) -> bool:
-    """Return True if a function and all that it wraps or holds are from known packages."""
+    """Return True if a function is from a known package, and so is everything that it wraps or
+    holds in its closure.
+    """
     return all(map(_is_known, _with_held(function, set())))
 
 
 def _with_held(function: Any, seen: set[int]) -> Iterator[Any]:
-    """Yield a function. If a decorator made it, also yield the objects that it holds."""
+    """Yield a function, and the objects that its decorators hold in their closures."""
     if id(function) in seen:
         return
     seen.add(id(function))
@@ -84,8 +86,8 @@ def in_closure(function: Any) -> Iterator[Any]:
 
 
 def _is_known(function: Any) -> bool:
-    """Return True if a function is defined in one of the known packages. `functools.wraps` changes
-    its `__module__`, so its globals are used.
+    """Return True if a function is defined in one of the known packages. The function's globals
+    show the package, because `functools.wraps` changes `__module__`.
     """
     return _is_of_packages(_module_of(function))
 
@@ -100,8 +102,8 @@ def _module_of(function: Any) -> str:
 
 
 def lets_all_in(function: Any) -> bool:
-    """Return True if no decorator of a view, or of its method, refuses a caller whom the view
-    itself lets in. The project's own decorators may refuse one.
+    """Return True if the decorators of a view and of its method refuse nobody. The project's own
+    decorators count as decorators that may refuse a caller.
     """
     modules = map(_module_of, _with_held(function, set()))
     return all(f"{each}.".startswith(_LETS_ALL_IN) for each in modules)

@@ -1,5 +1,5 @@
-"""The parts of an API that are not published, with the reasons, and patterns in the settings that
-match nothing.
+"""The actions and fields of an API that are not published, with the reasons. Also finds patterns in
+the settings that match nothing.
 """
 
 from __future__ import annotations
@@ -16,14 +16,16 @@ from toolbooth.django.describe.names import Name
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """An action, or one field of it, that is not published."""
+    """An action, or one field of an action, that is not published."""
 
     what: str
     why: str
 
 
 def patterns_without_tools(chosen: Configuration, names: Iterable[Name]) -> list[LeftOut]:
-    """Return the patterns that match none of the possible tools: most likely they are misspelt."""
+    """Return the patterns that match none of the possible tools. Such a pattern is probably
+    misspelt.
+    """
     every = list(names)
     # Without any tool every pattern would be reported, which would hide the real mistake.
     if not every:

@@ -1,9 +1,9 @@
-"""Describes views whose code needs a real request. If a part cannot be described, only this detail
-is missing, and the tool is still published.
+"""Describes views whose code needs a real request. If a part of a view cannot be described, the
+tool is published without this part.
 
-A serializer that needs a real request, or a query, is described from the declared fields and the
-Meta of its class. If drf-spectacular cannot describe a field, the tool accepts any value for it,
-and the serializer decides in the call.
+A serializer that needs a real request or a query is described from the declared fields and the Meta
+of its class. If drf-spectacular cannot describe a field, the tool accepts any value for the field,
+and the serializer checks the value in the call.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ _ORIGINAL = "toolbooth_original"
 
 
 class LenientSchema(UntypedSchema):
-    """Tolerates errors in the project's code. In the method resolution order, it is the last class
-    before drf-spectacular's own.
+    """Tolerates errors in the project's code. In the method resolution order, this class is the
+    last one before drf-spectacular's own class.
     """
 
     def _get_serializer(self) -> Any:
@@ -51,7 +51,9 @@ class LenientSchema(UntypedSchema):
         return from_class_of_view(self.view)
 
     def _is_list_view(self, serializer: Any = None) -> bool:
-        """Return True if a view answers with a list, even if its serializer is not known."""
+        """Return True if a view answers with a list. This also works if its serializer is
+        unknown.
+        """
         if UntypedSchema._is_list_view(self, serializer):
             return True
         is_list = getattr(self.view, "action", None) == "list" and self.method == "GET"
@@ -88,6 +90,8 @@ class LenientSchema(UntypedSchema):
             return UntypedSchema._map_basic_serializer(self, bare(serializer), direction)
 
     def _map_serializer_field(self, field: Any, direction: Any, bypass: bool = False) -> Any:
+        if direction == "request" and _is_only_shown(field):
+            return {"readOnly": True}
         _copy_documentation(field)
         try:
             found = UntypedSchema._map_serializer_field(self, field, direction, bypass)
@@ -109,9 +113,16 @@ class LenientSchema(UntypedSchema):
             _any_value(field, error)
 
 
+def _is_only_shown(field: Any) -> bool:
+    """Return True for a read-only field of a serializer. drf-spectacular describes such a field
+    with all that is nested in it, and then removes it from the body.
+    """
+    return field.read_only and isinstance(field.parent, serializers.Serializer)
+
+
 def _copy_documentation(field: Any) -> None:
-    """Give a field its own copy of its author's declarations, because drf-spectacular 0.27 writes
-    to them.
+    """Give a field its own copy of the declarations that an author has made for it, because
+    drf-spectacular 0.27 changes them.
     """
     declared: Any = getattr(field, _ANNOTATION, None)
     if is_mapping(declared) and is_mapping(declared.get("field")):
@@ -132,8 +143,9 @@ def _any_value(field: Any, error: Exception) -> Json | None:
 
 
 def filters_by_name(view: Any) -> list[Json]:
-    """Return the filters that the class of a view names, if only a call can create the filters: for
-    example, if their model is read in a scope. The values of the filters are not known.
+    """Return the filters that the class of a view names. This is used if the filters can only be
+    made in a call, for example because their model is read in a scope. The values of the filters
+    are unknown.
     """
     declared: Any = getattr(view, "filterset_class", None)
     fields: Any = getattr(view, "filterset_fields", None) or ()
@@ -151,8 +163,8 @@ def _filter_name(field: str, lookup: str) -> str:
 
 
 def from_class_of_view(view: Any) -> Any:
-    """Return a serializer for a view that could not make one itself, for example because its
-    context needs a query. Return None if the serializer's class is not known.
+    """Make a serializer for a view that could not make one itself, for example because its context
+    needs a query. Return None if the serializer's class is unknown.
     """
     cls = class_of_view(view)
     if cls is None:
@@ -164,7 +176,7 @@ def from_class_of_view(view: Any) -> Any:
 
 
 def class_of_view(view: Any) -> Any:
-    """Return the serializer class of a view; None if it has none."""
+    """Return the serializer class of a view. Return None if the view has none."""
     found: Any
     try:
         found = view.get_serializer_class()
@@ -181,7 +193,7 @@ def _is_serializer_class(found: Any) -> bool:
 
 
 def readable(serializer: Any) -> Any:
-    """Return the serializer itself if its fields can be read; otherwise one from `bare`."""
+    """Return the serializer if its fields can be read. Otherwise return the result of `bare`."""
     item: Any = getattr(serializer, "child", serializer)
     if not isinstance(item, serializers.Serializer):
         return serializer
@@ -193,13 +205,15 @@ def readable(serializer: Any) -> Any:
 
 
 def fields_of(serializer: Any) -> Any:
-    """Return the fields of a serializer. If they cannot be read, return those from `bare`."""
+    """Return the fields of a serializer. If they cannot be read, return the fields of the result of
+    `bare`.
+    """
     return readable(serializer).fields
 
 
 def bare(serializer: Any) -> Any:
-    """Return a serializer with the fields that its class declares, but without the project's code
-    that chooses among them.
+    """Return a serializer that has all fields that its class declares. It lacks the project's code
+    that chooses among these fields.
     """
     child: Any = getattr(serializer, "child", None)
     if child is not None:
@@ -208,7 +222,9 @@ def bare(serializer: Any) -> Any:
 
 
 def bare_of_class(cls: Any) -> Any:
-    """Return a bare serializer of a class; an instance of the class itself if it has no fields."""
+    """Return a serializer of a class, as `bare` makes it. If the class has no fields, return an
+    instance of the class itself.
+    """
     return _bare_class(cls)() if _is_serializer_class(cls) else cls()
 
 
@@ -218,7 +234,7 @@ def is_bare(serializer: Any) -> bool:
 
 
 def is_below_bare(field: Any) -> bool:
-    """Whether a field belongs to a serializer from `bare`, or to one nested in it."""
+    """Return True if a field belongs to a serializer from `bare`. The field may be nested in it."""
     while field is not None:
         if is_bare(field):
             return True
@@ -227,7 +243,7 @@ def is_below_bare(field: Any) -> bool:
 
 
 def original_class(serializer: Any) -> Any:
-    """Return the class of a serializer. For one from `bare`, return the project's own class."""
+    """Return the project's class of a serializer, even if `bare` made the serializer."""
     return getattr(serializer, _ORIGINAL, serializer.__class__)
 
 

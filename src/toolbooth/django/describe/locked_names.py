@@ -25,7 +25,7 @@ FILE = "mcp_names.lock"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LockedNames:
-    """The contents of the file."""
+    """The contents of the file `mcp_names.lock`."""
 
     names: Mapping[Identity, str] = field(default_factory=dict[Identity, str])
     mistake: str = ""
@@ -33,13 +33,15 @@ class LockedNames:
 
     @property
     def mistakes(self) -> tuple[tuple[str, str], ...]:
-        """The file and its mistakes, if it has any."""
+        """The name of the file, with a sentence about its mistakes. Empty if the file has no
+        mistakes.
+        """
         return ((FILE, self.mistake),) if self.mistake else ()
 
 
 def lock_path(chosen: Configuration) -> Path | None:
-    """Return the path of the file: in the project's `BASE_DIR`, unless `NAMES_LOCK` names another
-    place; None if neither is set.
+    """Return the path of the file. `NAMES_LOCK` names the file, and a relative path starts at the
+    project's `BASE_DIR`. Return None if the project sets neither.
     """
     folder: Any = getattr(settings, "BASE_DIR", None)
     if folder is None and not chosen.names_lock:
@@ -48,7 +50,7 @@ def lock_path(chosen: Configuration) -> Path | None:
 
 
 def locked_names(chosen: Configuration) -> LockedNames:
-    """Return the names in the project's file; none if there is no file."""
+    """Return the names in the project's file. Without a file, there are no names."""
     path = lock_path(chosen)
     if path is None:
         return LockedNames()
@@ -91,7 +93,7 @@ def text_of(named: Iterable[tuple[Name, Action]]) -> str:
 def lock_complaints(
     locked: LockedNames, named: Iterable[tuple[Name, Action]]
 ) -> Iterator[tuple[str, str]]:
-    """Yield each name in the file that its action's tool does not have, with the reason."""
+    """Yield each name in the file that no tool has now, and the reason."""
     tools = {identity_of(action): name.tool for name, action in named}
     # The address may still exist, but with another view.
     addresses = {(method, path): view for method, path, view in tools}

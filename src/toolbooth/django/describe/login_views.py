@@ -1,5 +1,5 @@
-"""Views that log users in or give out tokens. An agent has its credentials already, and a password
-or a token among a tool's arguments would be read by the model and kept in its history.
+"""Finds views that log users in or give out tokens. They do not become tools: an agent has its
+credentials already, and the model would read a password or a token and keep it in its history.
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""The sentences about how views and functions become tools, and about rows that a call names."""
+"""The sentences about how views and functions become tools, and about rows that a call names. Each
+docstring names the case for its sentence.
+"""
 
 from __future__ import annotations
 
@@ -73,7 +75,7 @@ def described_as_anything(name: str, error: Exception) -> str:
 
 
 def filters_by_name(backend: str, error: Exception) -> str:
-    """Filters that cannot be made without a real request."""
+    """Filters that cannot be created without a real request."""
     return f"the filters of {backend} take {ANY_VALUE} them failed: {_reason(error)}"
 
 
@@ -85,12 +87,12 @@ def _reason(error: Exception) -> str:
 
 
 def describe_failed(error: Exception) -> str:
-    """The function raised an exception."""
+    """The project's function in `DESCRIBE` raised an exception."""
     return f"raised {_reason(error)}"
 
 
 def describe_returned(value: object) -> str:
-    """The function returned something other than a dict."""
+    """The project's function in `DESCRIBE` returned something other than a dict."""
     return f"returned {type(value).__name__} instead of a dict"
 
 
@@ -124,12 +126,12 @@ def no_such_tool(near: str | None, sharing: Sequence[str] = ()) -> str:
 
 
 def fits_no_tool(near: str | None, sharing: Sequence[str] = ()) -> str:
-    """A pattern without a tool."""
+    """A pattern that matches no tool."""
     return _or_shared(FITS_NO_TOOL, near, sharing)
 
 
 def _or_shared(words: str, near: str | None, sharing: Sequence[str]) -> str:
-    """Add a hint. The tools or resources in `sharing` would match if they did not share a name."""
+    """Add a hint. The names in `sharing` match the pattern, but were lengthened to be unique."""
     if sharing:
         return f"{words}; use the full name: {listed(tuple(sharing))}"
     return f"{words}; {near!r} may be meant" if near else words
@@ -143,7 +145,7 @@ FITS_NOTHING_NEW = "everything that it matches is taken by an earlier pattern"
 
 
 def fits_no_resource(sharing: Sequence[str]) -> str:
-    """A pattern without a resource."""
+    """A pattern that matches no resource."""
     return _or_shared(FITS_NO_RESOURCE, None, sharing)
 
 
@@ -174,28 +176,28 @@ NAME_OF_A_FUNCTION = "a tool of your own has this name; rename one of them"
 
 
 def cannot_read(error: Exception) -> str:
-    """The file exists, but cannot be read."""
+    """A file of names that exists, but cannot be read."""
     return f"it cannot be read: {_reason(error)}"
 
 
 def not_a_locked_name(line: int) -> str:
-    """A line that `mcp_tools --lock` does not write."""
+    """A line of `mcp_names.lock` that `mcp_tools --lock` does not write."""
     return f"line {line} must be a tool's name, a method, a path and a view, with spaces between"
 
 
 def locked_twice(line: int, name: str) -> str:
-    """Two lines with one name, or for one action."""
+    """Two lines of `mcp_names.lock` with the same name, or for the same action."""
     return f"line {line} ({name}) repeats the name or the route of an earlier line"
 
 
 def wrong_lines(mistakes: Sequence[str]) -> str:
-    """The mistakes in a file, in one sentence."""
+    """A file with wrong lines. The sentence quotes the first mistake."""
     more = f", and {len(mistakes) - 1} more lines are wrong" if len(mistakes) > 1 else ""
     return f"{mistakes[0]}{more}; correct it, or delete the file and run mcp_tools --lock"
 
 
 def route_is_gone(route: str, view: str | None) -> str:
-    """A name whose route is gone. `view` is the view at its address now, if there is one."""
+    """A name in `mcp_names.lock` whose route is gone. Another `view` may have its path now."""
     what = f"{route} is now served by {view}" if view else f"there is no {route} any more"
     return f"{what}; run mcp_tools --lock"
 
@@ -211,7 +213,7 @@ JSON_TEXT = "JSON text"
 
 
 def names_a_row(key: str, kind: str, lookup: str) -> str:
-    """A relation, which takes a key or an object."""
+    """A relation that accepts a key or an object."""
     by_object = "" if lookup == key else f', or {{"{lookup}": …}} to look it up'
     return f"{key} of an existing {kind}{by_object}"
 
@@ -235,32 +237,31 @@ _DESCRIPTIONS_OF_KEYS = ("A unique ", "A UUID string identifying ")
 
 
 def is_general_description(text: str) -> bool:
-    """Whether a description adds nothing to the parameter's name and type."""
+    """Return True if a description only repeats the parameter's name and type."""
     return text in _GENERAL_DESCRIPTIONS or text.startswith(_DESCRIPTIONS_OF_KEYS)
 
 
 def takes_no_fields(others: tuple[str, ...]) -> str:
-    """An action that does not declare a body; `others` are its arguments in the URL."""
+    """An action that does not declare a body. `others` are its arguments in the URL."""
     return f"Takes no fields except {listed(others)}." if others else "Takes no fields."
 
 
 def key_in_path(name: str) -> str:
-    """An argument of the URL, beside a field of the same name in the body."""
+    """An argument of the URL that has the same name as a field of the body."""
     return f"the row's current {name}"
 
 
 def creates_many(words: str) -> str:
-    """A tool for many rows."""
     return f"{words}: all are made, or none."
 
 
 def help_about_many(most: int) -> str:
-    """The number of rows that one call can make."""
+    """The number of rows that one call can create."""
     return f'Send {{"objects": [{{…}}, …]}} to make up to {most:,} at once: all are made, or none.'
 
 
 def placeholder(name: str) -> str:
-    """A placeholder in an example for a value that only the caller knows."""
+    """A value in an example that only the caller knows."""
     return f"<{name}>"
 
 
@@ -268,7 +269,7 @@ def placeholder(name: str) -> str:
 
 
 def also_deletes(own: tuple[str, ...], further: tuple[str, ...]) -> str:
-    """Rows that are deleted with the row, and rows that are deleted with those."""
+    """Rows that are deleted with a row (`own`), and rows deleted because of those (`further`)."""
     if not own:
         return f"Also deletes {joined(further)}."
     ending = f" and their {joined(further)}" if further else ""
@@ -276,33 +277,29 @@ def also_deletes(own: tuple[str, ...], further: tuple[str, ...]) -> str:
 
 
 def also_deletes_below(many: str) -> str:
-    """Rows of the same model that refer to the row."""
+    """Rows of the same model that refer to the deleted row."""
     return f"Also deletes {many} that refer to it, at every depth."
 
 
 def stay_without(names: tuple[str, ...], one: str | None) -> str:
-    """Rows that lose their link to the row, or to one that is deleted with it. `one` is the noun
-    for the deleted row, if there is one.
-    """
+    """Rows that lose their link to a deleted row. `one` is the noun for that row, if known."""
     if not one:
         return f"{_begin(joined(names))} stay, without the link to what is deleted."
     return f"{_begin(joined(names))} stay, without {with_article(one)}."
 
 
 def stay_with_another(names: tuple[str, ...], one: str | None) -> str:
-    """Rows that are linked to another row instead."""
+    """Rows that a delete links to another row."""
     return f"{_begin(joined(names))} stay, with another {one or 'row'} or none."
 
 
 def refused_while(names: tuple[str, ...]) -> str:
-    """Rows that prevent the deletion of the row."""
+    """Rows that refer to the row and prevent its deletion."""
     return f"Refused while {joined(names)} refer to it."
 
 
 def refused_while_below(names: tuple[str, ...], below: str | None) -> str:
-    """Rows that prevent the deletion, because they refer to rows that would be deleted with it.
-    `below` is the noun for the rows that would be deleted, if there is one.
-    """
+    """Rows that prevent the deletion, because they refer to rows (`below`) deleted with it."""
     to = f"its {below}" if below else "what would be deleted with it"
     return f"Refused while {joined(names)} refer to {to}."
 
@@ -327,7 +324,6 @@ REQUIRED_AND_OTHERS = "Send all required fields; optional fields left out keep t
 
 
 def does(action: str, one: str, many: str) -> str:
-    """The title of a standard action."""
     return _DOES[action].format(one=one, many=many)
 
 
@@ -340,22 +336,22 @@ def reset_to_default(names: tuple[str, ...]) -> str:
 
 
 def wrong_count(most: int, count: int) -> str:
-    """Too many rows in one call, or none."""
+    """A call with no rows, or with too many rows."""
     return f"takes 1 to {most:,} rows in one call, not {count:,}"
 
 
 def names_no_row(lookups: Sequence[str]) -> str:
-    """An empty object in place of a relation."""
+    """An empty object as the value of a relation."""
     return f"names no row; send its key, or one of {', '.join(lookups)}"
 
 
 def several_rows(kind: str, sent: Mapping[str, Any]) -> str:
-    """An object that names more than one row."""
+    """An object that matches more than one row."""
     return f"more than one {kind} has {_named_by(sent)}; send its key"
 
 
 def no_such_row(kind: str, sent: Mapping[str, Any]) -> str:
-    """An object that names no row."""
+    """An object that matches no row."""
     return f"there is no {kind} with {_named_by(sent)}"
 
 
@@ -383,7 +379,7 @@ def own_method(owner: str, name: str) -> str:
 
 
 def cannot_be_previewed(reason: str) -> str:
-    """`preview` was sent to a tool that does not accept it."""
+    """A call with `preview` to a tool that does not accept it."""
     return f"this tool cannot be previewed, because {reason}"
 
 
@@ -391,10 +387,10 @@ def cannot_be_previewed(reason: str) -> str:
 
 
 def unknown_option(name: str) -> str:
-    """A keyword that `@mcp_tool` and its siblings do not accept."""
+    """A keyword that `@mcp_tool` or a similar decorator does not accept."""
     return f"got an unexpected keyword argument {name!r}"
 
 
 def same_action(name: str, count: int) -> str:
-    """Several methods of one class that are the same action."""
+    """A class that has several methods for the same action."""
     return f"{count} actions are named {name!r}; pass name="

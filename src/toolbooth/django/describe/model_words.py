@@ -20,23 +20,25 @@ def singular(model: Any) -> str:
 
 
 def plural(model: Any) -> str:
-    """Return the noun for several rows of a model. If the author has set no plural, Django only
-    adds an `s`, so the plural is made here.
+    """Return the noun for several rows of a model. If the author has not set a plural, it is made
+    here, because Django only adds an `s`.
     """
     one, many = singular(model), str(model._meta.verbose_name_plural)
     return _with_ending(one) if many == f"{one}s" else many
 
 
 def model_of_view(view: Any) -> Any:
-    """Return the model that the class of a view names; None if it names none. For a proxy, return
-    the concrete model.
+    """Return the model that the class of a view names. For a proxy, return its concrete model.
+    Return None if the class names no model.
     """
     model = shown_model(view)
     return None if model is None else model._meta.concrete_model
 
 
 def shown_model(view: Any) -> Any:
-    """Return the model that the class of a view names; None if it names none. It may be a proxy."""
+    """Return the model that the class of a view names, which may be a proxy. Return None if the
+    class names no model.
+    """
     queryset: Any = getattr(view, "queryset", None)
     meta: Any = getattr(getattr(view, "serializer_class", None), "Meta", None)
     model: Any = getattr(queryset, "model", None) or getattr(meta, "model", None)
@@ -44,7 +46,7 @@ def shown_model(view: Any) -> Any:
 
 
 def names_of_rows(model: Any) -> tuple[str, ...]:
-    """Return the possible names of a resource of this model."""
+    """Return the names that a resource for this model may have."""
     return singular(model), plural(model), model.__name__, str(model._meta.verbose_name_plural)
 
 

@@ -1,8 +1,8 @@
 """Finds the tools that a name or a pattern in the settings matches.
 
-A setting that publishes or describes tools matches only the name that a tool has. A setting that
-excludes tools matches every name that the tool might have. Otherwise an excluded tool could be
-published because another tool was added or removed.
+A setting that publishes or describes tools matches the names that tools have. A setting that
+excludes tools also matches every name that a tool might get. Otherwise an excluded tool could be
+published because its name changes when another tool is added or removed.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ def excludes(chosen: Configuration, name: Name) -> bool:
 
 
 def takes_away(pattern: str, name: Name) -> bool:
-    """Return True if a pattern of EXCLUDE matches a name that a tool might have: its short name, or
-    one with segments of its path in front.
+    """Return True if a pattern of EXCLUDE matches a name that a tool might get: its short name, or
+    a longer name that begins with segments of its path.
     """
     if any(fnmatchcase(each, pattern) for each in name.reached):
         return True
@@ -42,22 +42,22 @@ def takes_away(pattern: str, name: Name) -> bool:
 
 
 def sharing(pattern: str, names: Iterable[Name]) -> list[str]:
-    """Return the tools that would match a pattern if they did not share a short name with other
-    tools.
+    """Return the tools whose short name matches a pattern. They have longer names, because other
+    tools have the same short name.
     """
     return [each.tool for each in names if fnmatchcase(each.short, pattern)]
 
 
 def sharing_resource(pattern: str, names: Iterable[Name]) -> list[str]:
-    """Return the resources that would match a pattern if they did not share a short name with other
-    resources.
+    """Return the resources whose short name matches a pattern. They have longer names, because
+    other resources have the same short name.
     """
     found = (each.resource for each in names if fnmatchcase(_short_resource(each), pattern))
     return list(dict.fromkeys(found))
 
 
 def tools(names: Iterable[Name]) -> Iterator[str]:
-    """Yield the whole names of tools."""
+    """Yield the full names of tools."""
     return (each.tool for each in names)
 
 
@@ -66,7 +66,7 @@ def _short_resource(name: Name) -> str:
 
 
 def _cut(resource: str) -> str:
-    """Return a resource in the form, cut if necessary, that it has in the names of its standard
-    tools.
+    """Return a resource as it is written in the names of its standard tools. A long resource is cut
+    there.
     """
     return fitting(f"{resource}__list").removesuffix("__list")

@@ -1,9 +1,8 @@
-"""Names the tools, such as `contacts__create`, and finds other names if two tools want the same
-one.
+"""Names the tools, such as `contacts__create`, and resolves conflicts between their names.
 
 Each tool has a list of possible names, which depends only on its own route. If tools of two
-resources want the same name, all tools of both resources take their next name, and the contested
-name stays unused. So adding a route never gives the name of one tool to another.
+resources want the same name, all tools of both resources take the next name of their lists, and no
+tool gets the contested name. So adding a route never gives the name of one tool to another.
 """
 
 from __future__ import annotations
@@ -34,8 +33,8 @@ _ANOTHER: _Address = ("", "")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Name:
-    """The name of a tool, and its parts. Behind a dispatcher, a client calls the tool by these
-    parts.
+    """The name of a tool, and the parts of this name. A client of a dispatcher calls the tool by
+    the parts.
     """
 
     tool: str
@@ -43,16 +42,18 @@ class Name:
     """The tool's name without its action; empty for a tool without a resource."""
     action: str
     candidates: Candidates | None = None
-    """The names that it might have; None for a tool without a route."""
+    """The names that the tool might have. None for a tool without a route."""
 
     @property
     def short(self) -> str:
-        """The name that the tool has if no other tool wants it."""
+        """The name that the tool would have if no other tool wanted it."""
         return self.tool if self.candidates is None else self.candidates.short
 
     @property
     def reached(self) -> set[str]:
-        """The tool's name, and the names that it gave up because other tools want them too."""
+        """The tool's name, and the names that it could not have because other tools want them
+        too.
+        """
         found = {self.tool, self.short}
         if self.candidates is None:
             return found
@@ -67,7 +68,7 @@ class Name:
 
 
 def identity_of(action: Action) -> Identity:
-    """Return the identity of an action, which is the same in every process and version of a
+    """Return the identity of an action. It is the same in every process, and in every version of a
     project.
     """
     return action.method, action.path, import_path_of(action.view)
@@ -78,8 +79,9 @@ def named(
     taken: Iterable[str] = (),
     locked: Mapping[Identity, str] | None = None,
 ) -> Iterator[tuple[Name, Action]]:
-    """Yield every action with its name. `taken` are the names of tools without a route. `locked`
-    are names that actions keep; no other tool gets such a name, even if its action is gone.
+    """Yield every action with its name. `taken` has the names of tools without a route. `locked`
+    has the names that actions must keep. No other tool gets a locked name, even if its action is
+    gone.
     """
     wanted = {each: candidates_of(each) for each in found}
     others = set(taken)
@@ -102,20 +104,22 @@ def named(
 
 
 def free(wanted: str, taken: Container[str]) -> str:
-    """Return the wanted name, cut if it is too long, and with a number if it is taken."""
+    """Return the wanted name. It is cut if it is too long, and gets a number if it is taken."""
     first = fitting(wanted)
     numbered = (fitting(f"{first}_{number}") for number in count(2))
     return next(each for each in chain((first,), numbered) if each not in taken)
 
 
 def parted(tool: str) -> Name:
-    """Return a tool's name in its parts."""
+    """Split a tool's name into its parts."""
     resource, _, action = tool.rpartition("__")
     return Name(tool=tool, resource=cut(resource, LONGEST_RESOURCE), action=action)
 
 
 def name_for_many(create: Name) -> Name:
-    """Return the name of the tool for many rows, from that of the tool that creates one."""
+    """Return the name of the tool that creates many rows, made from the name of the tool that
+    creates one.
+    """
     action = f"bulk_{create.action}"
     candidates = create.candidates
     if candidates is not None:
@@ -126,8 +130,8 @@ def name_for_many(create: Name) -> Name:
 
 
 def _whole(tool: str, resource: str, label: str, candidates: Candidates) -> Name:
-    """Return a name whose parts are known. They cannot be read from the tool's name, which may be
-    cut.
+    """Return a Name whose parts are known. They cannot be read from the tool's name, because that
+    name may be cut.
     """
     return Name(
         tool=tool, resource=cut(resource, LONGEST_RESOURCE), action=label, candidates=candidates
@@ -150,7 +154,9 @@ def _reserved(
     taken: Iterable[str],
     locked: Mapping[Identity, str],
 ) -> dict[str, set[_Address]]:
-    """Return the reserved names, each with the addresses of the tools that may have it."""
+    """Return the reserved names. Each name has the addresses (method and path) of the actions whose
+    tools may get it.
+    """
     found: dict[str, set[_Address]] = defaultdict(set)
     for name in taken:
         # No action has this address, so none of them gets the name.
@@ -166,8 +172,8 @@ def _reserved(
 
 @dataclass(frozen=True, slots=True)
 class _Claim:
-    """The names of all tools of a resource at one level. The level is the position in the tools'
-    lists of possible names.
+    """The names that the tools of one resource would get together. All of them are at the same
+    position (the "level") in the tools' lists of possible names.
     """
 
     names: frozenset[str]
@@ -178,7 +184,7 @@ class _Claim:
 def _chosen(
     wanted: _Wanted, fixed: Mapping[Action, str], reserved: Mapping[str, set[_Address]]
 ) -> dict[Action, tuple[str, str]]:
-    """Return the resource and the label of each action that has no fixed name."""
+    """Return the resource and the label for each action that has no fixed name."""
     # The labels come first, because the names of a resource's tools contain them.
     labels = _labels(wanted)
     groups: dict[tuple[str, ...], list[Action]] = defaultdict(list)
@@ -199,8 +205,8 @@ def _chosen(
 
 
 def _labels(wanted: _Wanted) -> dict[Action, str]:
-    """Return the label of each action. Labels are unique among the actions of a resource at one
-    path.
+    """Return the label of each action. The actions of one resource at one path have different
+    labels.
     """
     groups: dict[tuple[str, ...], list[Action]] = defaultdict(list)
     for action, candidates in wanted.items():
@@ -223,7 +229,7 @@ def _claims(
     labels: Mapping[Action, str],
     reserved: Mapping[str, set[_Address]],
 ) -> list[_Claim]:
-    """Return the names of the tools of one resource at each level."""
+    """Return the names that the tools of one resource would get at each level."""
     claims: list[_Claim] = []
     for level in range(min(len(wanted[each].resources) for each in tools)):
         names = {wanted[each].name(level, labels[each]): each for each in tools}
@@ -235,9 +241,9 @@ def _claims(
 
 
 def _settled(items: Sequence[Sequence[_Claim]]) -> list[int]:
-    """Return a level for each item: the first one at which no other item wants any of its names, or
-    has wanted it at an earlier level. The order of the items does not change the result, and adding
-    items never lowers a level.
+    """Return the level of each item. It is the first level whose names no other item wants, or has
+    wanted at a lower level. The result does not depend on the order of the items, and adding an
+    item never lowers a level.
     """
     levels = [0] * len(items)
     wanting: dict[str, set[int]] = defaultdict(set)

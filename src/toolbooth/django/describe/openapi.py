@@ -21,7 +21,8 @@ class Unknowable(Exception):
 
 
 def body_in(raw: Json, references: References) -> tuple[Json | None, str]:
-    """Return the schema of the body and its media type; no schema if the operation takes no body.
+    """Return the schema of the body and its media type. The schema is None if the operation takes
+    no body.
 
     Raises:
         Unknowable: the body is a JSON:API document, which holds the fields in `data`.
@@ -44,7 +45,7 @@ def _rank(media_type: str) -> int:
 
 
 def as_plain(value: Any) -> Any:
-    """Return the same schema in plain JSON types: projects use lazy strings and subclasses of
+    """Return the same schema in plain JSON types. Projects also use lazy strings and subclasses of
     `str`.
     """
     if is_object(value):
@@ -60,8 +61,8 @@ def as_plain(value: Any) -> Any:
 
 
 class References:
-    """Replaces every `$ref` by the schema that it names, and an `allOf` of one schema by that
-    schema.
+    """Replaces every `$ref` by the schema that it names. Also replaces an `allOf` that contains
+    only one schema by that schema.
     """
 
     def __init__(self, components: Json) -> None:
@@ -71,7 +72,7 @@ class References:
         self._open: list[str] = []
 
     def inlined(self, node: Any) -> Any:
-        """Return the same schema, or part of one, without references."""
+        """Return a schema, or a part of one, without references."""
         if is_array(node):
             return [self.inlined(each) for each in node]
         if not is_object(node):

@@ -1,4 +1,4 @@
-"""Describes one action: its input (parameters and body) and its description."""
+"""Describes one action: its parameters, its body and its description."""
 
 from __future__ import annotations
 
@@ -53,21 +53,21 @@ _ACTIONS_WITH_ROWS = ("list", "retrieve")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BodySerializer:
-    """Finds the serializer that reads the body, for one caller."""
+    """Makes the serializer that reads the body for one caller."""
 
     cls: type[BaseSerializer[Any]] | None = None
-    """Its class, as it was described."""
+    """The class of the serializer when it was described."""
     declared: type[BaseSerializer[Any]] | None = None
     """The class to use, if the view itself would choose another one."""
     dynamic: bool = False
-    """Whether its fields may differ between callers."""
+    """Whether the fields of the serializer may differ between callers."""
     kinds: tuple[type[BaseSerializer[Any]], ...] = ()
     """The class that reads each kind, if the body has several kinds."""
     kind: str = ""
     """The name of the field that contains the kind. The serializers need not declare this field."""
 
     def of(self, view: Any, *row: Any) -> Any:
-        """Return the serializer as the view would make it for its request."""
+        """Return the serializer that the view would make for its request."""
         if self.declared is None:
             return _made_by(view, *row)
         return self.declared(*row, context=plumbing.build_serializer_context(view))
@@ -82,7 +82,7 @@ def _made_by(view: Any, *row: Any) -> Any:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Operation:
-    """The input of one action, with its description."""
+    """The parameters and the body of one action, with its description."""
 
     action: Action
     path: dict[str, Parameter]
@@ -101,6 +101,12 @@ class Operation:
     media_type: str
     serializer: BaseSerializer[Any] | None
     """The serializer that reads the body."""
+    reader: type[BaseSerializer[Any]] | None
+    """The class by which the view reads the body, if only a subclass of it is documented."""
+    declares_own: bool | None
+    """Whether the view's schema class declares the body for this action alone; None if it was not
+    asked.
+    """
     kinds: Kinds | None
     """The fields of each kind, if the body has several kinds."""
     plain: Contract | None
@@ -108,7 +114,7 @@ class Operation:
     body_serializer: BodySerializer
     description: str
     lists: bool
-    """Whether it answers with a list of rows."""
+    """Whether the action answers with a list of rows."""
     shows: str
     """The first field of a row, if the view's serializer makes the rows; otherwise empty."""
     leaves_body_open: bool = False
@@ -130,9 +136,9 @@ def operation(
     context: ExtraContext = NO_CONTEXT,
     user: Any = None,
 ) -> Operation | None:
-    """Return the operation of an action; None if `@extend_schema(exclude=True)` hides it. Call it
-    within `describing`. `declared` is its body in the settings, `user` the user that it is
-    described for.
+    """Return the operation of an action. Return None if `@extend_schema(exclude=True)` hides it.
+    Call this within `describing`. `declared` is the body in the settings, and `user` is the user
+    for whom the operation is described.
 
     Raises:
         Unknowable: the action takes a body that cannot be described.
@@ -155,6 +161,7 @@ def operation(
         _must_be_known(schema)
     plain = _plain(schema, declared, media_type) if body is not None else None
     serializer: BaseSerializer[Any] | None = None
+    reader: type[BaseSerializer[Any]] | None = None
     readers: tuple[type, ...] = ()
     definitions = references.definitions
     takes_list = body is not None and body.get("type") == "array"
@@ -163,7 +170,7 @@ def operation(
         definitions = body.pop("$defs", {})
         takes_list = declared.is_list
     elif body is not None:
-        serializer = _serializer(schema, media_type)
+        serializer, reader = _serializer(schema, media_type)
         body, readers = joined_kinds(body, serializer, references)
     takes_anything = body is not None or bool(parameters)
     is_query = action.method == "GET"
@@ -179,6 +186,8 @@ def operation(
         definitions=definitions,
         media_type=media_type,
         serializer=serializer,
+        reader=reader,
+        declares_own=schema.declares_own,
         plain=plain,
         kinds=kinds,
         body_serializer=_body_serializer(view, serializer, kinds, readers),
@@ -194,8 +203,8 @@ def operation(
 def operations(
     action: Action, declared: DeclaredBody, context: ExtraContext
 ) -> tuple[Operation | None, Operation | None]:
-    """Return the operation of an action, and the operation for a superuser. The latter is None
-    unless its body differs. Raises the same exceptions as `operation`.
+    """Return the operation of an action for an anonymous user, and the operation for a superuser.
+    The second is None if both have the same body. Raises the same exceptions as `operation`.
     """
     try:
         first = operation(action, declared, context)
@@ -222,7 +231,10 @@ def _for_superuser(
         # Making the serializer takes a fraction of the time of describing it.
         if other_than is not None:
             schema = schema_of(action, declared, context, user)
-            serializer = _serializer(schema, other_than.media_type)
+            schema.declares_own = other_than.declares_own
+            serializer = _same_reader(schema.view, other_than)
+            if serializer is None:
+                serializer, _ = _serializer(schema, other_than.media_type)
             if serializer is None or have_same_fields(other_than.serializer, serializer):
                 return None
         return operation(action, declared, context, user)
@@ -232,7 +244,7 @@ def _for_superuser(
 
 
 def _must_be_known(schema: Any) -> None:
-    """Check that drf-spectacular did not fail to find the serializer of an action without a body.
+    """Check that an action really takes no body if drf-spectacular finds no serializer for it.
 
     Raises:
         Unknowable: drf-spectacular reported a problem, so the action may well take a body.
@@ -259,8 +271,8 @@ def _assigns_key(view: Any) -> bool:
 
 
 def _key_field(view: Any) -> Any:
-    """Return the primary key of the view's model; None if there is no model. If the model inherits
-    from another model, return the key of the parent, not the `parent_ptr`.
+    """Return the primary key of the view's model. Return None if the view has no model. If the key
+    is a `parent_ptr` to a parent model, return the key of the parent.
     """
     model: Any = plumbing.get_view_model(view, emit_warnings=False)
     key: Any = None if model is None else model._meta.pk
@@ -273,8 +285,9 @@ def _key_field(view: Any) -> Any:
 
 
 def _plain(schema: Any, declared: DeclaredBody, media_type: str) -> Contract | None:
-    """Return the contract of a body that no serializer reads; None if a serializer reads it. The
-    contract is from the settings, or from a Pydantic model in `@extend_schema`.
+    """Return the contract of a body that no serializer reads. The contract is made from the
+    settings, or from a Pydantic model in `@extend_schema`. Return None if a serializer reads the
+    body.
     """
     if declared.is_set:
         return declared.plain
@@ -288,21 +301,42 @@ def _plain(schema: Any, declared: DeclaredBody, media_type: str) -> Contract | N
 
 
 def _request(schema: Any, media_type: str) -> Any:
-    """Return the request that drf-spectacular finds for a media type: usually a serializer."""
+    """Return the request that drf-spectacular finds for a media type. It is usually a
+    serializer.
+    """
     found = schema.get_request_serializer()
     if is_object(found):  # one for each media type
         found = found.get(media_type)
     return getattr(found, "request", found)  # with examples beside it
 
 
-def _serializer(schema: Any, media_type: str) -> BaseSerializer[Any] | None:
+def _serializer(
+    schema: Any, media_type: str
+) -> tuple[BaseSerializer[Any] | None, type[BaseSerializer[Any]] | None]:
+    """Return the serializer that reads the body, and its class if the view chooses another one than
+    its schema class documents.
+    """
     found = _request(schema, media_type)
     made: Any = found() if isinstance(found, type) else found
     chosen = _serializer_class(schema.view)
     # A project's schema class may document a subclass, but the view reads with its own class.
     if chosen is not None and is_made_from(chosen, made.__class__):
-        made = chosen(context=plumbing.build_serializer_context(schema.view))
-    return cast("BaseSerializer[Any]", readable(made)) if isinstance(made, BaseSerializer) else None
+        return _read_by(chosen, schema.view), chosen
+    if not isinstance(made, BaseSerializer):
+        return None, None
+    return cast("BaseSerializer[Any]", readable(made)), None
+
+
+def _same_reader(view: Any, described: Operation) -> BaseSerializer[Any] | None:
+    """Return the serializer that reads the body for the user of this view, if it has the class that
+    was described. Then the documented subclass need not be made again.
+    """
+    chosen = _serializer_class(view)
+    return None if chosen is None or chosen is not described.reader else _read_by(chosen, view)
+
+
+def _read_by(chosen: Any, view: Any) -> BaseSerializer[Any]:
+    return readable(chosen(context=plumbing.build_serializer_context(view)))
 
 
 def _body_serializer(
@@ -327,8 +361,8 @@ def _body_serializer(
 
 
 def _serializer_class(view: Any) -> Any:
-    """Return the class that the view itself would use; None if it has none, for example because the
-    body is only declared.
+    """Return the serializer class that the view would use. Return None if the view has none, for
+    example because the body is only declared.
     """
     if not issubclass(view.__class__, GenericAPIView):
         return None
@@ -339,7 +373,9 @@ def _serializer_class(view: Any) -> Any:
 
 
 def _shows(view: Any, action: Action) -> str:
-    """Return the first field of the rows; empty if it is not known without a caller."""
+    """Return the name of the first field of the rows. Return an empty text if this depends on the
+    caller.
+    """
     is_generic = issubclass(view.__class__, GenericAPIView)
     if not is_generic or action.method != "GET" or action.name not in _ACTIONS_WITH_ROWS:
         return ""

@@ -1,8 +1,8 @@
-"""drf-spectacular's settings with the values that the gateway needs, only while an action is
+"""Gives drf-spectacular's settings the values that the gateway needs, but only while an action is
 described.
 
-There is one settings object for the whole process, and the host's own schema view may read it in
-another thread at the same time.
+There is one settings object for the whole process. The host's own schema view may read it at the
+same time in another thread.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _is_own: ContextVar[bool] = ContextVar("_is_own", default=False)
 @contextmanager
 def own_settings() -> Generator[None]:
     """Let drf-spectacular read the gateway's settings in this context. All other threads read the
-    host's.
+    host's settings.
     """
     token = _is_own.set(True)
     try:
@@ -44,8 +44,8 @@ def own_settings() -> Generator[None]:
 
 
 def _setting(name: str, own: Any) -> property:
-    """Return the property of one setting: the gateway's value, or the value that is stored in the
-    settings object.
+    """Return the property for one setting. It returns the gateway's value inside `own_settings`,
+    and the host's value everywhere else.
     """
 
     def read(host: Any) -> Any:

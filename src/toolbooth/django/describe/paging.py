@@ -1,5 +1,5 @@
-"""The limits of a paginator's parameters. A paginator clamps or ignores all other values without an
-error.
+"""Finds the limits of a paginator's parameters. A paginator clamps or ignores all other values
+without an error.
 """
 
 from __future__ import annotations
@@ -17,7 +17,9 @@ LARGEST = 2**31 - 1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bound:
-    """The values that a paginator accepts for a parameter. It clamps or ignores all others."""
+    """The values that a paginator accepts for a parameter. The paginator clamps or ignores all
+    other values.
+    """
 
     least: int | None = None
     most: int | None = None
@@ -47,8 +49,8 @@ _NUMBERED: Any = (PageNumberPagination, CursorPagination)
 
 
 def bounds(paginator: Any) -> dict[str, Bound]:
-    """Return the bounds of REST framework's own paginators, by parameter. Parameters that a
-    project's own code reads have no limits here.
+    """Return the bounds of each parameter of a paginator. Only parameters that REST framework's own
+    code reads are included.
     """
     found: dict[str | None, Bound] = {}
     if isinstance(paginator, _OFFSETS):
@@ -102,8 +104,8 @@ def _bounds_of_cursors(paginator: Any) -> dict[str | None, Bound]:
 
 
 def is_off(paginator: Any) -> bool:
-    """Return True if one of REST framework's paginators never makes pages, because no size is set
-    and none can be sent.
+    """Return True if one of REST framework's paginators never makes pages. This is so if it has no
+    page size, and no parameter for one.
     """
     if isinstance(paginator, _OFFSETS) and is_stock(paginator, "get_limit", "paginate_queryset"):
         return not (paginator.default_limit or paginator.limit_query_param)
@@ -115,6 +117,6 @@ def is_off(paginator: Any) -> bool:
 
 
 def is_stock(paginator: Any, *methods: str) -> bool:
-    """Whether these methods of a paginator are REST framework's own."""
+    """Return True if these methods of a paginator are REST framework's own."""
     cls: Any = paginator.__class__
     return all(getattr(cls, name).__module__ == "rest_framework.pagination" for name in methods)

@@ -1,4 +1,4 @@
-"""The parameters of one operation: those of its URL, its query and its headers."""
+"""Finds the parameters of one operation in its URL, its query and its headers."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _BETWEEN_WORDS = ",'\""
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parameter:
-    """One parameter of a URL, or one header."""
+    """One parameter of a path or a query, or one header."""
 
     schema: Json
     required: bool = False
@@ -34,8 +34,8 @@ class Parameter:
     ignored_characters: str = ""
     """Characters that are ignored in the value, as spaces are."""
     documented_as: str | None = None
-    """For a part of the path: the name in its author's documentation, if it differs from the one in
-    the path.
+    """The name of a path parameter in its author's documentation, if it is not the name in the
+    path.
     """
 
 
@@ -43,8 +43,8 @@ _UNDOCUMENTED = Parameter(schema={"type": "string"}, required=True)
 
 
 def path_parameters(path: str, raw: list[Json], key: str) -> dict[str, Parameter]:
-    """Return all parameters in a path. Authors may document them under other names: `{pk}` as `id`.
-    A documented name that is not in the path is dropped.
+    """Return all parameters of a path. Authors may document a parameter under another name, such as
+    `id` for `{pk}`. A documented name that matches no parameter of the path is dropped.
     """
     documented = parameters_in("path", raw)
     names: list[str] = re.findall(r"{(\w+)}", path)
@@ -57,7 +57,9 @@ def path_parameters(path: str, raw: list[Json], key: str) -> dict[str, Parameter
 
 
 def _name_in_path(documented: str, names: list[str], key: str) -> str | None:
-    """Return the name in the path that a documented name means; None if there is none."""
+    """Return the parameter of the path that a documented name means. Return None if there is
+    none.
+    """
     # With one value in the path, a documented name can mean no other.
     if len(names) == 1:
         return names[0]
@@ -76,7 +78,7 @@ def parameters_in(part: str, raw: list[Json]) -> dict[str, Parameter]:
 def query_parameters(
     view: Any, raw: list[Json], paging: Mapping[str, Bound]
 ) -> dict[str, Parameter]:
-    """Return the parameters of the query. Details from the filters and the paginator are added."""
+    """Return the parameters of the query, with details from the filters and the paginator."""
     found = parameters_in("query", raw)
     found |= dict(_search_and_ordering(view, raw))
     for name, bound in paging.items():
@@ -104,7 +106,7 @@ def _parameter(raw: Json) -> Parameter:
 
 
 def _without_null(schema: Json) -> Json:
-    """Return a schema without null, which a URL cannot express."""
+    """Return a schema without null, because a URL cannot contain null."""
     made = dict(schema)
     if is_array(made.get("type")):
         kinds = [kind for kind in made["type"] if kind != "null"]
@@ -120,8 +122,8 @@ def _without_null(schema: Json) -> Json:
 
 
 def _search_and_ordering(view: Any, raw: list[Json]) -> Iterator[tuple[str, Parameter]]:
-    """Yield the parameters for search and ordering in more detail. drf-spectacular describes both
-    as any text.
+    """Yield the parameters for search and ordering with details. drf-spectacular describes both as
+    text without any limits.
     """
     # A parameter that its author documents in more detail is left alone.
     texts = [each for each in raw if each.get("schema") == {"type": "string"}]
@@ -152,8 +154,8 @@ def _search_parameter(filters: Any, view: Any) -> Parameter:
 
 
 def _orderings(filters: Any, view: Any) -> list[str]:
-    """Return the fields that rows can be ordered by. If the model is known only in a call, return
-    an empty list. Then any text is accepted.
+    """Return the fields by which rows can be ordered. If only a call can find the model, return an
+    empty list; the parameter then accepts any text.
     """
     try:
         valid = filters.get_valid_fields(view.queryset, view, {"request": view.request})

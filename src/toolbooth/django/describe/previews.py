@@ -1,6 +1,6 @@
-"""Decides which writes can be previewed. They must be known to change nothing outside the database,
-because all code that writes is Django's and REST framework's own. For any other write, its author
-can promise this with `@mcp_preview`.
+"""Decides which writes can be previewed. A write qualifies if all code that writes is Django's and
+REST framework's own, because that code changes nothing outside of the database. For any other
+write, its author can promise this with `@mcp_preview`.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ _OF_MANAGERS = (
 
 
 def obstacle(action: Action, serializer: Any, middleware: Iterable[str] = ()) -> str:
-    """Return why a write cannot be previewed; empty if it can. `serializer` reads its body,
-    `middleware` runs around it and may do anything.
+    """Return the reason why a write cannot be previewed. Return an empty text if it can.
+    `serializer` reads the body. `middleware` runs around the call, and may do anything.
     """
     if action.method == "GET":
         return messages.ONLY_WRITES_ARE_PREVIEWED
@@ -50,13 +50,15 @@ def obstacle(action: Action, serializer: Any, middleware: Iterable[str] = ()) ->
 
 
 def obstacle_of_model(model: Any, action: str) -> str:
-    """Return why an action on rows of this model cannot be previewed; empty if it can."""
+    """Return the reason why an action on rows of this model cannot be previewed. Return an empty
+    text if it can.
+    """
     return _in_words(_of_model(model, action))
 
 
 def obstacle_of_serializer(action: str, serializer: Any) -> str:
-    """Return why a serializer cannot be used in a preview; empty if it can. It validates there, and
-    it may save.
+    """Return the reason why a write with this serializer cannot be previewed. Return an empty text
+    if it can.
     """
     if action == "destroy":
         return ""
@@ -103,7 +105,7 @@ def _of_serializer(action: Action, serializer: Any) -> Iterator[str]:
 
 
 def _of_saves(action: str, serializer: Any) -> Iterator[str]:
-    """Yield the obstacles in a serializer that may save one row or a list of rows."""
+    """Yield the obstacles in a serializer that may save one row or many rows."""
     child = getattr(serializer, "child", serializer)
     for each in (serializer, child):
         own = first_own(each.__class__, _OF_SERIALIZERS)
@@ -117,8 +119,8 @@ def _of_saves(action: str, serializer: Any) -> Iterator[str]:
 
 
 def _of_model(model: Any, action: str) -> str:
-    """Return the obstacle in the model of a write: methods, managers or receivers of signals that
-    are not Django's.
+    """Return the obstacle in the model of a write: a method, a manager or a signal receiver that is
+    not Django's.
     """
     own = first_own(model, _OF_MODELS)
     if own:
@@ -163,7 +165,7 @@ def _of_delete(model: Any) -> str:
 
 
 def _of_links(serializer: Any, model: Any) -> Iterator[str]:
-    """Yield the obstacles in a model's relations to many rows that the serializer writes."""
+    """Yield the obstacles in those many-to-many relations of a model that the serializer writes."""
     links = dict(_links(model))
     written = (each.source for each in serializer.fields.values() if not each.read_only)
     for field in filter(None, map(links.get, written)):
@@ -179,7 +181,7 @@ def _of_links(serializer: Any, model: Any) -> Iterator[str]:
 
 
 def _links(model: Any) -> Iterator[tuple[str, Any]]:
-    """Yield the relations of a model to many rows, by the names of their attributes."""
+    """Yield the many-to-many relations of a model, each with the name of its attribute."""
     for field in model._meta.get_fields():
         if field.many_to_many or field.one_to_many:
             yield field.get_accessor_name() if field.auto_created else field.name, field
@@ -189,8 +191,8 @@ def _links(model: Any) -> Iterator[tuple[str, Any]]:
 
 
 def _receivers_of_save(model: Any) -> Iterator[bool]:
-    """Yield, for the model and for each of its relations to many rows, whether saving triggers
-    receivers of the project.
+    """Yield True if saving a row triggers signal receivers of the project, otherwise False. There
+    is one value for the model, and one for each of its many-to-many relations.
     """
     for each in {model, model._meta.concrete_model}:
         yield _has_foreign(each, signals.pre_save, signals.post_save)
@@ -204,7 +206,7 @@ def _receivers_of_save(model: Any) -> Iterator[bool]:
 
 
 def _has_foreign(sender: Any, *of: Any) -> bool:
-    """Whether a signal of a model has a receiver that is not Django's."""
+    """Return True if a signal of a model has a receiver that is not Django's."""
     receivers = (each for signal in of for each in _receivers(signal, sender))
     return not all(map(is_known_throughout, receivers))
 
@@ -234,7 +236,7 @@ def _of_databases() -> str:
 
 def has_transactions(connection: Any) -> bool:
     """Return True if writes to a database can be rolled back. Also return True if the database
-    cannot be reached, because a call will find out.
+    cannot be reached; the call itself then fails.
     """
     if is_dummy(connection):
         return True  # there is no database
@@ -249,6 +251,6 @@ def has_transactions(connection: Any) -> bool:
 
 
 def is_dummy(connection: Any) -> bool:
-    """Whether the project has declared no database under this alias."""
+    """Return True if the project has declared no database under this alias."""
     engine: str = connection.settings_dict["ENGINE"]
     return engine == "django.db.backends.dummy"

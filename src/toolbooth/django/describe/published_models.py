@@ -1,5 +1,5 @@
-"""The models that the API shows: those of the views that list rows, and those whose rows are nested
-in such a list.
+"""Finds the models that the API shows. A model counts if a view lists its rows, or if its rows are
+nested in such a list.
 """
 
 from __future__ import annotations
@@ -29,27 +29,29 @@ def _nothing(tool: str) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PublishedModels:
-    """The published models, as far as they are known without a caller."""
+    """The published models that are the same for all callers."""
 
     lists: dict[ModelClass, tuple[Action, ...]]
     """The actions that list the rows of a model."""
     creates: dict[ModelClass, tuple[Action, ...]]
     """The actions that create rows of a model."""
     nested: dict[ModelClass, tuple[str, ...]]
-    """For each model whose rows are nested in lists of other models, its foreign keys to those
+    """Maps each model whose rows are nested in lists of other models to its foreign keys to those
     models.
     """
     words: dict[ModelClass, ModelClass]
-    """For each listed model, the model whose names its rows have. It is a proxy if views list the
-    rows only under proxies.
+    """Maps each listed model to the model whose verbose names are used for its rows. This is a
+    proxy if the API lists the rows only as rows of proxies.
     """
     tools: dict[Action, str]
-    """The form in which a client calls each action, once its tool is described."""
+    """The name by which a client calls each action, once its tool is described."""
     needs: Callable[[str], None] = _nothing
     """A function that describes a tool."""
 
     def tool(self, action: Action) -> str:
-        """Return the form in which a client calls an action; empty if it is not published."""
+        """Return the name by which a client calls an action. Return an empty text if the action is
+        not published.
+        """
         # Describing the tool may remove it from `tools`, because it cannot be published.
         if action in self.tools:
             self.needs(self.tools[action])
@@ -59,7 +61,9 @@ class PublishedModels:
         return model in self.lists or model in self.nested
 
     def plural(self, model: Any) -> str:
-        """Return the noun for the rows of a model: `deal lines` if they are only shown in deals."""
+        """Return the noun for the rows of a model. If they are shown only inside other rows, add
+        the noun of those, as in `deal lines`.
+        """
         own = plural(self.words.get(model, model))
         if model in self.lists or model not in self.nested:
             return own
@@ -75,8 +79,8 @@ NO_MODELS = PublishedModels(lists={}, creates={}, nested={}, words={}, tools={})
 
 
 def published_models(actions: Iterable[Action]) -> PublishedModels:
-    """Return the models that these actions show. Only models that the classes of the views name are
-    known.
+    """Return the models that these actions show. Models that the classes of the views do not name
+    are missing.
     """
     lists: dict[ModelClass, tuple[Action, ...]] = {}
     creates: dict[ModelClass, tuple[Action, ...]] = {}
@@ -96,12 +100,16 @@ def published_models(actions: Iterable[Action]) -> PublishedModels:
 
 
 def model_of(action: Action) -> ModelClass | None:
-    """Return the model that the class of an action's view names; None if it names none."""
+    """Return the model that the class of an action's view names. Return None if it names no
+    model.
+    """
     return model_of_view(action.view)
 
 
 def _named_as(model: Any, lists: Iterable[Action]) -> ModelClass:
-    """Return the model whose names the views use for the rows of a model."""
+    """Return the model whose verbose names the views use for the rows of `model`. It may be a
+    proxy.
+    """
     named: list[Any] = [shown_model(each.view) for each in lists]
     # If only proxies of the model are listed, its rows have the names of the first one.
     return model if model in named else named[0]
@@ -113,7 +121,9 @@ def path_names(action: Action) -> set[str]:
 
 
 def _nested_in(view: Any, parent: ModelClass) -> Iterator[tuple[ModelClass, str]]:
-    """Yield the models nested in a view's rows, each with its foreign key to the parent."""
+    """Yield the models whose rows are nested in a view's rows, each with its foreign key to the
+    parent.
+    """
     # These fields are known without an instance, which may need a request.
     serializer: Any = view.serializer_class
     declared: dict[str, Any] = getattr(serializer, "_declared_fields", {})
@@ -133,8 +143,8 @@ def _nested_in(view: Any, parent: ModelClass) -> Iterator[tuple[ModelClass, str]
 
 
 def _is_listed(name: str, meta: Any) -> bool:
-    """Return True if a serializer includes a declared field. Its Meta may leave out an inherited
-    one.
+    """Return True if a serializer includes a declared field. The serializer's Meta may leave out an
+    inherited field.
     """
     fields: Any = getattr(meta, "fields", None)
     excluded: Any = getattr(meta, "exclude", None) or ()

@@ -1,10 +1,12 @@
 """Finds the serializer that an action declares for its body, if it declares one.
 
 The standard actions of REST framework read their body with the serializer of their view. Any other
-action may do anything with its body, so the view's serializer is not a declaration for it. Such an
-action has a serializer of its own if `@action(serializer_class=...)` names one, if
-`get_serializer_class` returns a class for it that no other action gets, or if its view has no other
-action.
+action may read its body in any way, so the view's serializer declares nothing for it. Such an
+action declares its own serializer in one of these ways:
+
+- `@action(serializer_class=...)` names one.
+- `get_serializer_class` returns a class for this action that no other action gets.
+- The view has a serializer, and no other action.
 """
 
 from __future__ import annotations
@@ -28,17 +30,21 @@ _NO_ACTION = "toolbooth_no_action"
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """The reader of an action's body."""
+    """The serializer that reads an action's body."""
 
     declared: Any = None
-    """The serializer class that the action declares; None if it uses that of its view."""
+    """The serializer class that the action declares. None if the action uses the serializer of its
+    view.
+    """
 
 
 _OF_THE_VIEW = Reader()
 
 
 def own_reader(view: Any, method: str) -> Reader | None:
-    """Return the reader of the body of a view's action; None if it declares no serializer."""
+    """Return the reader of the body of a view's action. Return None if the action does not declare
+    which serializer reads it.
+    """
     if not isinstance(view, ViewSetMixin):
         return None if _is_beside_standard_actions(view, method) else _OF_THE_VIEW
     action: str | None = getattr(view, "action", None)
@@ -56,8 +62,8 @@ def own_reader(view: Any, method: str) -> Reader | None:
 
 
 def has_reader(view: Any, method: str) -> bool:
-    """Return True if a view has a serializer or code that chooses one, or if a standard action,
-    which needs a serializer, handles this method.
+    """Return True if a view has a serializer, or code that chooses one. Also return True if a
+    standard action handles this method, because it needs a serializer.
     """
     if getattr(view, "serializer_class", None) is not None:
         return True
@@ -67,7 +73,7 @@ def has_reader(view: Any, method: str) -> bool:
 
 @contextmanager
 def without_action(view: Any) -> Generator[None]:
-    """Give a view set the name of an action that it does not have, until the block ends."""
+    """Set the action of a view set to a name that it does not have, until the block ends."""
     action = view.action
     view.action = _NO_ACTION
     try:
@@ -77,7 +83,9 @@ def without_action(view: Any) -> Generator[None]:
 
 
 def _is_beside_standard_actions(view: Any, method: str) -> bool:
-    """Return True if a generic view has standard actions, but other code handles this method."""
+    """Return True if the project's own code handles this method of a generic view that also has
+    standard actions.
+    """
     if not issubclass(view.__class__, GenericAPIView) or _is_standard(view, method):
         return False
     # A `post` beside the list of a `ListAPIView` is the project's own code. The view's serializer
@@ -87,7 +95,7 @@ def _is_beside_standard_actions(view: Any, method: str) -> bool:
 
 
 def _is_standard(view: Any, method: str) -> bool:
-    """Whether the handler of a method is a standard action of a generic view."""
+    """Return True if the handler of a method is a standard action of a generic view."""
     if not issubclass(view.__class__, GenericAPIView):
         return False
     if isinstance(view, ViewSetMixin):
@@ -96,8 +104,8 @@ def _is_standard(view: Any, method: str) -> bool:
 
 
 def _is_only_action(view: Any, action: str | None) -> bool:
-    """Return True if a view set has no other action, so that its serializer can only be for this
-    one.
+    """Return True if a view set has no other action. Then the serializer of the view must be for
+    this action.
     """
     if getattr(view, "serializer_class", None) is None:
         return False
@@ -107,8 +115,8 @@ def _is_only_action(view: Any, action: str | None) -> bool:
 
 
 def _chosen(view: Any, action: str | None) -> Any:
-    """Return the serializer class that a view set uses for an action; None if only a call can find
-    it.
+    """Return the serializer class that a view set uses for an action. Return None if this can only
+    be found in a call.
     """
     before = view.action
     view.action = action
@@ -124,15 +132,16 @@ def _chosen(view: Any, action: str | None) -> Any:
 
 
 def is_same_class(one: Any, other: Any) -> bool:
-    """Return True if two serializers, or serializer classes, have the same class. Classes are
-    compared by module and name, because a function may create the same class anew each time.
+    """Return True if two serializers have the same class. `one` and `other` may be classes
+    themselves. Classes are compared by module and name, because a function may create the same
+    class anew each time.
     """
     return import_path(class_of(one)) == import_path(class_of(other))
 
 
 def is_made_from(cls: type, other: type) -> bool:
-    """Return True if `other` is a subclass of `cls` that was created at run time, so that it cannot
-    be imported. A project's schema class creates such subclasses to document a serializer.
+    """Return True if `other` is a subclass of `cls` that was created at run time. Such a class
+    cannot be imported. A project's schema class creates it to document a serializer.
     """
     module = sys.modules.get(other.__module__)
     # A class inside a class or a function is written in the project's code, although its module
@@ -142,8 +151,8 @@ def is_made_from(cls: type, other: type) -> bool:
 
 
 def class_of(found: Any) -> Any:
-    """Return the class of a serializer. For a list serializer, return the class of its items. A
-    class is returned unchanged.
+    """Return the class of a serializer. For a list serializer, return the class of its items. If
+    `found` is a class, return it unchanged.
     """
     found = getattr(found, "child", found)  # of a list
     return found if found is None or isinstance(found, type) else found.__class__
@@ -155,7 +164,7 @@ def import_path(cls: Any) -> tuple[str, str] | None:
 
 
 def has_own_code(cls: type, *names: str) -> bool:
-    """Whether a project's own code replaces one of REST framework's methods."""
+    """Return True if a project's own code replaces one of REST framework's methods."""
     for name in names:
         # A method that the class does not have is not the project's own code either.
         module: str = getattr(getattr(cls, name, None), "__module__", None) or "rest_framework"

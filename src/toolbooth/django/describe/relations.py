@@ -1,5 +1,6 @@
-"""Accepts relations by key and by object. `{"site": {"name": "hq-1"}}` means the one site with that
-name. If there is not exactly one, the call is refused with the reason. Both forms are published.
+"""Accepts relations by key and by object. For example, `{"site": {"name": "hq-1"}}` means the only
+site with that name. If there is no such site, or more than one, the call is refused with the
+reason. Keys and objects are both published.
 """
 
 from __future__ import annotations
@@ -56,7 +57,7 @@ class Relation:
 
     @property
     def kind(self) -> str:
-        """The noun for one of its rows."""
+        """The noun for one of the relation's rows."""
         return singular(self.model)
 
     @property
@@ -71,19 +72,21 @@ class Relation:
 
     @property
     def by_object_in_brief(self) -> Json:
-        """The schema of an object that names a row, for listings. It has only the field that the
-        description names. Help has all fields.
+        """The schema of an object that names a row, for lists of tools. It has only the field that
+        the description mentions. Help has all fields.
         """
         return {"type": "object", "properties": {self.lookup: self.lookups[self.lookup]}}
 
     @property
     def lookup(self) -> str:
-        """The best field to find a row by. It is the key only if there are no other fields."""
+        """The best field by which to find a row. It is the key only if there is no other field."""
         others = (name for name in self.lookups if name not in ("pk", self.key))
         return next(others, next(iter(self.lookups)))
 
     def both_forms(self, by_key: Json) -> Json:
-        """Return the schema of the relation, made from that of its key."""
+        """Return a schema that accepts a row by its key or by an object. `by_key` is the schema of
+        the key.
+        """
         annotations = {name: by_key[name] for name in _ANNOTATIONS if name in by_key}
         key = {name: each for name, each in by_key.items() if name not in _ANNOTATIONS}
         by = "URL" if by_key.get("format") == "uri" else self.key
@@ -93,8 +96,8 @@ class Relation:
 
 def key_schema(found: Any, documented: Json) -> Json:
     """Return the schema of a relation's key. drf-spectacular describes every slug as text, so the
-    schema of a slug is made from the type of its column. If an author documents the whole row, the
-    schema is still that of the key, because only the key is accepted.
+    schema of a slug is made from the type of its column. Even if an author has documented the whole
+    row, return the schema of the key, because only the key is accepted.
     """
     is_slug = isinstance(found, _slug_field)
     is_row = "properties" in documented or documented.get("type") == "object"
@@ -114,8 +117,8 @@ def key_schema(found: Any, documented: Json) -> Json:
 
 
 def relation_of(found: Any, path: tuple[str, ...], by_key: Json) -> Relation | None:
-    """Return the relation behind a serializer's field; None if only the field itself can find its
-    rows. `by_key` is the schema of its key.
+    """Return the relation of a serializer's field. Return None if its rows can only be found in a
+    call. `by_key` is the schema of the relation's key.
     """
     try:
         # The attribute comes first, because `get_queryset` may need a request.
@@ -141,7 +144,7 @@ def relation_of(found: Any, path: tuple[str, ...], by_key: Json) -> Relation | N
 
 
 def _is_any_text(by_key: Json) -> bool:
-    """Whether any text may be a key, according to its schema."""
+    """Return True if, according to its schema, a key may be any text."""
     declared = by_key.get("type", "string")
     kinds = declared if is_array(declared) else [declared]
     return "string" in kinds and by_key.get("format") != "uuid"
@@ -157,8 +160,8 @@ def _model_field(model: Any, name: str) -> Any:
 
 
 def _lookups(model: type[models.Model]) -> list[str]:
-    """Return the fields that can name a row: unique ones, its name, and its key. Secrets are left
-    out.
+    """Return the fields that can identify a row: unique fields, the row's name, and its key. Fields
+    with secrets are left out.
     """
     called = [each.name for each in model._meta.concrete_fields if each.name in ("name", "slug")]
     names = dict.fromkeys([*_unique_fields(model), *called, "pk"])
@@ -191,7 +194,7 @@ def _type(field: Any) -> Json:
 
 
 def in_brief(schema: Json, relations: Any) -> Json:
-    """Return the schema of a value for listings, with the brief object schema of each relation."""
+    """Return the schema of a value for lists of tools. Relations in it have their brief schema."""
     if isinstance(relations, Relation):
         # As `both_forms` writes it: the key, the object, and null if the field accepts that.
         by_key, _, *null = schema["anyOf"]
@@ -208,8 +211,8 @@ def in_brief(schema: Json, relations: Any) -> Json:
 
 
 def mark_names(shape: Shape, relations: Any) -> None:
-    """Mark the relations in the shape of a value, and the fields in which a text for each is looked
-    up.
+    """Mark the relations in the shape of a value. Each mark has the fields in which a row can be
+    looked up by a text.
     """
     if isinstance(relations, Relation):
         shape.named_by, shape.has_one_name = relations.names, relations.has_one_name
@@ -232,7 +235,7 @@ FieldOf = Callable[[Relation], Any]
 
 
 def names_rows(value: Any, relations: Any) -> bool:
-    """Return True if a value has an object in place of the key of some relation."""
+    """Return True if a value has an object where a relation expects a key."""
     if isinstance(relations, Relation):
         return is_object(value)
     if is_array(relations) and is_array(value):
@@ -245,8 +248,8 @@ def names_rows(value: Any, relations: Any) -> bool:
 def with_keys(
     value: Any, relations: Any, field_of: FieldOf, path: JsonPath, problems: list[Problem]
 ) -> Any:
-    """Return `value` with every object that names a row replaced by that row's key. Add a problem
-    to `problems` for each object that names none.
+    """Return `value` with every object that names a row replaced by that row's key. For each object
+    that does not name exactly one row, add a problem to `problems`.
     """
     if isinstance(relations, Relation) and is_object(value):
         return _key(relations, field_of(relations), value, path, problems)
@@ -264,8 +267,8 @@ def with_keys(
 
 
 def field_at(serializer: Any, path: tuple[str, ...]) -> Any:
-    """Return the field at a path of names; None if only a call can find it. A list is replaced by
-    the field of its items.
+    """Return the serializer field at a path of names. If the field is a list, return the field of
+    its items. Return None if only a call can find the field.
     """
     found = _one(serializer)
     try:
@@ -277,7 +280,7 @@ def field_at(serializer: Any, path: tuple[str, ...]) -> Any:
 
 
 def _one(field: Any) -> Any:
-    """Return the field itself. For a list, return the field of its items."""
+    """Return the field of a list's items. Return any other field unchanged."""
     while (child := _child(field)) is not None:
         field = child
     return field
@@ -290,7 +293,9 @@ def _child(field: Any) -> Any:
 def _key(
     relation: Relation, field: Any, sent: Mapping[str, Any], path: JsonPath, problems: list[Problem]
 ) -> Any:
-    """Return the key of the row that an object names. Add a problem if there is not exactly one."""
+    """Return the key of the row that an object names. If the object does not name exactly one row,
+    add a problem.
+    """
     # This caller may have another field here, which accepts objects itself.
     is_relation = isinstance(field, _related_field)
     if not is_relation or has_own_code(field.__class__, "to_internal_value", "run_validation"):

@@ -1,4 +1,6 @@
-"""Decides which writes have the same effect if they are repeated, for `idempotentHint`."""
+"""Decides which writes have the same effect if they are repeated, for the annotation
+`idempotentHint`.
+"""
 
 from __future__ import annotations
 
@@ -31,6 +33,6 @@ def is_idempotent(action: Action, body: BodySerializer) -> bool:
 
 
 def _has_own(cls: Any, names: tuple[str, ...]) -> bool:
-    """Whether all of these methods of a class are REST framework's own."""
+    """Return True if all of these methods of a class are REST framework's own."""
     methods = (getattr(cls, name, None) for name in names)
     return all(each is None or each.__module__.startswith(_OWN) for each in methods)

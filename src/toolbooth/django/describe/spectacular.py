@@ -1,23 +1,19 @@
-"""drf-spectacular's schema of a view, only for its input. It works with any schema class of the
-project.
+"""Makes drf-spectacular's schema of a view, but only for its input. This works with any schema
+class of the project.
 
 drf-spectacular knows serializers, filters and paginators, and authors correct it with
-`@extend_schema`. It describes each action with a separate registry: in a shared one, two
+`@extend_schema`. Each action is described with a separate registry: in a shared registry, two
 serializers of the same name would become one.
 """
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Generator, Mapping
-from contextlib import ExitStack, contextmanager
-from contextvars import ContextVar
+from collections.abc import Mapping
 from copy import deepcopy
-from functools import cache, lru_cache
+from functools import lru_cache
 from inspect import getattr_static
 from typing import Any
 
-from django.db import connections
 from drf_spectacular import plumbing as untyped_plumbing
 from drf_spectacular.drainage import GENERATOR_STATS
 from drf_spectacular.generators import SchemaGenerator
@@ -27,21 +23,20 @@ from rest_framework.serializers import BaseSerializer
 from rest_framework.settings import api_settings
 from rest_framework.viewsets import ViewSetMixin
 
-from toolbooth.django.describe import messages
 from toolbooth.django.describe.declared_bodies import LEFT_TO_THE_VIEW, DeclaredBody
 from toolbooth.django.describe.described_requests import give_request
+from toolbooth.django.describe.describing import anonymous
 from toolbooth.django.describe.discovery import Action
 from toolbooth.django.describe.extra_context import NO_CONTEXT, ExtraContext
 from toolbooth.django.describe.lenient_schema import LenientSchema, bare_of_class
-from toolbooth.django.describe.own_settings import own_settings
 from toolbooth.django.describe.paging import ANYTHING, Bound, bounds, is_off
 from toolbooth.django.describe.readers import (
+    Reader,
     has_reader,
     is_same_class,
     own_reader,
     without_action,
 )
-from toolbooth.django.describe.two_users import anonymous_user
 from toolbooth.django.describe.view_models import provide_queryset
 from toolbooth.jsonvalue import Json
 
@@ -52,74 +47,6 @@ _serializer: Any = BaseSerializer
 _ANY_OBJECT: Json = {"type": "object"}
 """Replaces a body that drf-spectacular does not need to know."""
 
-_lock = threading.RLock()
-_is_describing: ContextVar[bool] = ContextVar("_is_describing", default=False)
-_anonymous: ContextVar[Any] = ContextVar("_anonymous")
-
-
-@contextmanager
-def describing() -> Generator[None]:
-    """Describe views in this block, one thread at a time: drf-spectacular counts its complaints for
-    the whole process. Queries fail in the block, because the list of tools must not depend on rows.
-    """
-    # The description of one tool may need that of another.
-    if _is_describing.get():
-        yield
-        return
-    with ExitStack() as stack:
-        stack.enter_context(_lock)
-        stack.enter_context(own_settings())
-        # drf-spectacular would print each complaint on stderr.
-        stack.enter_context(GENERATOR_STATS.silence())
-        # It may be a row, so it is read before queries are refused.
-        stack.callback(_anonymous.reset, _anonymous.set(anonymous_user()))
-        for each in connections.all():
-            stack.enter_context(_without_queries(each))
-        token = _is_describing.set(True)
-        try:
-            yield
-        finally:
-            _is_describing.reset(token)
-
-
-@contextmanager
-def _without_queries(connection: Any) -> Generator[None]:
-    """Refuse queries and new connections. The project's code for a new connection may need queries.
-    If it failed, a connection without this set-up would stay open.
-    """
-    operations = connection.ops
-    with connection.execute_wrapper(_refuse_query):
-        # A query is refused before its SQL is written, because a large project tries ten for each
-        # action.
-        operations.compiler = _refusing_compilers(operations.compiler)
-        is_closed = connection.connection is None
-        if is_closed:
-            connection.connect = _refuse_query
-        try:
-            yield
-        finally:
-            del operations.compiler
-            if is_closed:
-                del connection.connect
-
-
-def _refusing_compilers(compiler_of: Any) -> Any:
-    """Return a function like `compiler_of` whose compilers refuse to run queries."""
-
-    def refusing(kind: str) -> Any:
-        return _refusing(compiler_of(kind))
-
-    return refusing
-
-
-@cache
-def _refusing(compiler: Any) -> Any:
-    return type(compiler.__name__, (compiler,), {"execute_sql": _refuse_query})
-
-
-def _refuse_query(*_: Any, **__: Any) -> Any:
-    raise RuntimeError(messages.NO_QUERY)
-
 
 def schema_of(
     action: Action,
@@ -127,13 +54,13 @@ def schema_of(
     context: ExtraContext = NO_CONTEXT,
     user: Any = None,
 ) -> Any:
-    """Return the schema of an action's view: a `RequestSchema`. Its view has a request of `user`,
-    or of an anonymous user. `declared` is its body in the settings, `context` adds objects of the
-    project to its serializers' context.
+    """Return the schema of an action's view: a `RequestSchema`. The view gets a request of `user`,
+    or of an anonymous user. `declared` is the body in the settings. `context` adds objects of the
+    project to the context of the view's serializers.
     """
     generator: Any = SchemaGenerator()
     view = generator.create_view(action.callback, action.method)
-    give_request(view, action, _anonymous.get() if user is None else user)
+    give_request(view, action, anonymous() if user is None else user)
     context.add(view, action)
     provide_queryset(view)
     schema = _rearranged(view.schema.__class__, _schema_of_class(view.__class__))()
@@ -170,11 +97,15 @@ class RequestSchema(UntypedSchema):
     """The body in the settings."""
     declared_request: Any = None
     """The serializer that an author declares for the body of a DELETE."""
+    made_request: Any = None
+    """The serializer of the body, if it was made before. If there is none, it is looked for each
+    time, because the search reports why.
+    """
     generator: Any = None
     """Kept, because it holds the view's own schema, to which the view has only a weak reference."""
 
     def _next_class(self) -> Any:
-        """Return `super()`, which has no types here."""
+        """Return `super()` without its type, because type checkers cannot know the next class."""
         return super()
 
     def _get_response_bodies(self, direction: Any = "response") -> Json:
@@ -190,8 +121,8 @@ class RequestSchema(UntypedSchema):
         return found
 
     def _converted(self, name: str) -> list[Json]:
-        """Return the parameter of a converter such as `<int:pk>`. drf-spectacular would look for it
-        under the name that its documents give to `pk`.
+        """Return the parameter of a converter such as `<int:pk>`. drf-spectacular itself would look
+        for the converter under the name that its documents use for `pk`.
         """
         regex = self.path_regex.replace(f":{name}>", ":found>")
         found = plumbing.resolve_django_path_parameter(regex, "found", [])
@@ -232,6 +163,13 @@ class RequestSchema(UntypedSchema):
         # `@extend_schema(methods=["DELETE"])` does not apply while the method is called POST.
         if self.declared_request is not None:
             return self.declared_request
+        # drf-spectacular and `operation` both ask for it. Making it twice would take most of the
+        # time of a description.
+        if self.made_request is None:
+            self.made_request = self._make_request()
+        return self.made_request
+
+    def _make_request(self) -> Any:
         if self.declared_body.plain is not None:
             return dict.fromkeys(self.map_parsers(), _ANY_OBJECT)
         if self.declared_body.is_set:
@@ -240,7 +178,7 @@ class RequestSchema(UntypedSchema):
 
     def _in_context(self, found: Any) -> Any:
         """Return a declared serializer as the view would make it, because its fields may depend on
-        the request. It may be declared as a class, or without a context.
+        the request. `found` may be a class, or a serializer without a context.
         """
         is_class = isinstance(found, type) and issubclass(found, _serializer)
         is_made = isinstance(found, _serializer)
@@ -255,16 +193,14 @@ class RequestSchema(UntypedSchema):
         return made
 
     def _get_serializer_name(self, serializer: Any, *given: Any, **named: Any) -> str:
-        """Return a unique name for a serializer, because a nested serializer may have the same
-        class name.
-        """
+        """Return a unique name, because several serializers may have the same class name."""
         name = self._next_class()._get_serializer_name(serializer, *given, **named)
         classes: dict[Any, str] = self.__dict__.setdefault("classes", {})
         return name + classes.setdefault(serializer.__class__, str(len(classes) or ""))
 
 
 class UndeclaredRequest(UntypedSchema):
-    """Comes after the authors' declarations. It is used only if they declare nothing."""
+    """Finds the body of an action for which the authors declare nothing."""
 
     leaves_body_open: bool = False
     """Whether the author declares neither a body nor that there is none."""
@@ -274,7 +210,7 @@ class UndeclaredRequest(UntypedSchema):
     """
 
     def get_request_serializer(self) -> Any:
-        """Return the view's own serializer, for handlers that are known to use it."""
+        """Return the view's own serializer if the handler is known to use it."""
         if self.offers_view_serializer:
             with without_action(self.view):
                 return UntypedSchema.get_request_serializer(self)
@@ -282,7 +218,7 @@ class UndeclaredRequest(UntypedSchema):
         if is_read and self.declared_body.is_inherited:
             return UntypedSchema.get_request_serializer(self)
         may_have_reader = is_read and has_reader(self.view, self.method)
-        reader = own_reader(self.view, self.method) if may_have_reader else None
+        reader = _reader_of(self) if may_have_reader else None
         if reader is None:
             self.leaves_body_open = True
             return None
@@ -292,11 +228,18 @@ class UndeclaredRequest(UntypedSchema):
 
 
 class WholeViewRequest(UntypedSchema):
-    """Comes between the declarations of authors for one handler and those for a whole view.
+    """Decides to which methods `@extend_schema(request=...)` on a whole view applies: to those that
+    have a body in any API. It applies to DELETE only if it names that method, or if the view has no
+    other method with a body. It does not apply to custom actions, as the view's serializer does
+    not.
 
-    `@extend_schema(request=...)` on a view applies to the methods that have a body in any API. It
-    applies to DELETE only if it names that method, or if the view has no other method with a body.
-    It does not apply to custom actions, because the view's serializer does not apply to them.
+    In the method resolution order, the declarations for a single handler come before this class,
+    and the declarations for the whole view come after it.
+    """
+
+    declares_own: bool | None = None
+    """Whether the view's schema class declares a body for this action alone; None if that is not
+    known yet.
     """
 
     def _declared_for_view(self) -> Any:
@@ -306,7 +249,7 @@ class WholeViewRequest(UntypedSchema):
     def get_request_serializer(self) -> Any:
         if self.method == "DELETE":
             is_open = _takes_other_bodies(self.view) and self._is_declared_for_all_methods()
-        elif self.declared_body.is_inherited or own_reader(self.view, self.method) is not None:
+        elif self.declared_body.is_inherited or _reader_of(self) is not None:
             is_open = False
         elif isinstance(self.view, ViewSetMixin) and self._is_extended():
             return self._declared_for_action()
@@ -318,7 +261,7 @@ class WholeViewRequest(UntypedSchema):
         return None
 
     def _is_extended(self) -> bool:
-        """Whether a class of the project declares anything about bodies."""
+        """Return True if a class of the project declares anything about bodies."""
         declared: Any = super()
         below = declared.get_request_serializer.__func__
         return below is not UndeclaredRequest.get_request_serializer
@@ -332,32 +275,46 @@ class WholeViewRequest(UntypedSchema):
             self.method, self.leaves_body_open = "DELETE", False
 
     def _declared_for_action(self) -> Any:
-        """Return the serializer that the view's schema class declares for this action; None if it
-        declares the same for an action that does not exist.
+        """Return the serializer that the view's schema class declares for this action. Return None
+        if it declares the same serializer for an action that does not exist.
         """
         self.offers_view_serializer = True
         try:
             own = self._declared_for_view()
-            with without_action(self.view):
-                is_same = is_same_class(own, self._declared_for_view())
+            declares_own = self.declares_own
+            if declares_own is None:
+                with without_action(self.view):
+                    declares_own = not is_same_class(own, self._declared_for_view())
         finally:
             self.offers_view_serializer = False
-        self.leaves_body_open = is_same
-        return None if is_same else own
+        self.declares_own = declares_own
+        self.leaves_body_open = not declares_own
+        return own if declares_own else None
+
+
+def _reader_of(schema: Any) -> Reader | None:
+    """Return the reader of the body for the view's action. To find it, the view makes a serializer
+    for each of its actions, so it is looked for once.
+    """
+    key = (schema.method, getattr(schema.view, "action", None))
+    known: dict[Any, Reader | None] = schema.__dict__.setdefault("readers", {})
+    if key not in known:
+        known[key] = own_reader(schema.view, schema.method)
+    return known[key]
 
 
 def _takes_other_bodies(view: Any) -> bool:
-    """Whether a view has methods other than DELETE that take a body."""
+    """Return True if a view has methods other than DELETE that take a body."""
     is_view_set = isinstance(view, ViewSetMixin)
     return is_view_set or any(hasattr(view, name) for name in ("post", "put", "patch"))
 
 
 class _Rearranged(type):
-    """A class with a fixed method resolution order, whatever bases it has: the classes of
-    `@extend_schema` come first, then drf-spectacular's.
+    """The metaclass of schema classes with a fixed method resolution order. The classes made by
+    `@extend_schema` come first, and drf-spectacular's classes come last.
 
-    `@extend_schema` derives from the class in DEFAULT_SCHEMA_CLASS, which need not be
-    drf-spectacular's.
+    The order must be fixed here, because `@extend_schema` derives its classes from the class in
+    DEFAULT_SCHEMA_CLASS, which may be the project's own.
     """
 
     of_view: type

@@ -1,7 +1,7 @@
-"""The values that a serializer's field accepts, whatever its documentation contains.
+"""Finds the values that a serializer's field accepts. Its documentation may describe other values.
 
-A documented object refuses unknown keys only if REST framework's own `Serializer` reads it, because
-that would drop them. Other fields accept any key, or decide themselves.
+An object refuses unknown keys only if REST framework's own `Serializer` reads it, because that
+class would drop them. Other fields accept any key, or decide themselves.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _LOOKUP = "__"
 
 
 def reads_by_own_code(found: Any) -> bool:
-    """Whether a project's own code reads the value of a field or a serializer."""
+    """Return True if the project's own code reads the value of a field or a serializer."""
     return has_own_code(found.__class__, *_READING)
 
 
@@ -38,8 +38,8 @@ def item_of(found: Any) -> Any:
 
 
 def taken_by(found: Any, documented: Json, above: tuple[type, ...] = ()) -> Json:
-    """Return the schema of all values that a field accepts. `documented` is the documented schema
-    of the field, which may differ.
+    """Return a schema of all values that a field accepts. `documented` is the schema in the field's
+    documentation, which may be different.
     """
     made = _taken_by(found, documented, above)
     if not made or not found.allow_null:
@@ -90,8 +90,8 @@ def _types(schema: Json) -> set[str]:
 
 
 def opened(schema: Any) -> Any:
-    """Return a documented schema whose objects accept unknown keys, unless it forbids them
-    explicitly.
+    """Return a documented schema whose objects accept unknown keys. An object that explicitly
+    forbids unknown keys still refuses them.
     """
     if is_array(schema):
         return [opened(each) for each in schema]
@@ -109,8 +109,9 @@ _BRANCHES = ("anyOf", "oneOf", "allOf")
 
 
 def taken_as_documented(schema: Json, *, is_inner: bool = False) -> Json:
-    """Return the schema of all accepted values for a documented value that no serializer reads.
-    Inside such a value, authors write only `{"type": "object"}` for values of any type, so any
+    """Return a schema of all accepted values for a documented value that no serializer reads.
+
+    Inside such a value, authors write a mere `{"type": "object"}` for values of any type. So any
     value is accepted there, and the view decides.
     """
     if is_inner and schema.get("type") == "object" and not schema.keys() & _OF_OBJECTS:
@@ -130,13 +131,13 @@ def taken_as_documented(schema: Json, *, is_inner: bool = False) -> Json:
 
 
 def taken_by_own_serializer(found: Any, closed: Json) -> Json:
-    """Return the schema of all values that are accepted for a nested serializer with its own
-    reading code. It may read a key instead of an object, for example. `closed` is the schema of an
-    object with only the serializer's fields.
+    """Return a schema of all values that a nested serializer accepts if its own code reads the
+    value. For example, the code may accept a key in place of an object. `closed` is the schema of
+    an object with only the serializer's fields.
 
     Most such code passes objects on to REST framework, which drops unknown keys. So an object may
-    have the fields of the serializer and of its model, and lookups through relations. Other keys
-    are refused.
+    have the fields of the serializer, the fields of its model, and lookups through relations. Other
+    keys are refused.
     """
     model: Any = getattr(getattr(found, "Meta", None), "model", None)
     anything: dict[str, Json] = {name: {} for name in (*fields_of(found), "pk")}

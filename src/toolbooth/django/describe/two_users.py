@@ -1,8 +1,8 @@
 """Makes one description of a body whose serializer has different fields for different users.
 
-Such a serializer is described for an anonymous user and for a superuser. The tool lists the fields
-that both have, and accepts the fields of either. In a call, the serializer of that caller decides
-which fields may be sent.
+Such a serializer is described twice: for an anonymous user and for a superuser. The tool lists the
+fields that both users have, and accepts all fields that one of them has. In a call, the serializer
+of the caller decides which fields may be sent.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _CHOOSING = (
 
 _RIGHTS = ("is_active", "is_staff", "is_superuser")
 _DJANGOS_ANONYMOUS_USER = "django.contrib.auth.models.AnonymousUser"
-"""Its module cannot be imported before the apps are ready."""
+"""Named by its import path, because its module cannot be imported before the apps are ready."""
 _ANNOTATIONS = ("description", "default")
 
 _serializer: Any = serializers.Serializer
@@ -45,8 +45,8 @@ _serializer: Any = serializers.Serializer
 
 
 def anonymous_user() -> Any:
-    """Return the user of a request without credentials, as REST framework creates it; Django's own
-    if the project cannot create it now.
+    """Return the user of a request without credentials, as REST framework creates it. If the
+    project cannot create this user now, return Django's own anonymous user.
     """
     make: Any = api_settings.UNAUTHENTICATED_USER
     try:
@@ -56,8 +56,8 @@ def anonymous_user() -> Any:
 
 
 def superuser() -> Any:
-    """Return an unsaved superuser of the project's own user model; None if the model cannot make
-    one.
+    """Return an unsaved superuser of the project's own user model. Return None if the model cannot
+    create one.
     """
     try:
         # Not read from the database: no query is possible while views are described.
@@ -74,7 +74,9 @@ def superuser() -> Any:
 
 
 def chooses_fields(serializer: Any) -> bool:
-    """Whether a project's own code chooses the fields of a serializer, or of one nested in it."""
+    """Return True if the project's own code chooses the fields of a serializer, or of a serializer
+    that is nested in it.
+    """
     return any(_has_own_choice(each.__class__) for each in _serializers_in(serializer))
 
 
@@ -85,8 +87,8 @@ def _has_own_choice(cls: type) -> bool:
 
 
 def _serializers_in(serializer: Any, above: tuple[type, ...] = ()) -> Iterator[Any]:
-    """Yield a serializer and those nested in it. A serializer that is nested in itself is not
-    followed again.
+    """Yield a serializer and all serializers nested in it. If a serializer contains itself, the
+    inner one is not followed.
     """
     item = _item(serializer)
     if not isinstance(item, _serializer) or item.__class__ in above:
@@ -98,7 +100,7 @@ def _serializers_in(serializer: Any, above: tuple[type, ...] = ()) -> Iterator[A
 
 
 def have_same_fields(one: Any, other: Any, above: tuple[type, ...] = ()) -> bool:
-    """Whether two serializers, or fields of serializers, accept the same values."""
+    """Return True if two serializers, or two fields, accept the same values."""
     if _kind(one) != _kind(other):
         return False
     one, other = _item(one), _item(other)
@@ -133,8 +135,8 @@ def _writable(serializer: Any) -> dict[str, Any]:
 
 
 def merged(one: Fields, other: Fields) -> Fields:
-    """Return one description from two. It publishes the fields that both have, and accepts the
-    fields of either.
+    """Make one description from two. It publishes the fields that both have, and accepts all fields
+    that one of them has.
     """
     return Fields(
         properties=_shared(one.properties, other.properties),
@@ -153,8 +155,8 @@ def _shared(one: dict[str, Json], other: dict[str, Json]) -> dict[str, Json]:
 
 
 def united(one: dict[str, Json], other: dict[str, Json]) -> dict[str, Json]:
-    """Return the schemas of two descriptions, by name. If both have a name, either schema is
-    accepted.
+    """Return the schemas of two descriptions, by name. If both descriptions have a name, the result
+    accepts the values of both schemas.
     """
     both = {name: _either(one[name], other[name]) for name in one if name in other}
     return {**one, **other, **both}
@@ -188,8 +190,8 @@ def _either(one: Json, other: Json) -> Json:
 
 
 def _parts_in_common(one: Json, other: Json) -> str | None:
-    """Return `items` for two lists, and `properties` for two objects with known fields. Return None
-    for all other pairs.
+    """Return `"items"` for two lists, and `"properties"` for two objects with known fields. Return
+    None for any other pair.
     """
     if one.get("type") != other.get("type"):
         return None
@@ -208,8 +210,8 @@ def _without_annotations(schema: Json) -> Json:
 
 
 def _relations(one: Json, other: Json, mine: Json, theirs: Json) -> Json:
-    """Return the relations that both users have, and those in fields that only one of them has.
-    `mine` and `theirs` are the schemas of the fields.
+    """Return the relations of a merged body: the relations that both users have, and those in
+    fields that only one user has. `mine` and `theirs` are the schemas of the fields.
     """
     found: Json = {}
     for name in {**one, **other}:
@@ -223,7 +225,9 @@ def _relations(one: Json, other: Json, mine: Json, theirs: Json) -> Json:
 
 
 def _relation(one: Any, other: Any, mine: Json, theirs: Json) -> Any:
-    """Return the relations in a field that both users have; None if there are none."""
+    """Return the relations in a field that both users have. Return None if the field has no
+    relation in common.
+    """
     match _parts_in_common(mine, theirs):
         case "items":
             inner = _relation(_first(one), _first(other), mine["items"], theirs["items"])

@@ -1,5 +1,5 @@
-"""`TOOLBOOTH["VERBATIM"]`: the arguments, as `tool.argument`, whose values are accepted exactly as
-sent.
+"""Applies the setting `TOOLBOOTH["VERBATIM"]`. It lists arguments, as `tool.argument`, whose values
+are accepted exactly as sent.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ def _marked(form: ObjectShape, names: set[str]) -> ObjectShape:
 def verbatim_mistakes(
     chosen: Configuration, names: Iterable[Name], contracts: Mapping[str, Contract]
 ) -> Iterator[tuple[str, str]]:
-    """Yield each entry of `VERBATIM` that is not the name of an argument, with the reason. `names`
-    has the names of all possible tools, `contracts` the contracts of the published ones.
+    """Yield each entry of `VERBATIM` that is not the name of an argument, and the reason. `names`
+    has the names of all possible tools. `contracts` has the contracts of the published tools.
     """
     every = list(names)
     for each in chosen.verbatim:

@@ -11,8 +11,8 @@ from toolbooth.django.describe.two_users import superuser
 
 
 def provide_queryset(view: Any) -> None:
-    """Give a view an empty queryset of its model if it cannot make its own. Without one,
-    drf-spectacular knows neither its filters nor the type of its keys.
+    """Give a view an empty queryset of its model if the view cannot make its own queryset. Without
+    a queryset, drf-spectacular does not know the filters of the view, or the type of its keys.
     """
     if not issubclass(view.__class__, GenericAPIView):
         return
@@ -43,7 +43,9 @@ def _model_for_superuser(view: Any) -> Any:
 
 
 def _named_model(view: Any) -> Any:
-    """Return the model that a view's filters or its serializer name; None if neither does."""
+    """Return the model that a view's filters or its serializer name. Return None if they name
+    none.
+    """
     for each in (getattr(view, "filterset_class", None), class_of_view(view)):
         model: Any = getattr(getattr(each, "Meta", None), "model", None)
         if model is not None:

@@ -18,8 +18,9 @@ ACCEPT = "application/json, */*"
 
 
 def negotiate(view: Any, *, force: bool = False) -> None:
-    """Negotiate as a view does in `initial` before it authenticates. If the view refuses the
-    request, its exception is raised. With `force`, no media type is refused.
+    """Choose the renderer and the API version, as a view does in `initial` before it authenticates.
+    If the view refuses the request, its exception is raised. With `force`, no media type is
+    refused.
     """
     request = view.request
     # A query may contain `format`, which chooses the renderer.
@@ -49,7 +50,9 @@ def _usual_choice(renderers: tuple[type, ...]) -> tuple[Any, str]:
 
 
 def _negotiates_as_usual(view: Any) -> bool:
-    """Whether a view chooses its renderer by its class and the header alone."""
+    """Return True if only the renderer classes of a view and the `Accept` header decide which
+    renderer the view uses.
+    """
     cls: Any = view.__class__
     return (
         view.content_negotiation_class is DefaultContentNegotiation
@@ -60,8 +63,8 @@ def _negotiates_as_usual(view: Any) -> bool:
 
 
 def plausible_version(versioning_class: Any) -> dict[str, str]:
-    """Return the URL kwarg for an API version. Return an empty dict if the paths contain no
-    version, or if the versions are not known.
+    """Return the URL kwarg for an API version. Return an empty dict if paths contain no version, or
+    if the versions are unknown.
     """
     if not (isinstance(versioning_class, type) and issubclass(versioning_class, URLPathVersioning)):
         return {}

@@ -58,7 +58,7 @@ _MEANING = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ViewWords:
-    """The parts of a tool's name."""
+    """The words from which a tool's name is made."""
 
     resource: str
     action: str
@@ -67,8 +67,8 @@ class ViewWords:
 def view_words(view: type, *, method: str, does: str | None, path: str, route: str) -> ViewWords:
     """Return the words for one method of a view that has no router.
 
-    `does` is the action of a view set or of a generic view; None for a plain view, which has only
-    its methods. `route` is the name of its URL pattern, if it has one.
+    `does` is the action of a view set or of a generic view. It is None for a plain view, which has
+    only its methods. `route` is the name of its URL pattern, if it has one.
     """
     start, separator, name = (route if _split(route) else view.__name__).rpartition("__")
     found = _unjoined(_without_technical(_split(name)), path, model_of_view(view))
@@ -87,18 +87,18 @@ def view_words(view: type, *, method: str, does: str | None, path: str, route: s
 
 
 def words_of_segment(segment: str) -> str:
-    """Return a segment of a path as a word in a name, in the singular."""
+    """Return a segment of a path as a word for a name, in the singular."""
     return english_singular("_".join(_split(segment)))
 
 
 def is_argument(segment: str) -> bool:
-    """Whether a segment of a path contains a URL kwarg."""
+    """Return True if a segment of a path contains a URL kwarg."""
     return "{" in segment
 
 
 def _split(name: str) -> list[str]:
-    """Return the words of a name in lower case: `owner`, `pet`, `list` for `OwnerPetList` and for
-    `owner-pet-list`.
+    """Return the words of a name in lower case. For example, `OwnerPetList` and `owner-pet-list`
+    both become `owner`, `pet` and `list`.
     """
     # The second part of the pattern ends an abbreviation: `APIKeyList` is `api`, `key`, `list`.
     spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z]{2})(?=[A-Z][a-z])", "_", name)
@@ -114,8 +114,8 @@ def _without_technical(words: list[str]) -> list[str]:
 
 
 def _unjoined(words: list[str], path: str, model: Any) -> list[str]:
-    """Return the words. A joined last word, such as `treatmentlist` at `/treatments/`, is split in
-    two.
+    """Return the words. If the last word joins two words, as `treatmentlist` does at
+    `/treatments/`, split it.
     """
     last = words[-1] if words else ""
     noun = words_of_segment(_noun_of_path(path))
@@ -127,8 +127,8 @@ def _unjoined(words: list[str], path: str, model: Any) -> list[str]:
 
 
 def _parted(words: list[str], view: type, does: str | None) -> tuple[list[str], list[str]]:
-    """Return the words that name the resource, and the words after or before them that name its
-    action.
+    """Return the words that name the resource, and the words that name its action. The words of the
+    action are at the beginning or the end of the name.
     """
     names = _names_of(model_of_view(view))
     end = len(words)
@@ -159,7 +159,9 @@ def _is_of_path(words: list[str], path: str) -> bool:
 
 
 def _noun_of_path(path: str) -> str:
-    """Return the last segment of a path that names a thing; empty if there is none."""
+    """Return the last segment of a path that names a thing. Return an empty text if no segment
+    does.
+    """
     nouns = [each for each in path.split("/") if each and not is_argument(each)]
     while nouns and nouns[-1].lower() in DOING:
         nouns.pop()
@@ -177,8 +179,9 @@ def _is_of_rows(ending: list[str], path: str, *, does: str | None) -> bool:
 
 
 def _of_many(resource: str, path: str, model: Any) -> str:
-    """Return the plural of a resource: as the path spells it, else the model's own if it is
-    irregular, such as `people`, else the regular English one.
+    """Return the plural of a resource. The plural in the path is used if there is one. Otherwise
+    the model's own plural is used if it is irregular, such as `people`, or else the regular English
+    plural.
     """
     noun = "_".join(_split(_noun_of_path(path)))
     start, same, end = f"_{english_singular(resource)}".rpartition(f"_{english_singular(noun)}")

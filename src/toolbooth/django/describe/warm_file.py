@@ -1,11 +1,12 @@
-"""The file in `TOOLBOOTH["WARM_FILE"]`: the list of all tools, as `manage.py mcp_warm` writes it.
+"""Reads and writes the file in `TOOLBOOTH["WARM_FILE"]`. It holds the list of all tools, as
+`manage.py mcp_warm` writes it.
 
-With it a process answers `tools/list` without describing a tool. A call never uses it: the action
-that it names is described, and decides which arguments it accepts.
+With this file, a process answers `tools/list` without describing any tool. Calls never use the
+file: for each call, the action of the tool is described, and that decides which arguments the tool
+accepts.
 
-The file is signed with `SECRET_KEY`, and it is used only if everything that it depends on is
-unchanged. Otherwise it is ignored, and the reason is in one line of the log and in the report of
-`mcp_doctor`.
+The file is signed with `SECRET_KEY`. It is used only if everything that it depends on is unchanged.
+Otherwise it is ignored, and the log and the report of `mcp_doctor` give the reason in one line.
 """
 
 from __future__ import annotations
@@ -32,12 +33,12 @@ logger = logging.getLogger("toolbooth.django")
 
 
 class NotUsable(Exception):
-    """The file cannot be used. The message is the reason."""
+    """Raised if the file cannot be used. The message is the reason."""
 
 
 def warm_path(chosen: Configuration) -> Path | None:
-    """Return the path of the file; None if the setting is empty. A relative path starts at
-    `BASE_DIR`.
+    """Return the path of the file. A relative path starts at `BASE_DIR`. Return None if the setting
+    is empty.
     """
     if not chosen.warm_file:
         return None
@@ -45,7 +46,7 @@ def warm_path(chosen: Configuration) -> Path | None:
 
 
 def write(path: Path, tools: Iterable[StoredTool], key: Key) -> int:
-    """Write the complete file or nothing, and return its size.
+    """Write the file and return its size. If writing fails, the old file stays as it is.
 
     Raises:
         OSError: the file cannot be written.
@@ -134,7 +135,7 @@ def _signature(content: bytes) -> str:
 
 
 class WarmFile:
-    """The file in one process. It is read when the first list is asked for."""
+    """The file as one process uses it. It is read when the list of tools is first requested."""
 
     def __init__(self, path: Path, project: Callable[[], Project]) -> None:
         self._path = path
@@ -144,7 +145,7 @@ class WarmFile:
         self._is_read = False
 
     def found(self) -> StoredList | None:
-        """Return the list in the file; None if it cannot be used."""
+        """Return the list in the file. Return None if the file cannot be used."""
         with self._lock:
             if not self._is_read:
                 # A file that cannot be used is not read and logged again for the next list.
@@ -156,8 +157,8 @@ class WarmFile:
         return self._list
 
     def compare(self, name: str, tool: Tool | None) -> None:
-        """Compare the list with an action that has been described. If they differ, the list is not
-        used any more.
+        """Compare the list in the file with a tool that has just been described. If they differ, do
+        not use the list any more.
         """
         stored = self._list
         if stored is not None and not stored.agrees_with(name, tool):

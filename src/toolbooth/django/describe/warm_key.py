@@ -1,5 +1,5 @@
-"""Digests of everything that the descriptions of tools depend on: versions, routes, settings and
-code. Another process can compare them later.
+"""Makes digests of everything that the descriptions of tools depend on: versions, routes, settings
+and code. Another process can later compare its digests with them.
 """
 
 from __future__ import annotations
@@ -53,8 +53,8 @@ _INSTALLED = ("site-packages", "dist-packages")
 def key_of(
     named: Iterable[tuple[Name, Action]], own: Iterable[str], language: str | None
 ) -> dict[str, Part]:
-    """Return the parts of the key, except for the code, which is known only after the tools are
-    described.
+    """Return the parts of the key. The code is missing, because it is known only after the tools
+    are described.
     """
     routes = {name.tool: " ".join(identity_of(action)) for name, action in named}
     return {
@@ -136,7 +136,7 @@ def _is_tuple(value: Any) -> TypeIs[tuple[Any, ...]]:
 
 
 def code_in_use() -> dict[str, tuple[str, str]]:
-    """Return every loaded module except Python's own, with its file and the digest of this file."""
+    """Return every loaded module except Python's own, with the path and the digest of its file."""
     found: dict[str, tuple[str, str]] = {}
     for name, module in sorted(sys.modules.items()):
         file: Any = getattr(module, "__file__", None)

@@ -21,8 +21,8 @@ def authenticators() -> list[Any]:
 
 
 def authenticators_of(action: Action) -> tuple[object, ...] | None:
-    """Return the authenticators of an action. Return `()` if it has none, and None if they depend
-    on the request.
+    """Return the authenticators of an action. Return `()` if the action has no authenticators, and
+    None if only a request can show which ones its view uses.
     """
     # A view may choose them by its request, as `get_authenticators` of REST framework may.
     nobody = Caller(RequestFactory().post("/"))

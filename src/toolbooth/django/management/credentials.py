@@ -1,5 +1,5 @@
-"""Credentials for an agent: a token of a user, and the kinds of credentials that the project's
-views accept.
+"""Makes credentials for an agent: a token of a user. Also finds the kinds of credentials that the
+project's views accept.
 """
 
 from __future__ import annotations
@@ -72,9 +72,14 @@ def header_of(token: str) -> str:
     return f"Bearer {token}"
 
 
+def makes_tokens() -> bool:
+    """Return True if `mcp_config --as` can make a token."""
+    return any(_issuer(each) is not None for each in authenticators())
+
+
 def how_to_add() -> str:
-    """Return advice on the option that adds credentials to the output."""
-    if any(_issuer(each) is not None for each in authenticators()):
+    """Return advice on the command-line option that adds credentials to the output."""
+    if makes_tokens():
         return messages.ADD_USER_OR_TOKEN
     return f"{messages.ADD_TOKEN}: {messages.what_views_take(_kinds())}"
 
@@ -115,7 +120,7 @@ def _new_knox_token(authenticator: Any, user: Any) -> Issued:
 
 
 def _no_token() -> str:
-    """Return the reason why no token can be made."""
+    """Return a sentence about why no token can be made."""
     takes = messages.what_views_take(_kinds())
     taken = authenticators()
     for app, path in (("rest_framework.authtoken", _DRF_TOKEN), ("knox", _KNOX)):
@@ -124,7 +129,7 @@ def _no_token() -> str:
             return messages.token_app_missing(app)
         if apps.is_installed(app) and not is_taken:
             return f"{messages.tokens_not_taken(app, path)}; {takes}"
-    return f"{messages.NO_TOKEN_APP} {messages.ADD_TOKEN} instead: {takes}"
+    return f"{messages.NO_TOKEN_APP} {messages.OR_ADD_TOKEN}: {takes}"
 
 
 # --- the credentials that views accept ---

@@ -99,7 +99,9 @@ def _endpoint() -> Iterator[Finding]:
 
 
 def _is_served(path: str) -> bool:
-    """Whether the endpoint is at a path. The root of a host counts as served without its slash."""
+    """Return True if the endpoint is at this path. An empty path (the root of a host) counts
+    too.
+    """
     try:
         return not path or resolve(path_info(path)).view_name == "toolbooth:mcp"
     except Resolver404:
@@ -135,8 +137,8 @@ def _tools() -> Iterator[Finding]:
 
 
 def _middleware() -> Iterator[Finding]:
-    """Yield two findings: the project's middleware that runs around each call, and the middleware
-    that does not.
+    """Yield two findings: one with the middleware that runs around each call, and one with the
+    middleware that runs only around the endpoint.
     """
     paths = inner_middleware(configuration().inner_middleware)
     chain_of(paths)  # a class that cannot be imported or made is an error of this examination
@@ -157,7 +159,9 @@ def _databases() -> Iterator[Finding]:
 
 
 def _results() -> Iterator[Finding]:
-    """Check the cache that stores large results which cannot be computed again."""
+    """Check the cache for large results. A result is stored there if the call cannot be repeated to
+    produce it again.
+    """
     alias = configuration().cache
     backend = type(caches[alias]).__name__
     if backend == "LocMemCache":

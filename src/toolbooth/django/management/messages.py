@@ -1,5 +1,5 @@
-"""The sentences of `mcp_doctor` about settings, the endpoint and the tools, and those of the other
-commands.
+"""The sentences of `mcp_doctor` about settings, the endpoint and the tools, and the sentences of
+the other commands.
 
 The doctor's sentences about views, callers and deployment are in `doctor/messages.py`.
 """
@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime
+
+from toolbooth.jsonvalue import near_name
 
 DOCTOR = (
     "Check how agents reach the project's views, and print each problem with its remedy. Exit code"
@@ -49,7 +51,9 @@ RENAME_ARGUMENTS = "to have both, rename the latter: TOOLBOOTH['ARGUMENTS'] = {'
 
 
 def argument_not_offered(tool: str, argument: str) -> str:
-    """The finding if a tool has an argument with the same name as a protocol argument."""
+    """The finding if a control argument is missing, because the tool has an argument with the same
+    name.
+    """
     return (
         f"{tool} does not offer the protocol argument {argument!r}: "
         "it has its own argument of that name"
@@ -57,7 +61,9 @@ def argument_not_offered(tool: str, argument: str) -> str:
 
 
 def rename_argument(argument: str) -> str:
-    """The remedy if a tool should have both arguments: the setting to write."""
+    """The remedy if a tool should have both arguments. The user writes a setting that renames the
+    control argument.
+    """
     renamed = f"{{{argument!r}: 'mcp_{argument}'}}"
     return f"to have both, rename the former: TOOLBOOTH['ARGUMENTS'] = {renamed}"
 
@@ -100,7 +106,7 @@ def runs_around_calls(paths: str) -> str:
 
 
 def runs_around_endpoint(paths: str) -> str:
-    """The finding with the middleware that runs once per message, and not around each call."""
+    """The finding with the middleware that runs once per message, but not around each call."""
     return f"runs only around the endpoint: {paths}"
 
 
@@ -153,6 +159,7 @@ def keys_removed(count: int) -> str:
 
 
 ADD_TOKEN = "Add --token"
+OR_ADD_TOKEN = "Or add --token"
 AS_OR_TOKEN = "give --as or --token, not both"
 SUPERUSER = "This user is a superuser: give an agent a user of its own, with few permissions."
 NO_TOKEN_APP = (
@@ -167,7 +174,7 @@ TAKES_OAUTH = "an OAuth access token (--token TOKEN)"
 
 
 def inactive_user(name: str) -> str:
-    """The message if no token is made because the user is not active."""
+    """The message if the user is not active, so that no token is made."""
     return f"the user {name!r} is not active, so no view would take their token"
 
 
@@ -207,11 +214,58 @@ def tokens_not_taken(app: str, authenticator: str) -> str:
 
 
 def what_views_take(kinds: Iterable[str]) -> str:
-    """A sentence with the credentials that the REST API accepts."""
+    """A sentence with the kinds of credentials that the REST API accepts."""
     return f"the REST API takes {', '.join(kinds) or 'no credentials'}"
 
 
 # Commands.
+
+_SAME_OPTION = {
+    "--user": "--as",
+    "--username": "--as",
+    "-u": "--as",
+    "--format": "--json",
+    "--output": "--json",
+    "--args": "ARGUMENTS",
+    "--arguments": "ARGUMENTS",
+    "--data": "ARGUMENTS",
+    "--tool": "TOOL",
+    "--host": "--url",
+    "--header": "--token",
+    "--env": "--settings",
+}
+"""Options of other commands, and what to write here."""
+
+
+def unknown_words(words: Sequence[str], known: Sequence[str]) -> str:
+    """The message for words that a command does not take, with the right option."""
+    wrong = next((each for each in words if each.startswith("-")), words[0])
+    same = _SAME_OPTION.get(wrong)
+    if same is not None and (same in known or not same.startswith("-")):
+        return f"there is no option {wrong!r}; write {same}"
+    if not wrong.startswith("-"):
+        return f"{wrong!r} is one word too many"
+    near = near_name(wrong.lstrip("-"), [each.lstrip("-") for each in known])
+    return f"there is no option {wrong!r}" + (f"; did you mean '--{near}'?" if near else "")
+
+
+def wrong_usage(reason: str, command: str) -> str:
+    """The sentence about wrong usage, with the command that shows the help."""
+    end = "" if reason.endswith("?") else "."
+    return f"{reason}{end} See `{command} --help`."
+
+
+def arguments_not_json(reason: str) -> str:
+    """The message for ARGUMENTS that are not JSON."""
+    return f"ARGUMENTS: {reason}. Write one JSON object in single quotes, such as '{{\"a\": 1}}'"
+
+
+NO_INPUT = (
+    "standard input is empty, and - reads the arguments from there: write `- < arguments.json`, or "
+    "the JSON object itself"
+)
+LOCK_IS_FOR_ALL = "--lock is for the names of all tools; leave out TOOL, --as and --json"
+TOO_FEW_ROWS = "--batch has to be 1 or more"
 
 CALL_HELP = (
     "Call TOOL with ARGUMENTS (JSON; - reads standard input) through the whole project, and print"
@@ -231,6 +285,15 @@ CHECK_WITHOUT_LOCK = "--check needs --lock"
 NO_LOCK_PATH = (
     "the folder of mcp_names.lock is not known. Set BASE_DIR, or TOOLBOOTH['NAMES_LOCK']."
 )
+
+
+def no_tools(username: str | None) -> str:
+    """The line of `mcp_tools` if there is no tool to list."""
+    if username is None:
+        return "There are no tools; `manage.py mcp_doctor` shows why."
+    return (
+        f"The user {username!r} may call no tool; `manage.py mcp_tools` lists those of all users."
+    )
 
 
 def names_are_locked(path: object, count: int) -> str:
@@ -269,12 +332,12 @@ RUN_WARM = "run `manage.py mcp_warm` where the server runs, after each change of
 
 
 def warm_file_is_used(path: object, count: int) -> str:
-    """The finding if the warm file matches the project."""
+    """The finding if the file in WARM_FILE matches the project."""
     return f"tools/list comes from {path}: {_tools(count)}"
 
 
 def warm_file_is_ignored(path: object, reason: str) -> str:
-    """The finding if the warm file cannot be used."""
+    """The finding if the file in WARM_FILE cannot be used."""
     return f"{path} is not used: {reason}"
 
 
@@ -296,17 +359,17 @@ CONFIG_NAME_HELP = "Name of the server in the client's configuration; default: T
 
 
 def act_as_user(otherwise: str) -> str:
-    """The help text of `--as`. `otherwise` describes the behaviour without it."""
+    """The help text of `--as`. `otherwise` describes what the command does without this option."""
     return f"Act as this user; without it, {otherwise}."
 
 
 def no_such_user(name: str) -> str:
-    """The message if there is no user of this name."""
+    """The message if no user has this name."""
     return f"there is no user {name!r}; `manage.py createsuperuser` creates one"
 
 
 def tools_are_listed(answer: str) -> str:
-    """The refusal of a call to a tool that does not exist, followed by the command that lists the
+    """The refusal of a call to a tool that does not exist. It ends with the command that lists the
     tools.
     """
     # The refusal may end in a question: "did you mean 'contacts__create'?"
@@ -314,9 +377,14 @@ def tools_are_listed(answer: str) -> str:
     return f"{answer}{separator} `manage.py mcp_tools` lists them all"
 
 
-def no_such_tool(name: str) -> str:
+def no_such_tool(name: str, known: Sequence[str]) -> str:
     """The message of `mcp_tools` if there is no tool of this name."""
-    return f"there is no tool {name!r}; `manage.py mcp_tools` lists them all"
+    of_resource = [each for each in known if each.startswith(f"{name}__")]
+    if of_resource:
+        return f"{name!r} is a resource and not a tool; its tools are {', '.join(of_resource)}"
+    near = near_name(name, known)
+    hint = f"did you mean {near!r}?" if near else ""
+    return tools_are_listed(f"there is no tool {name!r}{'; ' + hint if hint else ''}")
 
 
 def total_cost(tokens: int, tools: int, behind: int) -> str:

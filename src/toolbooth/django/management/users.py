@@ -1,4 +1,4 @@
-"""The option `--as USERNAME`, and the agent that acts as this user."""
+"""Adds the option `--as USERNAME` to commands, and makes the agent that acts as this user."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from toolbooth.server.tool import Shows
 
 
 def add_user(parser: CommandParser, without: str) -> None:
-    """Add the option `--as`. `without` describes the behaviour without this option, for its help
-    text.
+    """Add the option `--as`. `without` completes its help text: it describes what the command does
+    without this option.
     """
     parser.add_argument(
         "--as",
@@ -31,10 +31,11 @@ def add_user(parser: CommandParser, without: str) -> None:
 
 
 def agent_of(username: str | None) -> Agent:
-    """Return an agent that acts as the user of this name. With None, it acts as an anonymous user.
+    """Return an agent that acts as the user with this name. If `username` is None, the agent is
+    anonymous.
 
     Raises:
-        CommandError: there is no endpoint, or no such user.
+        CommandError: there is no endpoint, or no user has this name.
     """
     try:
         # Called because it raises if there is no endpoint, and names the line to add. Without this,
@@ -59,10 +60,10 @@ def shown_to(username: str) -> Shows:
 
 
 def user_of(name: str) -> Any:
-    """Return the user of this name.
+    """Return the user with this name.
 
     Raises:
-        CommandError: there is no such user.
+        CommandError: no user has this name.
     """
     model: Any = get_user_model()
     try:
@@ -74,7 +75,7 @@ def user_of(name: str) -> Any:
 
 @contextmanager
 def unlogged() -> Generator[None]:
-    """Inside a `with` block, keep Django from logging refused requests. The command prints them
+    """A context in which Django does not log refused requests. The command prints the refusals
     itself.
     """
     logger = logging.getLogger("django.request")

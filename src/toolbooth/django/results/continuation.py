@@ -47,7 +47,9 @@ class Continuation:
     _made: list[Tool] = field(default_factory=list[Tool])
 
     def variant(self, sent: Any) -> Tool | None:
-        """Return the variant of the tool if the arguments contain a token, else None."""
+        """Return the variant of the tool if the arguments contain a token. Otherwise return
+        None.
+        """
         # Some clients send all of the arguments as JSON text. The variant is chosen before the
         # boundary repairs that.
         arguments: Any = text_as_json(sent)
@@ -61,8 +63,8 @@ class Continuation:
         return self._made[0]
 
     def _tool(self, token: str) -> Tool:
-        """Return the variant. It takes a token, and the control arguments that choose how the rest
-        is shown.
+        """Return the variant. It takes a token, and the control arguments that choose how the next
+        page is shown.
         """
         own = self.results.arguments
         beside = {
@@ -122,8 +124,8 @@ class Continuation:
         """Return the position of a token.
 
         Raises:
-            RefusedToken: the token cannot be used, or is not the caller's own.
-            Exception: the refusal of a caller who may not call the tool any more.
+            RefusedToken: the token cannot be used, or belongs to another caller.
+            Exception: the caller may not call the tool any more. This is the refusal of the view.
         """
         results, who = self.results, caller()
         tool, is_query = results.tool, results.is_query
@@ -148,8 +150,8 @@ class Continuation:
             raise _revoked(refusal, str(self.results.token))
 
     def _restored(self, position: Position) -> Position:
-        """Return the position with the arguments of its query read from the cache if they were
-        stored there. Raises RefusedToken.
+        """Return the position with the arguments of its query. If they were too long for a token,
+        read them from the cache. Raises RefusedToken.
         """
         if position.kept is None or not self.results.is_query:
             return position
@@ -158,8 +160,8 @@ class Continuation:
     def _result(
         self, position: Position, asked: Controls, called: Json
     ) -> tuple[Written, Position, str]:
-        """Return the result, the position in it, and a note. The result is read from the cache, or
-        the query runs again.
+        """Return the result, the position in the result, and a note. The result is read from the
+        cache, or the query runs again.
         """
         results = self.results
         if position.kept is not None:

@@ -1,4 +1,6 @@
-"""Makes hand-written tools whose results are paged like the responses of views."""
+"""Makes the tools of hand-written functions. Their results are paged like the responses of
+views.
+"""
 
 from __future__ import annotations
 
@@ -41,13 +43,13 @@ _SENT = "toolbooth_sent"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FunctionResults:
-    """The return values of a function, as a source of results."""
+    """Gets the results of a tool by calling a function."""
 
     contract: Contract
     function: Callable[..., Any]
 
     def check(self, sent: Json, filter_keys: Keys, called: Json) -> None:
-        """Check nothing: only views take `filter_keys`."""
+        """Do nothing, because only the tools of views take `filter_keys`."""
 
     def value(self, sent: Json, moved: Moved = NOT_MOVED) -> Any:
         try:
@@ -72,13 +74,15 @@ class FunctionResults:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FunctionTool:
-    """A hand-written tool with the control arguments beside its own."""
+    """A hand-written tool, with control arguments added to its own arguments."""
 
     contract: Contract
     function: Callable[..., Any]
     variant: Callable[[Any], Tool | None]
     clashes: list[str]
-    """Names of control arguments that are the tool's own arguments here."""
+    """The control arguments that are not added, because the tool has its own arguments with the
+    same names.
+    """
 
 
 def function_tool(
@@ -88,7 +92,7 @@ def function_tool(
     access_check: Callable[[], Exception | None],
     output_check: Callable[[str], str | None],
 ) -> FunctionTool:
-    """Return a hand-written tool whose results are paged."""
+    """Return the tool of a hand-written function. Its results are paged."""
     names = {
         name: own
         for own, name in control_names(chosen.arguments).items()
@@ -132,8 +136,8 @@ def function_tool(
 
 
 def _controls_of_function(tool: HandWritten) -> tuple[str, ...]:
-    """Return the control arguments of a tool. Clients check pages against the output schema of the
-    tool. If pages would violate it, the tool gets none of these arguments.
+    """Return the control arguments of a tool. Arguments for pages are left out if pages would
+    violate the tool's output schema, because clients check results against that schema.
     """
     key = (KEY,) if tool.takes_key else ()
     return (*_of_result(tool), *key)
@@ -153,7 +157,9 @@ def _of_result(tool: HandWritten) -> tuple[str, ...]:
 def _with_pages(
     source: FunctionResults, results: PagedResults, keyed: KeyedWrite | None
 ) -> Callable[..., Any]:
-    """Return the function with paged results, and with keys if `keyed` is given."""
+    """Return the function, wrapped so that its results are paged. If `keyed` is given, the function
+    also takes idempotency keys.
+    """
 
     @functools.wraps(source.function)
     def call(*args: Any, **values: Any) -> Any:
@@ -175,7 +181,7 @@ def _with_pages(
 
 
 def _with_control_arguments(contract: Contract, arguments: Arguments) -> Contract:
-    """Return a function's contract with control arguments beside its own."""
+    """Return a function's contract with control arguments added."""
     offers = {name: arguments.properties[name] for name in arguments.controls}
     accepted = accepting(contract, offers, arguments.controls)
 

@@ -19,13 +19,13 @@ LAST_PIECE = "The last piece."
 
 
 def next_page_of_view(arguments: Iterable[str]) -> str:
-    """The note if the response contains the arguments for the next page of the view."""
+    """The note if the response shows which arguments select the next page of the view."""
     changes = ", ".join(arguments)
     return f"There is more: for the next page, send the same arguments with {changes}. "
 
 
 def other_pages_of_view(names: Iterable[str]) -> str:
-    """The note if the view may have other pages."""
+    """The note if the view may have other pages. `names` are the arguments that select a page."""
     return f"There may be more: send {', '.join(names)} for other pages. "
 
 
@@ -59,7 +59,7 @@ def more_characters(count: int) -> str:
 
 
 def to_go_on(words: str, token: str) -> str:
-    """The note about the rest of a result, with the way to get it."""
+    """`words` about the remaining rows or characters, followed by the way to get them."""
     return f"{words} To continue, call the same tool with only {token}."
 
 
@@ -82,7 +82,7 @@ def list_ends_before(number: int, size: int) -> str:
 
 
 def too_far(most: int, token: str | None) -> str:
-    """The refusal of a page number that is too high for a list that can only be read forward."""
+    """The refusal of a page number that is too high. The list can only be read forward."""
     instead = f" send {token} of an earlier page" if token else " send a larger page size"
     return f"must be {most} or less: this list can only be read forward. To continue,{instead}"
 
@@ -119,7 +119,7 @@ def no_field_in_answer(fields: Iterable[str]) -> str:
 
 
 def call_without(why: str, name: str) -> str:
-    """The refusal of an argument that does not apply to this response."""
+    """The refusal of an argument that has no meaning for this response."""
     return f"{why}; call without {name}"
 
 

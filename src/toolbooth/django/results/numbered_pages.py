@@ -1,8 +1,8 @@
-"""Makes pages of a list by number and size, from pages of any size of its view.
+"""Makes pages of a list by number and size. The view may have pages of any other size.
 
-If a view's pages have 100 rows, the page with the rows is requested, and cut. If they have 5 rows,
-as many of them as needed are requested, and joined. The view makes every page as it does over REST:
-for the caller, with the filters of the call, in its own order.
+If the view's pages have 100 rows, the page with the requested rows is fetched, and cut. If they
+have 5 rows, as many pages as needed are fetched, and joined. The view makes each of its pages as it
+does over REST: for the caller, with the filters of the call, in its own order.
 """
 
 from __future__ import annotations
@@ -44,14 +44,14 @@ class _Asked:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NumberedPages:
-    """Pages of the list of one tool, by number and size."""
+    """Makes pages of the list of one tool, by number and size."""
 
     source: ViewResults
     arguments: Arguments
     chosen: Configuration
 
     def first(self, sent: Json, asked: Controls, room: int | None) -> Window:
-        """Return the page that a call requests. Raises ToolInputError."""
+        """Return the rows of the page that a call requests. Raises ToolInputError."""
         pages = PagesOfView(source=self.source, sent=sent, keys=asked.filter_keys)
         name, number = self._number(pages, sent, asked)
         base = self._base(sent, asked.page_size, name, number)
@@ -75,11 +75,11 @@ class NumberedPages:
             self._refuse(self.called(asked), messages.ANSWER_HAS_NO_ROWS)
 
     def called(self, asked: Controls) -> str:
-        """Return the control argument that requests a page."""
+        """Return the name of the control argument with which a call requests a page."""
         return str(self.arguments.called("page_size" if asked.page is None else "page"))
 
     def further(self, position: Position, asked: Controls, room: int | None) -> Window:
-        """Return the page after a position. Raises ToolInputError."""
+        """Return the rows of the page after a position. Raises ToolInputError."""
         sent = position.arguments or {}
         size = asked.page_size or position.size
         keys = position.filter_keys if asked.filter_keys is None else asked.filter_keys
@@ -106,8 +106,8 @@ class NumberedPages:
         return replace(window, has_changed=has_changed)
 
     def _ended(self, pages: PagesOfView, position: Position) -> Window:
-        """Return a window without rows, for a position in a list that has become too short
-        for it.
+        """Return a window without rows. The list has become shorter, so that it has no rows at the
+        position.
         """
         page = pages.page({**(position.moved or {}), **self._without("page")})
         rows = len(page.found.rows)
@@ -118,8 +118,8 @@ class NumberedPages:
     # --- what is asked for ---
 
     def _number(self, pages: PagesOfView, sent: Json, asked: Controls) -> tuple[str, int]:
-        """Return the argument with the number of the page, and the number. It is the control
-        argument, or that of the paginator. Raises ToolInputError.
+        """Return the name of the argument with the page number, and the number. The argument is the
+        control argument, or the paginator's own. Raises ToolInputError.
         """
         if asked.page is not None:
             return str(self.arguments.called("page")), asked.page
@@ -138,11 +138,11 @@ class NumberedPages:
         return str(self.arguments.called("page_size")), 1
 
     def _is_number(self, pages: PagesOfView, slot: Slot, name: str, number: int) -> bool:
-        """Whether an argument with the name `page` is the number of a page, counted from 1, and not
-        a filter.
+        """Return True if an argument named `page` is a page number, counted from 1. Return False if
+        it is a filter.
 
         Raises:
-            ToolInputError: it is the paginator's, but does not count pages from 1.
+            ToolInputError: the argument selects a page, but is not counted from 1.
         """
         # Without the argument, the view returns its first page, which shows how it counts.
         other = pages.numbered(pages.page({slot.name: []})).other
@@ -155,8 +155,8 @@ class NumberedPages:
         return True
 
     def _base(self, sent: Json, size: int | None, name: str, number: int) -> Moved:
-        """Return the changes to the query for every page: the size, if the paginator takes one, and
-        no number of a page.
+        """Return the changes to the query that all pages need: the size is set if the paginator
+        takes one, and the page number is removed.
         """
         moved: dict[str, list[str]] = dict(self._without("page", sent))
         if name in self.arguments.slots:
@@ -180,8 +180,8 @@ class NumberedPages:
         return [slot for slot in slots if slot.bound is not None and slot.bound.role == role]
 
     def _usual_size(self, page: ListPage) -> int:
-        """Return the rows of a page whose size was not sent: the same number as in the view's own
-        pages.
+        """Return the number of rows of a page if the call sends no size. It is the size of the
+        view's own pages.
         """
         if page.other.rows:
             return page.other.rows
@@ -192,8 +192,8 @@ class NumberedPages:
     # --- where it is ---
 
     def _guessed(self, pages: PagesOfView, base: Moved, wanted: _Asked) -> ListPage | None:
-        """Return the page of the view that probably has the first row; None if it cannot be
-        guessed, or there is no such page.
+        """Return the page of the view that probably has the first requested row. Return None if no
+        guess is possible, or if the view has no such page.
         """
         moved: Moved = {}
         for slot in self._slots("offset"):
@@ -208,8 +208,8 @@ class NumberedPages:
     def _page_with_row(
         self, pages: PagesOfView, page: ListPage, wanted: _Asked, base: Moved
     ) -> tuple[ListPage, int, int]:
-        """Return the page of the view with the first requested row, the number of rows before it in
-        this page, and the number of rows before this page. Raises ToolInputError.
+        """Return the page of the view with the first requested row, the index of the row in this
+        page, and the number of rows before this page. Raises ToolInputError.
         """
         row = wanted.row
         count = page.other.count
@@ -230,7 +230,7 @@ class NumberedPages:
     def _walked(
         self, pages: PagesOfView, page: ListPage, wanted: _Asked
     ) -> tuple[ListPage, int, int]:
-        """Return the same as `_page_with_row`, by reading one page after the other."""
+        """Return the same as `_page_with_row`. Find the row by reading one page after the other."""
         before = 0
         while wanted.row and wanted.row >= before + len(page.found.rows):
             before += len(page.found.rows)
@@ -255,7 +255,7 @@ class NumberedPages:
         before: int,
         room: int | None,
     ) -> Window:
-        """Return the window of the rows from `start` in a page on. Raises ToolInputError."""
+        """Return the rows of a page from row `start` on. Raises ToolInputError."""
         rows = page.other.rows or len(page.found.rows)
         window = Window(pages=(page,), start=start, size=size, before=before)
         if not window.is_end and rows and window.wanted > rows * MOST_PAGES:

@@ -1,8 +1,8 @@
 """Finds the other pages of a list in a view's response.
 
-It looks for these, in this order: one of REST framework's own paginators, which the response refers
-to; a link to the next page in the response or its headers; any other paginator of the view, about
-which nothing more is known.
+These ways are tried in this order: a paginator of REST framework to which the response refers; a
+link to the next page in the response or its headers; any other paginator of the view. In the last
+case, it is only known that there may be more pages.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _NEXT_LINK = re.compile(r"""<([^>]*)>\s*;[^,]*\brel="?next"?""")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OtherPages:
-    """Facts about a list's other pages that one page of it shows."""
+    """The other pages of a list, as far as one of its pages shows them."""
 
     following: Moved | None = None
     """The changes to the query for the next page. None if this is the last page, or if nothing is
@@ -66,7 +66,7 @@ class OtherPages:
 
     def holding(self, row: int) -> tuple[Moved, int] | None:
         """Return the page that contains a row, and the index of the row in that page. Rows are
-        counted from 0. Return None if the row can only be found by reading the pages in order.
+        counted from 0. Return None if the page can only be found by reading all pages in order.
         """
         if self.offset:
             return {self.offset: [str(row)]}, 0
@@ -84,9 +84,9 @@ LAST_PAGE = OtherPages()
 def other_pages(
     response: Any, value: Mapping[str, Any], query: str, rows: int, *, is_paged: bool
 ) -> OtherPages:
-    """Return the facts that one response shows about the other pages of its list. `value` is the
-    content of the response, `rows` is the number of rows in it, and `query` is its query.
-    `is_paged` is True if the view has a paginator.
+    """Return the facts about the other pages of a list that one response shows. `value` is the
+    content of the response, `rows` is the number of its rows, and `query` is its query. `is_paged`
+    is True if the view has a paginator.
     """
     view = _view(response)
     # Read from `__dict__`, because the property `paginator` would create one, even if the view did
@@ -108,14 +108,14 @@ def other_pages(
 
 
 def _view(response: Any) -> Any:
-    """Return the view of a response, or None if the response has no reference to its view."""
+    """Return the view of a response. Return None if the response has no reference to its view."""
     context: Mapping[str, Any] = getattr(response, "renderer_context", None) or {}
     return context.get("view")
 
 
 def pages_of_view(arguments: Arguments, found: Written) -> str:
-    """Return a sentence with the arguments for other pages of the view. It is empty if there are
-    none.
+    """Return a sentence with the arguments that select other pages of the view. Return an empty
+    text if the view has no other pages.
     """
     slots = {name: slot for name, slot in arguments.slots.items() if slot.bound is not None}
     following = found.member("next")
@@ -131,8 +131,8 @@ def pages_of_view(arguments: Arguments, found: Written) -> str:
 
 
 def arguments_for_next_page(arguments: Arguments, sent: Json, following: Moved | None) -> Json:
-    """Return the arguments to add to the call for the next page. They are empty if there is no next
-    page, or if the tool has no such arguments.
+    """Return the arguments to add to the call for the next page. Return an empty dict if there is
+    no next page, or if the tool has no arguments that select it.
     """
     if following is None:
         return {}
@@ -158,7 +158,7 @@ def _as_argument(schema: Json, values: list[str]) -> Any:
 
 
 def _attributes(thing: Any) -> Mapping[str, Any]:
-    """Return the instance attributes of a view or a paginator. Empty for None."""
+    """Return the instance attributes of a view or a paginator. Return an empty mapping for None."""
     return getattr(thing, "__dict__", {})
 
 
@@ -229,7 +229,9 @@ def _linked(link: str | None, query: str, value: Mapping[str, Any], rows: int) -
 
 
 def _number_in(following: Moved | None, query: str) -> int | None:
-    """Return the number of this page, if the link to the next one only adds one to it."""
+    """Return the number of this page if the link to the next page is for the number after it.
+    Otherwise return None.
+    """
     if following is None or [*following] != [NUMBER]:
         return None
     asked = parse_qs(query).get(NUMBER, ["1"])[0]
@@ -238,7 +240,9 @@ def _number_in(following: Moved | None, query: str) -> int | None:
 
 
 def _moved(link: str | None, query: str) -> Moved | None:
-    """Return the changes of a link to the query; filters that it leaves out are kept."""
+    """Return the parameters that a link changes in the query. Parameters that the link leaves out,
+    such as filters, are kept.
+    """
     if link is None:
         return None
     asked = parse_qs(query, keep_blank_values=True)
@@ -248,8 +252,8 @@ def _moved(link: str | None, query: str) -> Moved | None:
 
 
 def _links(response: Any, value: Mapping[str, Any]) -> Iterator[str | None]:
-    """Yield the link to the next page, if there is one; None: the response shows that there is
-    none.
+    """Yield the link to the next page if the response has one. Yield None if the response shows
+    that there is no next page.
     """
     beside = [value, *(each for each in value.values() if is_mapping(each))]
     for each in beside:

@@ -1,4 +1,4 @@
-"""Makes one page of a result: as many rows as fit, and the notes beside them."""
+"""Makes one page of a result: as many rows as fit, with notes."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class Page:
         return self.found.end(self.unit, self.start, room)
 
     def _until(self, end: int) -> bytes:
-        """Return the page as JSON if it ends at `end`."""
+        """Return the JSON of the page that ends before row or character `end`."""
         # A view's own response may have a key of this name.
         key = self.found.free_key("continuation") if self.unit == "rows" else "continuation"
         return self.found.page(self.unit, self.start, end, key, self._continuation(end))
@@ -99,8 +99,8 @@ class Page:
         return messages.to_go_on(words, self.token) if self.token else words
 
     def _more(self, more: int | None) -> str:
-        """Return a note that more rows or characters follow. `more` is their number, or None if it
-        is not known.
+        """Return a note that more rows or characters follow. `more` is their number, or None if the
+        number is unknown.
         """
         if more is None or more < 1:
             return messages.some_more_rows(self.found.name)
@@ -116,8 +116,8 @@ class Page:
 
 
 def with_next_page(output: bytes | str, next_page: Json) -> bytes | str:
-    """Return a result with the arguments for the next page added. Without such arguments, it is
-    unchanged.
+    """Return a result with the arguments for the next page added. If `next_page` is empty, return
+    the result unchanged.
     """
     if not next_page or isinstance(output, str):
         return output

@@ -1,5 +1,5 @@
-"""Limits the size of results. Small ones are returned whole, others as a page with a token for the
-rest. Start with `PagedResults`.
+"""Limits the size of results. A small result is returned whole. Of a large result, one page is
+returned, with a token for the next page. Start with `PagedResults`.
 """
 
 from __future__ import annotations
@@ -123,8 +123,8 @@ class PagedResults:
         rows: int | None = None,
         next_page: Json | None = None,
     ) -> Any:
-        """Return the result of a run, or its first page. `rows` limits the number of rows on that
-        page. `next_page` has the arguments for the next page of the view.
+        """Return the result of a run. If it is too large, return its first page. `rows` limits the
+        number of rows on that page. `next_page` has the arguments for the next page of the view.
         """
         try:
             return self._first(output, sent, asked, rows, next_page or {})
@@ -154,8 +154,8 @@ class PagedResults:
         return self.whole_with_note(output) if is_part_wanted else _whole(output)
 
     def _beginning(self, sent: Json, asked: Controls) -> Position | None:
-        """Return the position at the start of a result. Return None if the caller cannot be
-        identified again.
+        """Return the position at the start of a result. Return None if the gateway could not
+        recognise the caller again.
         """
         try:
             who = caller_hashes(caller(), self.action)[0]
@@ -172,8 +172,8 @@ class PagedResults:
         )
 
     def whole_with_note(self, output: Output) -> Any:
-        """Return the whole result with a note. Used if a part was requested, but the rest could not
-        be requested later.
+        """Return the whole result with a note. Used if the call requests a page, but the next pages
+        could not be requested later.
         """
         noted = read_output(output).noted(orjson.dumps({"note": messages.WHOLE_INSTEAD}))
         if noted is None or self._is_broken(noted):
@@ -199,7 +199,7 @@ class PagedResults:
         rows: int | None = None,
         note: str = "",
     ) -> Any:
-        """Return a page or the summary. Return None if the rest could not be requested later."""
+        """Return a page, or the summary. Return None if later pages could not be requested."""
         most = self._most(asked)
         unit = _unit(found, position, _room(most))
         # The position counts rows or characters, and cannot be converted.
@@ -239,8 +239,8 @@ class PagedResults:
     # --- a page by number or size ---
 
     def _numbered_first(self, sent: Json, asked: Controls) -> Any:
-        """Return the page that the call requests. Return None if the rest could not be requested
-        later. Raises ToolInputError.
+        """Return the page that the call requests. Return None if the next pages could not be
+        requested later. Raises ToolInputError.
         """
         self._must_show_rows(asked)
         if self.numbered is None:
@@ -252,16 +252,16 @@ class PagedResults:
         return self._shown(window, position, asked, is_asked=True)
 
     def is_numbered(self, position: Position, asked: Controls) -> bool:
-        """Return True if the page after a position is requested by number or size."""
+        """Return True if the page after a position is made by number and size."""
         if self.numbered is None:
             return False
         is_sized = position.size is not None and position.unit == "rows"
         return _is_numbered(asked) or (is_sized and asked.mode != "summary")
 
     def numbered_page(self, position: Position, asked: Controls) -> Any:
-        """Return the page after a position, if pages are requested by number or size. Return None
-        if its first row is too large for any page, unless the caller has sent the size again.
-        Raises ToolInputError.
+        """Return the page after a position, if pages are made by number and size. Return None if
+        its first row is too large for any page. If the call itself requests the page by number or
+        size, raise ToolInputError instead.
         """
         is_asked = _is_numbered(asked)
         if is_asked:
@@ -276,9 +276,9 @@ class PagedResults:
         return self._shown(window, position, asked, is_asked=is_asked)
 
     def _shown(self, window: Window, position: Position, asked: Controls, *, is_asked: bool) -> Any:
-        """Return the rows of a window. Return None if its first row does not fit, or if the rest
-        could not be requested later. With `is_asked`, a row that is too large raises
-        ToolInputError.
+        """Return the rows of a window as a page. Return None if the first row does not fit, or if
+        the next pages could not be requested later. With `is_asked`, raise ToolInputError if a row
+        is too large.
         """
         most = self._most(asked)
         found = window.found
@@ -315,8 +315,8 @@ class PagedResults:
     # --- what is kept ---
 
     def _kept_position(self, position: Position, found: Written) -> Position | None:
-        """Return a position from which the result can be continued, or None if it cannot be. A
-        query runs again with the same arguments. Any other result is stored.
+        """Return a position from which the result can be continued. Return None if that is
+        impossible. A query can run again with the same arguments, so only other results are stored.
         """
         if position.kept is not None:
             return position
@@ -361,7 +361,7 @@ def results_of(call: SyncInvocation, chosen: Configuration) -> PagedResults:
 
 
 def read_output(output: Output | None) -> Written:
-    """Return a result as text that can be divided into pages. Raises RefusedToken."""
+    """Return a result as text that can be cut into pages. Raises RefusedToken."""
     if output is None:
         raise RefusedToken(messages.OTHER_FORM_BY_NOW)
     return read(output.decode()) if isinstance(output, bytes) else plain(output)
@@ -372,12 +372,12 @@ def _is_numbered(asked: Controls) -> bool:
 
 
 def _room(most: int | None) -> int | None:
-    """Return the number of bytes for the rows of a page. The rest is for the token and notes."""
+    """Return the bytes that a page has for rows. Its other bytes are for the token and notes."""
     return None if most is None else most * 3 // 4
 
 
 def _unit(found: Written, position: Position, room: int | None) -> Unit:
-    """Return the unit in which a result is paged from here: rows or characters."""
+    """Return the unit of the pages after this position: rows or characters."""
     if not position.at:
         return found.unit(room)
     # Only the next row is checked: a later one that is too large does not matter yet.
@@ -385,7 +385,7 @@ def _unit(found: Written, position: Position, room: int | None) -> Unit:
 
 
 def _rest(found: Written, position: Position, unit: Unit, rows: int | None) -> tuple[int, int]:
-    """Return the start and end of the part after a position. `rows` limits its number of rows."""
+    """Return the start and the end of the part after a position, with at most `rows` rows."""
     count = found.count(unit)
     start = min(position.at, count)
     if rows is None or unit == "text":

@@ -1,9 +1,9 @@
-"""Makes continuation tokens, which are signed, bound to one tool and one caller, and expire; and
-keeps results for them.
+"""Makes continuation tokens, and keeps results for them. A token is signed, expires, and is valid
+only for one tool and one caller.
 
-A token has all that is needed to continue, so any worker can do it: the arguments of a query, which
-is run again, or the key of an entry in the shared cache. That entry is a result that only one call
-could produce, or arguments that are too long for a token.
+Any worker can continue a result, because the token has all that is needed. For a query, the token
+has the arguments, and the query runs again. For any other call, it has the key of a shared cache
+entry with the result. Arguments that are too long for a token are stored in the cache too.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ _SALT = "toolbooth.django.continuation"
 
 
 class RefusedToken(Exception):
-    """A token cannot be used. The message has the advice for the agent."""
+    """Raised if a token cannot be used. The message is advice for the agent."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Position:
-    """The position at which a result is continued. A token contains one position."""
+    """The position at which a result is continued. A token is a signed position."""
 
     tool: str
     who: str
@@ -62,8 +62,8 @@ class Position:
     size: int | None = None
     """The number of rows per page, if the caller has requested pages by number or size."""
     moved: Moved | None = None
-    """The changes to the query of the call that select one page of a list. `at` is a row in that
-    page.
+    """The changes to the query of the call that select one page of a list. `at` is the index of a
+    row in that page.
     """
     before: int = 0
     """The number of rows of the list before that page."""
@@ -81,7 +81,9 @@ def seal(position: Position) -> str:
 
 
 def unseal(token: str, tool: str, age: int, *, is_query: bool) -> Position:
-    """Return the position in a token, without checking its owner. Raises RefusedToken."""
+    """Return the position in a token. The owner of the token is not checked. Raises
+    RefusedToken.
+    """
     instead = messages.instead_of_token(tool, is_query=is_query)
     try:
         found = signing.loads(token, salt=_SALT, serializer=_Serializer, max_age=age)
@@ -106,8 +108,8 @@ def check_owner(position: Position, tool: str, who: tuple[str, ...], *, is_query
 
 
 def caller_hashes(who: Caller, action: Action) -> tuple[str, ...]:
-    """Return hashes of the caller's identity, one for each secret of the project. A token is bound
-    to one of them.
+    """Return hashes of the caller's identity, one for each secret of the project. A token contains
+    one of these hashes.
 
     Raises:
         APIException: the view refuses the credentials.
@@ -125,14 +127,12 @@ def caller_hashes(who: Caller, action: Action) -> tuple[str, ...]:
 
 
 def digest(text: str) -> str:
-    """Return a digest of a result. It is compared later, to find out whether the result has
-    changed.
-    """
+    """Return a digest of a result. Comparing it later shows whether the result has changed."""
     return hashlib.blake2b(text.encode(), digest_size=12).hexdigest()
 
 
 class _Serializer:
-    """Serialises positions as JSON. Values without a JSON form are written as `str(value)`."""
+    """Serialises positions as JSON. Values that JSON does not have are written as `str(value)`."""
 
     def dumps(self, obj: Any) -> bytes:
         return json.dumps(obj, separators=(",", ":"), default=str).encode()
@@ -153,15 +153,16 @@ def _hashable(value: Any) -> Any:
 
 
 def keep(text: str, is_json: bool, chosen: Configuration) -> str | None:
-    """Store a result in the cache that all workers share. Returns its key, or None if the cache
-    failed.
+    """Store a result in the cache that all workers share. Return the key of the entry, or None if
+    the cache failed.
     """
     return _keep(f"toolbooth:{secrets.token_urlsafe(18)}", [is_json, text], chosen)
 
 
 def keep_query(position: Position, chosen: Configuration) -> Position | None:
-    """Store the arguments of a query in the cache, and return the position with the key in their
-    place. All pages of the query share one entry. Returns None if the cache failed.
+    """Store the arguments of a query in the cache, and return the position with the key of this
+    entry in place of the arguments. All pages of the query share one entry. Return None if the
+    cache failed.
     """
     text = _Serializer().dumps([position.arguments, position.filter_keys]).decode()
     key = _keep(f"toolbooth:{digest(position.who + text)}", [True, text], chosen)
@@ -169,7 +170,7 @@ def keep_query(position: Position, chosen: Configuration) -> Position | None:
 
 
 def kept_query(position: Position, key: str, chosen: Configuration) -> Position:
-    """Return the position with its arguments read back from the cache. Raises RefusedToken."""
+    """Return the position with the arguments that `keep_query` has stored. Raises RefusedToken."""
     instead = messages.instead_of_token(position.tool, is_query=True)
     text, _ = kept_result(key, chosen, messages.arguments_no_longer_kept(instead))
     arguments, filter_keys = _Serializer().loads(text.encode())
@@ -188,8 +189,8 @@ def _keep(key: str, entry: list[Any], chosen: Configuration) -> str | None:
 
 
 def kept_result(key: str, chosen: Configuration, lost: str) -> tuple[str, bool]:
-    """Return a text from the cache, and True if it is JSON. The time to live of the entry starts
-    again. Raises RefusedToken.
+    """Return a text from the cache, and True if the text is JSON. Reading an entry restarts its
+    time to live. Raises RefusedToken.
     """
     try:
         entry: Any = caches[chosen.cache].get(key)

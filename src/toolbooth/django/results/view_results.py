@@ -1,5 +1,5 @@
-"""Gets results from the responses of a view. If `filter_keys` was sent, they contain only these
-fields.
+"""Gets results from the responses of a view. If the call has `filter_keys`, a result contains only
+these fields.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Keys = tuple[str, ...] | None
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListPage:
-    """One page of a list, as its view made it."""
+    """One page of a list, as the view made it."""
 
     moved: Moved
     """The changes to the query of the call that select this page."""
@@ -53,8 +53,8 @@ class ViewResults:
         return self._answer(sent, moved)[1]
 
     def value_and_next_page(self, sent: Json) -> tuple[Any, Json]:
-        """Return the value of a response. If it is one page of a list, also return the arguments
-        for the next page.
+        """Return the value of a response, and the arguments for the next page if the value is a
+        page of a list.
         """
         response, value = self._answer(sent, NOT_MOVED)
         return value, self._next_page(sent, response, value)
@@ -101,7 +101,9 @@ class ViewResults:
         return ListPage(moved=moved, value=value, found=found, other=other)
 
     def written(self, value: Json, keys: Keys) -> Written:
-        """Return a page of a list with only these fields."""
+        """Return a page of a list as JSON that can be cut between rows. It has only the fields in
+        `keys`.
+        """
         return read(self.output(value, keys).decode(), rows_in(value))
 
     def _must_be_a_page(self, sent: Json) -> None:
@@ -152,9 +154,9 @@ class ViewResults:
 
 
 def rows_in(value: Json) -> Path:
-    """Return the path of the rows in a response, or an empty path if there is no list. If there are
-    several lists, one made by a serializer is preferred, then one at the top level, then the
-    longest.
+    """Return the path of the list of rows in a response, or an empty path if there is no list. If
+    there are several lists, prefer a list made by a serializer, then a list at the top level, then
+    the longest.
     """
     lists: dict[Path, Any] = {}
     for name, each in value.items():
@@ -173,7 +175,7 @@ def rows_in(value: Json) -> Path:
 
 
 def _is_text(path: Path) -> bool:
-    """Return True if all keys are text. Other keys may look different in JSON."""
+    """Return True if all keys in a path are text. Other keys may look different in JSON."""
     return all(type(key) is str for key in path)
 
 

@@ -1,4 +1,4 @@
-"""Makes a page from a window of a list: its rows, and the notes about them."""
+"""Makes a page from a window of a list: the rows of the window, and notes about them."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ def page_of_window(
     window: Window,
     stop: int,
 ) -> Page:
-    """Return the rows of a window up to `stop`, as a page of no more than `most` bytes; `wanted` is
-    the number of rows that were requested and exist.
+    """Return the rows of a window up to `stop` as a page of at most `most` bytes. `wanted` is the
+    number of requested rows that exist.
     """
     found = window.found
     is_whole = window.before == 0 and window.is_end
@@ -59,8 +59,8 @@ def page_of_window(
 
 
 def first_large_row(found: Written, window: Window, room: int | None) -> int:
-    """Return the first row that alone is too large for a page; the end of the rows if there is
-    none.
+    """Return the index of the first row that is too large for a page by itself. If no row is too
+    large, return the end of the rows.
     """
     if found.unit(room, window.start, window.stop) == "rows":
         return window.stop
@@ -70,7 +70,7 @@ def first_large_row(found: Written, window: Window, room: int | None) -> int:
 
 
 def remedies(arguments: Arguments) -> Iterator[str]:
-    """Yield the ways to get a row that is too large for a page."""
+    """Yield ways in which the agent can get a row that is too large for a page."""
     names = {own: name for name, own in arguments.controls.items()}
     if "filter_keys" in names:
         yield messages.without_large_fields(names["filter_keys"])

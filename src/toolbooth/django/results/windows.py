@@ -1,4 +1,4 @@
-"""Gathers rows of a list, from as many pages of its view as are needed."""
+"""Gathers the requested rows of a list from as many pages of its view as needed."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ class Window:
 
     @property
     def rows(self) -> int:
-        """The number of rows in `pages`."""
+        """The number of all rows in `pages`."""
         return sum(len(page.found.rows) for page in self.pages)
 
     @property
     def stop(self) -> int:
-        """The index in the rows of `pages` after the last row that is shown."""
+        """The index after the last row that is shown, counted in the rows of `pages`."""
         return min(self.start + self.size, self.rows)
 
     @property
@@ -54,12 +54,12 @@ class Window:
 
     @property
     def count(self) -> int | None:
-        """The number of rows in the whole list. None if it is not known."""
+        """The number of rows in the whole list. None if the number is unknown."""
         return self.before + self.rows if self.is_end else self.pages[-1].other.count
 
     @property
     def wanted(self) -> int:
-        """The number of requested rows that exist. If the length of the list is not known, it is
+        """The number of requested rows that exist. If the length of the list is unknown, this is
         the number of requested rows.
         """
         if self.count is None:
@@ -67,11 +67,15 @@ class Window:
         return max(0, min(self.size, self.count - self.before - self.start))
 
     def is_longer(self, most: int | None) -> bool:
-        """Return True if the pages have more than `most` bytes. Then reading stopped there."""
+        """Return True if the pages have more than `most` bytes, so that no further page was
+        read.
+        """
         return most is not None and sum(page.found.size for page in self.pages) > most
 
     def until(self, end: int) -> Window:
-        """Return the same window without the pages of the view that begin at row `end` or later."""
+        """Return the same window without those pages of the view that begin at row `end` or
+        later.
+        """
         kept = [self.pages[0]]
         rows = len(self.pages[0].found.rows)
         for page in self.pages[1:]:
@@ -82,8 +86,8 @@ class Window:
         return replace(self, pages=tuple(kept))
 
     def position(self, position: Position, end: int) -> Position | None:
-        """Return the position of row `end`, where the next page begins. Return None if there are no
-        more rows.
+        """Return the position of row `end`, where the next page begins. Return None if the list
+        ends there.
         """
         first = 0
         for page in self.pages:
@@ -104,7 +108,7 @@ class Window:
 
 @dataclass(slots=True, kw_only=True)
 class PagesOfView:
-    """Requests pages of a list from its view, for one call."""
+    """Requests pages of a list from its view. They are all for one call."""
 
     source: ViewResults
     sent: Json
@@ -112,7 +116,9 @@ class PagesOfView:
     asked: int = 0
 
     def page(self, moved: Moved) -> ListPage:
-        """Return the page that the changed query selects. Raises the refusal of the view."""
+        """Return the page of the view for the query with the changes `moved`. Raises the refusal of
+        the view.
+        """
         self.asked += 1
         page = self.source.page_of_list(self.sent, moved, self.keys)
         values = moved.get(NUMBER, [])
@@ -123,8 +129,8 @@ class PagesOfView:
         return page
 
     def maybe(self, moved: Moved) -> ListPage | None:
-        """Return the page that the changed query selects. Return None if the view has no such
-        page.
+        """Return the page of the view for the query with the changes `moved`. Return None if the
+        view has no such page.
         """
         try:
             return self.page(moved)
@@ -134,7 +140,9 @@ class PagesOfView:
             raise
 
     def after(self, page: ListPage) -> ListPage | None:
-        """Return the next page. Return None if there is none, or if it cannot be requested."""
+        """Return the next page. Return None if there is no next page, or if it cannot be
+        requested.
+        """
         if page.other.following is None:
             return None
         following = self.maybe({**page.moved, **page.other.following})
@@ -145,9 +153,9 @@ class PagesOfView:
         return following if is_new else None
 
     def numbered(self, first: ListPage) -> ListPage:
-        """Return the first page of a list. If nothing is known about the paginator, find out
-        whether pages have numbers. They do if page 1 has the same rows as the first page, and page
-        2 has other rows or none.
+        """Return the first page of a list, with the facts about its page numbers. If the paginator
+        is unknown, try whether pages have numbers. They have numbers if page 1 has the same rows as
+        the first page, and page 2 has other rows or none.
         """
         if not first.other.is_open:
             return first
@@ -168,8 +176,8 @@ class PagesOfView:
     def gathered(
         self, first: ListPage, start: int, size: int, room: int | None
     ) -> tuple[ListPage, ...]:
-        """Return the pages that contain `size` rows, from row `start` of the page `first`. There
-        are fewer rows if the list ends, or if the pages exceed `room` bytes.
+        """Return the pages that contain `size` rows, counted from row `start` of the page `first`.
+        There are fewer rows if the list ends, or if the pages have more than `room` bytes.
         """
         pages = [first]
         rows = len(first.found.rows) - start
@@ -192,5 +200,5 @@ class PagesOfView:
 
 
 def with_others(page: ListPage, **changes: Any) -> ListPage:
-    """Return the page with these fields of its `other` changed."""
+    """Return the page with `changes` made to its attribute `other`."""
     return replace(page, other=replace(page.other, **changes))

@@ -1,10 +1,11 @@
-"""`manage.py mcp_call contacts__create '{"email": "ann@x.org"}' --as ann`: makes one call. The call
-is handled like one over HTTP.
+"""`manage.py mcp_call contacts__create '{"email": "ann@x.org"}' --as ann`: makes one call. The
+endpoint handles the call as if it came over HTTP.
 """
 
 from __future__ import annotations
 
 import sys
+from contextlib import nullcontext
 from typing import Any
 
 import orjson
@@ -17,6 +18,7 @@ from toolbooth.django.management import messages
 from toolbooth.django.management.printing import PrintingCommand
 from toolbooth.django.management.users import add_user, agent_of, unlogged
 from toolbooth.jsonvalue import is_object
+from toolbooth.server.logged.one_line import one_line_errors
 from toolbooth.server.wire_result import WireResult
 
 _DENIED = (401, 403)
@@ -36,13 +38,18 @@ class Command(PrintingCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         sent: str = options["arguments"]
         body = sys.stdin.buffer.read() if sent == "-" else sent.encode()
+        if sent == "-" and not body.strip():
+            raise CommandError(messages.NO_INPUT, returncode=2)
         try:
             read_json(body, DEFAULT_LIMITS)
         except Unreadable as error:
             # Any other problem is answered like that of an agent.
             if error.problem.code == "not-json":
-                raise CommandError(f"ARGUMENTS: {error.problem.message}", returncode=2) from None
-        with unlogged():
+                words = messages.arguments_not_json(error.problem.message)
+                raise CommandError(words, returncode=2) from None
+        # Django's own option, which every command has.
+        shown = nullcontext() if options["traceback"] else one_line_errors()
+        with unlogged(), shown:
             result = agent_of(options["username"]).call(options["tool"], body)
         known = catalogue()
         # A name without a tool is a mistake in the command, not a refusal of the call.

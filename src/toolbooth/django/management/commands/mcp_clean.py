@@ -26,7 +26,7 @@ class Command(PrintingCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         if options["batch"] < 1:
-            raise CommandError(messages.CLEAN_BATCH_HELP, returncode=2)
+            raise CommandError(messages.TOO_FEW_ROWS, returncode=2)
         if not has_table():
             raise CommandError(f"{messages.NO_TABLE_OF_KEYS}; {messages.MIGRATE}")
         self.stdout.write(messages.keys_removed(remove_expired(options["batch"])))

@@ -55,8 +55,8 @@ class Command(PrintingCommand):
 
 
 def _url(given: str) -> str:
-    """Return the address of the endpoint. If only a host is given, the path of the project's
-    endpoint is added.
+    """Return the URL of the endpoint. If `given` is only a host, add the path of the project's
+    endpoint.
     """
     if not WHOLE_URL.match(given):
         raise CommandError(messages.url_needs_scheme(given), returncode=2)

@@ -15,6 +15,7 @@ from django.core.management.base import CommandError, CommandParser
 from django.db import DatabaseError
 
 from toolbooth.django.management import messages
+from toolbooth.django.management.credentials import makes_tokens
 from toolbooth.django.management.doctor import messages as advice
 from toolbooth.django.management.doctor.callers import list_call
 from toolbooth.django.management.doctor.deployment import DEPLOYMENT
@@ -78,10 +79,10 @@ class Command(PrintingCommand):
 
 
 def _user(name: str) -> Any:
-    """Return the user of this name.
+    """Return the user with this name.
 
     Raises:
-        CommandError: there is no such user, or the users cannot be read.
+        CommandError: no user has this name, or the users cannot be read.
     """
     try:
         return user_of(name)
@@ -112,7 +113,9 @@ def _steps(groups: list[Group], username: str | None, *, deploy: bool) -> list[s
         steps = [advice.READ_WARNINGS] if "warning" in levels else []
         if username is None:
             steps.append(advice.TRY_A_USER)
-        steps.append(advice.connect_a_client(username or "USERNAME"))
+        # Without an app for tokens, `mcp_config --as` would end with an error.
+        agent = username or "USERNAME"
+        steps.append(advice.connect_a_client(agent if makes_tokens() else None))
     if not deploy and "error" not in levels:
         steps.append(advice.TRY_DEPLOY)
     return steps

@@ -1,4 +1,4 @@
-"""`manage.py mcp_tools`: prints the tools that agents see as a tree, with their cost in tokens."""
+"""`manage.py mcp_tools`: prints a tree of the tools that agents see, with their cost in tokens."""
 
 from __future__ import annotations
 
@@ -37,6 +37,8 @@ class Command(PrintingCommand):
         name, username = options["name"], options["username"]
         if options["check"] and not options["lock"]:
             raise CommandError(messages.CHECK_WITHOUT_LOCK, returncode=2)
+        if options["lock"] and (name or username or options["whole"]):
+            raise CommandError(messages.LOCK_IS_FOR_ALL, returncode=2)
         if options["lock"]:
             self._lock(is_check=options["check"])
             return
@@ -44,7 +46,7 @@ class Command(PrintingCommand):
         if name is not None:
             # A tool behind a dispatcher is not listed, but agents read its name in the dispatcher's
             # help.
-            self._write(found.get(name) or _behind(name, username))
+            self._write(found.get(name) or _behind(name, username, found))
         elif options["whole"]:
             self._write(list(found.values()))
         else:
@@ -109,6 +111,8 @@ class Command(PrintingCommand):
                     tool.tokens,
                     last=tool is members[-1],
                 )
+        if not dispatchers and not groups:
+            self.stderr.write(messages.no_tools(username))
         every = [*dispatchers, *(tool for members in groups.values() for tool in members)]
         self.stdout.write(messages.total_cost(_tokens(every), len(every), behind))
 
@@ -130,14 +134,14 @@ class Command(PrintingCommand):
 
 
 def _changes(before: str, after: str) -> Iterator[str]:
-    """Yield the lines that are removed from the file and added to it."""
+    """Yield the lines of the file that are removed, and the lines that are added."""
     old, new = before.splitlines(), after.splitlines()
     yield from (f"- {line}" for line in old if line not in set(new))
     yield from (f"+ {line}" for line in new if line not in set(old))
 
 
 def _resources(name: str, username: str | None) -> dict[str, list[str]]:
-    """Return the resources behind a dispatcher, each with its actions."""
+    """Return the resources of a dispatcher, each with its actions."""
     table = catalogue().registry.tools[name].table
     shows = None if username is None else shown_to(username)
     found: dict[str, list[str]] = {}
@@ -148,15 +152,18 @@ def _resources(name: str, username: str | None) -> dict[str, list[str]]:
     return found
 
 
-def _behind(name: str, username: str | None) -> dict[str, Any]:
-    """Return a tool behind a dispatcher, in the form of `tools/list`.
+def _behind(name: str, username: str | None, listed: Iterable[str]) -> dict[str, Any]:
+    """Return a tool of a dispatcher as `tools/list` would show it.
 
     Raises:
         CommandError: there is no such tool, or the user does not see it.
     """
-    found = catalogue().registry.hidden.get(name)
+    registry = catalogue().registry
+    found = registry.hidden.get(name)
     if found is None or (username is not None and not shown_to(username)(found.name)):
-        raise CommandError(messages.no_such_tool(name), returncode=2)
+        # Only names that the user sees are proposed.
+        known = [*listed, *(registry.hidden if username is None else ())]
+        raise CommandError(messages.no_such_tool(name, known), returncode=2)
     return found.listing()
 
 

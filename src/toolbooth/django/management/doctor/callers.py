@@ -23,8 +23,8 @@ OPEN_READS = Cause("open-reads", messages.OPEN_READS, messages.REQUIRE_LOGIN)
 
 
 def list_call(user: Any) -> Iterator[Finding]:
-    """Make one `tools/list` call as this user, through the whole project. With None, the call is
-    anonymous.
+    """Make one `tools/list` call as `user`. The call passes through the whole project. If `user` is
+    None, the call is anonymous.
     """
     # Other examinations report that there are no tools, or no endpoint.
     if not catalogue().registry.tools or not _has_endpoint():
@@ -58,7 +58,7 @@ def _has_endpoint() -> bool:
 
 
 def open_tools() -> Iterator[Finding]:
-    """Check how callers can be authenticated, and which tools anonymous callers may use."""
+    """Check how callers are authenticated, and which tools anonymous callers may use."""
     found = authenticators()
     # Agents do not log in through a browser, so they have no session cookie.
     if found and all(isinstance(each, SessionAuthentication) for each in found):

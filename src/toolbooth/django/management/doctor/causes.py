@@ -1,5 +1,5 @@
-"""The causes for which tools are left out or drf-spectacular complains. Many findings may have the
-same cause.
+"""The causes of findings: why tools are left out, and why drf-spectacular complains. Many findings
+may have the same cause.
 """
 
 from __future__ import annotations
@@ -96,15 +96,15 @@ OTHER_COMPLAINT = Cause("complaints", messages.COMPLAINTS, messages.DESCRIBE_WIT
 
 
 def cause_of_left_out(why: str) -> tuple[Level, Cause]:
-    """Return the level and the cause of a tool or a field that is not published. `why` is the
-    sentence with the reason.
+    """Return the level and the cause of a finding about a tool or a field that is not published.
+    `why` is the sentence with the reason.
     """
     return _known(_LEFT_OUT, why) or ("warning", OTHER_REASON)
 
 
 def cause_of_complaint(why: str) -> tuple[Level, Cause] | None:
-    """Return the level and the cause of a complaint by drf-spectacular. Return None if the
-    complaint is not about a tool's input.
+    """Return the level and the cause of a finding about a complaint by drf-spectacular. Return None
+    if the complaint is not about the input of a tool.
     """
     if any(each in why for each in _ABOUT_ANSWERS):
         return None

@@ -107,8 +107,8 @@ def _migrations() -> Iterator[Finding]:
 
 
 def _cleaning() -> Iterator[Finding]:
-    """Recommend running `mcp_clean` regularly. If the command is installed, so is the table of
-    idempotency keys, which grows.
+    """Recommend running `mcp_clean` regularly. If this command is installed, the project has the
+    table of idempotency keys, which grows until the command removes old keys.
     """
     if "mcp_clean" in get_commands():
         yield Finding("note", messages.KEYS_PILE_UP, messages.SCHEDULE_CLEANING)

@@ -1,5 +1,5 @@
-"""Findings from the descriptions of views: parts that are left out, complaints of drf-spectacular,
-and bodies that are not declared.
+"""Makes findings from the descriptions of views: tools and fields that are left out, complaints of
+drf-spectacular, and bodies that are not declared.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ LISTS = Cause("unmarked-list", messages.UNMARKED_LISTS, messages.MARK_LISTS)
 
 
 def left_out() -> Iterator[Finding]:
-    """Yield tools and fields that are not published. If their entry in the settings is already
-    reported as an error, they are left out here.
+    """Yield tools and fields that are not published. Those that are left out because of a wrong
+    entry in the settings are skipped: the entry itself is reported as an error.
     """
     told = {wrong_body(each.why) for each in catalogue().wrong_entries}
     for each in catalogue().left_out:
@@ -51,8 +51,8 @@ def left_out() -> Iterator[Finding]:
 
 
 def schemas() -> Iterator[Finding]:
-    """Yield the complaints of drf-spectacular. Also yield the lint rules that make some clients
-    fail.
+    """Yield the complaints of drf-spectacular, and one finding about broken lint rules that matter
+    to some clients.
     """
     is_whole = True
     for each in catalogue().faults:
@@ -75,8 +75,8 @@ def schemas() -> Iterator[Finding]:
 
 
 def bodies() -> Iterator[Finding]:
-    """Yield actions that declare no body. Also yield views whose declared body differs from the
-    body that earlier versions of Toolbooth sent.
+    """Yield actions that declare no body. Also yield views for which earlier versions of Toolbooth
+    sent another body than the declared one.
     """
     found = [_finding_of_undeclared_body(tool) for tool in catalogue().undeclared_bodies]
     changed = differences(catalogue().actions, catalogue().configuration)

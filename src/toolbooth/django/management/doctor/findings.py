@@ -74,7 +74,9 @@ def examine_all(examinations: Mapping[str, Examination]) -> list[Group]:
 
 
 def findings(examine: Examination) -> list[Finding]:
-    """Return the findings of an examination. An exception in it is a finding too."""
+    """Return the findings of an examination. If the examination raises an exception, that is a
+    finding too.
+    """
     found: list[Finding] = []
     try:
         # `extend` keeps the findings that were yielded before an exception; `list(examine())` would
@@ -95,8 +97,8 @@ def _remedy(error: Exception) -> str:
 
 
 def _place_of(error: Exception) -> tuple[str, int]:
-    """Return the file and line of the innermost frame in the project's own code. If there is none,
-    return those of the innermost frame.
+    """Return the file and line of the innermost frame in the project's own code. If no frame is in
+    the project's code, return the file and line of the innermost frame.
     """
     frames = [(frame.f_code.co_filename, line) for frame, line in walk_tb(error.__traceback__)]
     # Python's own import machinery has no files.
@@ -106,8 +108,8 @@ def _place_of(error: Exception) -> tuple[str, int]:
 
 
 def _is_of_project(file: Path) -> bool:
-    """Return True if a file is in the current folder, but is neither part of Toolbooth nor of an
-    installed package.
+    """Return True if a file is in the current folder. Files of Toolbooth and of installed packages
+    do not count.
     """
     is_installed = "site-packages" in file.parts or file.is_relative_to(_OUR_FOLDER)
     return file.is_relative_to(Path.cwd()) and not is_installed
@@ -128,8 +130,8 @@ def _grouped(code: str, found: Iterable[Finding]) -> Iterator[Group]:
 
 
 def _group(code: str, members: list[Finding]) -> Group:
-    """Return one group of findings. A single finding keeps its own sentence, because it has more
-    detail than the sentence of its cause.
+    """Return one group of findings. A group with one finding keeps the sentence of that finding,
+    because it has more detail than the sentence of the cause.
     """
     first = members[0]
     cause = first.cause

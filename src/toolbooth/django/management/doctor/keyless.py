@@ -1,4 +1,4 @@
-"""Finds the writes that take no idempotency key, and groups them by reason."""
+"""Finds the writes that do not accept an idempotency key, and groups them by reason."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _CAUSES: Mapping[KeyLimitKind, Cause] = {
 
 
 def keyless_tools() -> Iterator[Finding]:
-    """Yield each write that cannot take an idempotency key, with its place and the cure."""
+    """Yield a finding for each write that does not accept an idempotency key."""
     if is_off(configuration()):
         yield Finding("ok", messages.KEYS_OFF)
         return

@@ -10,7 +10,7 @@ from typing import Any
 
 
 def examination_failed(error: Exception) -> str:
-    """The finding if an examination raised an exception."""
+    """The finding if an examination has raised an exception."""
     return f"this check failed: {type(error).__name__}: {error}"
 
 
@@ -88,13 +88,13 @@ def action_without_body(tool: str, handler: str) -> str:
 
 
 def declare_that_there_is_none(handler: str) -> str:
-    """The remedy if the action takes no body: the decorator to write."""
+    """The remedy if a custom action takes no body: the decorator to write."""
     return f"if that is right, write @extend_schema(request=None) above {handler}"
 
 
 def declare_body_of_action(tool: str, handler: str, reader: str | None) -> str:
-    """The remedy if the action takes a body. `reader` is the serializer of the view, if the action
-    seems to use it.
+    """The remedy if a custom action takes a body. `reader` is the serializer of the view, or None
+    if the action does not seem to use it.
     """
     lines = [
         f"write @extend_schema(request=...) above {handler}",
@@ -333,9 +333,10 @@ TRY_DEPLOY = "Before you deploy: manage.py mcp_doctor --deploy"
 SHOW_ALL = " (`manage.py mcp_doctor -v 2` names every place)"
 
 
-def connect_a_client(username: str) -> str:
-    """The next step after a successful `tools/list`."""
-    return f"Connect a client: manage.py mcp_config --client claude-code --as {username}"
+def connect_a_client(username: str | None) -> str:
+    """The next step after a successful `tools/list`. With None, no token can be made for a user."""
+    option = "" if username is None else f" --as {username}"
+    return f"Connect a client: manage.py mcp_config --client claude-code{option}"
 
 
 def more_places(count: int) -> str:
@@ -349,7 +350,9 @@ def more_groups(count: int) -> str:
 
 
 def fine(count: int) -> str:
-    """A line with the number of things that are fine, if there is no room to name them."""
+    """A line with the number of findings without a problem. It is used if there is no room to name
+    them.
+    """
     return f"{count} other things are fine"
 
 

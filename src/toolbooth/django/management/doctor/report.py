@@ -36,7 +36,9 @@ class Report:
     """The next steps."""
 
     def counts(self) -> dict[str, int]:
-        """Return the number of groups for each level, except those that are fine."""
+        """Return the number of groups for each level. Findings without a problem are not
+        counted.
+        """
         found = Counter(each.level for each in self.groups)
         return {level: found[level] for level in ("error", "warning", "note")}
 
@@ -51,7 +53,9 @@ class Report:
         }
 
     def lines(self, paint: Paint, *, whole: bool) -> list[str]:
-        """Return the report as lines of text. It fits on a screen unless `whole` is True."""
+        """Return the report as lines of text. With `whole`, the report may be longer than a
+        screen.
+        """
         ending = ["", messages.counted(self.counts())]
         if not whole and any(len(each.places) > 1 for each in self.groups):
             ending[-1] += messages.SHOW_ALL
@@ -100,8 +104,8 @@ everything.
 
 
 def _fitting(groups: Sequence[Group], paint: Paint, room: int) -> list[str]:
-    """Return lines for the groups, at most `room` of them. If there is no room for one line per
-    group, the message at the end has the number of groups that are missing.
+    """Return at most `room` lines for the groups. If not every group gets a line, the last line has
+    the number of groups that are missing.
     """
     fine = [each for each in groups if each.level == "ok"]
     others = [each for each in groups if each.level != "ok"]
@@ -179,7 +183,9 @@ def _short_cure(group: Group) -> list[str]:
 
 
 def _some_places(group: Group) -> list[str]:
-    """Return some places of the group. Names share one line. Longer places get a line each."""
+    """Return lines with some of the places of the group. Names share one line. Each longer place
+    has its own line.
+    """
     places = group.places
     if len(places) < 2:
         return []
@@ -192,8 +198,8 @@ def _some_places(group: Group) -> list[str]:
 
 
 def _names(places: Sequence[str], ending: str = "") -> str | None:
-    """Return one line with as many names as fit, the number of other names, and the ending. Return
-    None if no name fits.
+    """Return one line with as many names as fit, followed by the number of names that are left out,
+    and by `ending`. Return None if no name fits.
     """
     for count in range(min(_MOST_PLACES, len(places)), 0, -1):
         left = len(places) - count
@@ -206,7 +212,7 @@ def _names(places: Sequence[str], ending: str = "") -> str | None:
 
 
 def _text(start: str, words: str) -> list[str]:
-    """Return the words as indented lines of the width of the report."""
+    """Return the words as indented lines. They are wrapped to the width of the report."""
     indent = " " * _MARGIN
     return wrap(
         words,
@@ -218,6 +224,6 @@ def _text(start: str, words: str) -> list[str]:
 
 
 def _cut(words: str) -> str:
-    """Return the words, cut to the length of one line."""
+    """Return the words. If they are longer than a line, cut them."""
     room = WIDTH - _MARGIN
     return words if len(words) <= room else f"{words[: room - 1].rstrip()}…"

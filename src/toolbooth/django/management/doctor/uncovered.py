@@ -1,4 +1,6 @@
-"""Finds views of the URLconf that are not REST framework's. The gateway does not publish them."""
+"""Finds views in the URLconf that do not belong to REST framework. The gateway does not publish
+them.
+"""
 
 from __future__ import annotations
 
@@ -25,8 +27,8 @@ PLAIN = Cause("plain-views", messages.PLAIN_VIEWS, messages.WRITE_A_TOOL)
 
 
 def uncovered_views() -> Iterator[Finding]:
-    """Yield each view of Django Ninja with its address. Yield each plain Django view of the project
-    with its import path.
+    """Yield a finding for each view of Django Ninja, and for each plain Django view of the
+    project.
     """
     for route, callback in _callbacks(get_resolver(get_urlconf())):
         owner = _owner(callback)
@@ -51,8 +53,8 @@ def _callbacks(resolver: Any, above: str = "/") -> Iterator[tuple[str, Any]]:
 
 
 def _cause(callback: Any, owner: Any) -> Cause | None:
-    """Return the reason why a view is not covered. Return None if it is covered, or not part of the
-    project's own code.
+    """Return the reason why the gateway does not publish a view. Return None if the gateway
+    publishes the view, or if the view is not part of the project's own code.
     """
     # REST framework's `as_view` stores the class in `cls`. Django's stores it in `view_class`.
     cls = getattr(callback, "cls", None)
@@ -67,7 +69,7 @@ def _cause(callback: Any, owner: Any) -> Cause | None:
 
 
 def _owner(callback: Any) -> Any:
-    """Return the class or function that contains the code of a callback."""
+    """Return the class or the function that defines a callback."""
     if isinstance(callback, partial):
         function: Any = callback.func
         return _owner(function)
