@@ -15,15 +15,14 @@ def test_limits_above_those_of_the_reader_raise(limits):
         Limits(**limits)
 
 
-def test_a_lowered_limit_holds_for_its_own_tool_alone():
+@pytest.mark.parametrize("body", [b'{"items": [[1]]}', b'{"items":[[1]]}'])
+def test_a_lowered_limit_holds_for_its_own_tool_alone(body: bytes):
     def tool(items: list[list[int]]) -> int:
         return len(items)
 
     passed = {"content": [{"type": "text", "text": "1"}], "isError": False}
-    assert handle_bytes(compile_function(tool), b'{"items": [[1]]}') == passed
-    assert handle_bytes(
-        compile_function(tool, limits=Limits(max_depth=2)), b'{"items": [[1]]}'
-    ) == {
+    assert handle_bytes(compile_function(tool), body) == passed
+    assert handle_bytes(compile_function(tool, limits=Limits(max_depth=2)), body) == {
         "content": [
             {
                 "type": "text",

@@ -5,6 +5,7 @@ tool.
 import asyncio
 import functools
 import json
+import threading
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass
 from decimal import Decimal
@@ -28,6 +29,7 @@ from toolbooth import (
     handle_bytes_async,
 )
 from toolbooth.boundary.render import refusal_error
+from toolbooth.boundary.run import end_threads
 
 
 class Address(BaseModel):
@@ -408,3 +410,29 @@ def test_parsed_arguments_deeper_than_python_goes_are_refused_by_name(handle):
 def test_parsed_arguments_that_are_not_json_are_the_hosts_mistake():
     with pytest.raises(TypeError, match="not JSON serializable"):
         handle_arguments(compile_function(create), {"email": object()})
+
+
+def test_a_sync_tool_does_not_run_if_its_caller_has_gone_before_a_thread_was_free():
+    release, ran = threading.Event(), []
+
+    def wait(number: int) -> int:
+        release.wait()
+        ran.append(number)
+        return number
+
+    contract = compile_function(wait)
+
+    async def calls() -> None:
+        tasks = [
+            asyncio.ensure_future(handle_bytes_async(contract, b'{"number":%d}' % number))
+            for number in range(65)  # one more than there are threads
+        ]
+        await asyncio.sleep(0)  # every call has been given to the threads
+        tasks[-1].cancel()
+        await asyncio.sleep(0)  # the last one is cancelled
+        release.set()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    asyncio.run(calls())
+    end_threads()
+    assert sorted(ran) == list(range(64))

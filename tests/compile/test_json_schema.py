@@ -128,3 +128,56 @@ OBJECT = {"type": "object", "properties": {"a": {"type": "integer"}}}
 def test_items_are_repaired_in_arrays_that_are_alternatives_or_parts(schema: Any):
     whole = of(schema, **{"$defs": {"list": INTEGERS}})
     assert outcome(whole, b'{"p": ["5"]}') == ({"p": [5]}, [("scalar-text", "$.p[0]")])
+
+
+@pytest.mark.parametrize(
+    ("bound", "sent", "expected"),
+    [
+        ({"type": "string", "maxLength": 2.0}, "abc", 'at most 2 characters; got "abc"; e.g. "te"'),
+        ({"type": "string", "minLength": 1e9}, "a", 'at least 1000000000 characters; got "a"'),
+        ({"type": "array", "minItems": 5e8}, [1], "at least 500000000 items"),
+    ],
+)
+def test_bounds_may_be_written_with_a_point_or_be_huge(
+    bound: Any, sent: Any, expected: str
+) -> None:
+    schema = {"type": "object", "properties": {"field": bound}, "required": ["field"]}
+    contract = compile_json_schema(schema, lambda arguments: "done", name="foreign")
+    result = handle_bytes(contract, json.dumps({"field": sent}).encode())
+    assert result["isError"]
+    assert expected in result["content"][0]["text"]
+
+
+@pytest.mark.parametrize(
+    ("reference", "definitions"),
+    [
+        ("#/properties/first", {}),
+        ("#named", {"$defs": {"n": {"$anchor": "named", "type": "string", "minLength": 2}}}),
+        ("#/definitions/n", {"definitions": {"n": {"type": "string", "minLength": 2}}}),
+    ],
+)
+def test_a_wrong_value_behind_any_kind_of_reference_is_refused(
+    reference: str, definitions: Any
+) -> None:
+    schema = {
+        "type": "object",
+        "properties": {
+            "first": {"type": "string", "minLength": 2},
+            "second": {"type": "object", "properties": {"inner": {"$ref": reference}}},
+        },
+        **definitions,
+    }
+    contract = compile_json_schema(schema, lambda arguments: "done", name="foreign")
+    result = handle_bytes(contract, b'{"second":{"inner":"a"}}')
+    assert result["isError"]
+    assert "$.second.inner: must have at least 2 characters" in result["content"][0]["text"]
+
+
+def test_a_wrong_value_is_refused_if_its_schema_has_definitions_of_its_own():
+    items = {"$ref": "#/properties/v/$defs/n"}
+    array = {"type": "array", "items": items, "$defs": {"n": {"type": "string", "minLength": 2}}}
+    schema = {"type": "object", "properties": {"v": array}}
+    contract = compile_json_schema(schema, lambda arguments: "done", name="foreign")
+    result = handle_bytes(contract, b'{"v":"a"}')
+    assert result["isError"]
+    assert '$.v: must be an array, got text "a"' in result["content"][0]["text"]

@@ -12,7 +12,7 @@ import pytest
 from pydantic import AfterValidator, BaseModel
 
 from toolbooth import ToolRegistry
-from toolbooth.server import call, running
+from toolbooth.server import run_limited, running
 from toolbooth.server.respond import respond
 
 
@@ -138,7 +138,7 @@ def test_a_waiting_call_that_is_cancelled_does_not_run():
 
 @pytest.mark.parametrize("is_async", [False, True], ids=["sync", "async"])
 def test_a_call_that_takes_long_is_logged_once(monkeypatch, caplog, is_async):
-    monkeypatch.setattr(call, "_LONG", 0.0)
+    monkeypatch.setattr(run_limited, "_LONG", 0.0)
     gate = Gate()
     registry = served(gate)
 

@@ -2,7 +2,9 @@
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
+import orjson
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -10,6 +12,7 @@ from hypothesis import strategies as st
 from respond_messages import error_of, message, result_of, tool_call
 from toolbooth import ToolRegistry
 from toolbooth.server.listed_tools import UnknownTool
+from toolbooth.server.stored_list import StoredTool
 
 NAMES = ("orders__list", "orders__create", "tags__list", "tags__create")
 
@@ -127,3 +130,87 @@ def test_a_tool_requested_while_it_is_built_is_not_built_again():
     registry.promised.add("tags__list", make)
     assert registry.find("tags__list").name == "tags__list"
     assert made == ["tags__list"]
+
+
+# --- listed without being built ---
+
+
+def listing(made: list[str], entries: dict[str, object]) -> ToolRegistry:
+    """Return a registry whose tools have entries for the list. An exception is raised."""
+    registry = ToolRegistry("shop")
+    registry.tool(name="ready")(lambda: "ready")
+
+    def make(name: str) -> None:
+        made.append(name)
+        registry.tool(name=name)(lambda: name)
+
+    def lister(name: str) -> StoredTool | None:
+        made.append(f"entry of {name}")
+        entry = entries.get(name, {"name": name})
+        if isinstance(entry, Exception):
+            raise entry
+        return None if entry is None else StoredTool(name, orjson.dumps(entry))
+
+    for name in NAMES:
+        registry.promised.add(name, partial(make, name), lister=partial(lister, name))
+    return registry
+
+
+ENTRIES = [f"entry of {name}" for name in NAMES]
+
+
+def test_the_list_writes_each_entry_once_and_builds_no_tool():
+    made: list[str] = []
+    registry = listing(made, {})
+    for _ in range(2):
+        assert listed(registry) == ["ready", *NAMES]
+    assert made == ENTRIES
+
+
+def test_a_listed_tool_is_built_by_its_first_call_and_the_list_stays_the_same():
+    made: list[str] = []
+    registry = listing(made, {})
+    before = registry.page(0, None)
+    assert registry.call("tags__list")["isError"] is False
+    assert registry.page(0, None) == before
+    assert made == [*ENTRIES, "tags__list"]
+
+
+def test_a_tool_that_is_registered_after_the_list_is_listed():
+    registry = listing([], {})
+    assert listed(registry) == ["ready", *NAMES]
+    registry.tool(name="late")(lambda: "late")
+    assert listed(registry) == ["ready", "late", *NAMES]
+
+
+def test_a_tool_without_an_entry_does_not_exist():
+    made: list[str] = []
+    registry = listing(made, {"orders__list": None})
+    assert listed(registry) == ["ready", *NAMES[1:]]
+    with pytest.raises(UnknownTool):
+        registry.find("orders__list")
+    assert made[:4] == ENTRIES
+
+
+def test_an_entry_that_cannot_be_written_fails_one_list():
+    registry = listing([], {"orders__list": ValueError("no entry")})
+    with pytest.raises(ValueError, match="no entry"):
+        registry.page(0, None)
+    assert listed(registry) == ["ready", *NAMES[1:]]
+
+
+def test_tools_behind_a_dispatcher_have_no_entries_of_their_own():
+    made: list[str] = []
+    registry = listing(made, {})
+
+    def make() -> None:
+        for name in NAMES[:2]:
+            registry.promised.make(name)
+        registry.dispatcher("orders", {"list": "orders__list", "create": "orders__create"})
+
+    registry.promised.add("orders", make, NAMES[:2])
+    assert listed(registry) == ["ready", "tags__list", "tags__create", "orders"]
+    assert made == [*NAMES[:2], *ENTRIES[2:]]
+    shown = registry.page(0, lambda name: name in ("orders__list", "tags__list"))
+    assert shown is not None
+    assert [tool["name"] for tool in orjson.loads(shown[0])] == ["tags__list", "orders"]

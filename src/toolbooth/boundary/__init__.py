@@ -1,1 +1,1 @@
-"""One call, from bytes to a tool result, without I/O. Start at `accept.py`."""
+"""Handles one call, from bytes to a tool result, without I/O. Start reading at `accept.py`."""

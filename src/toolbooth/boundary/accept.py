@@ -1,7 +1,8 @@
-"""From the wire to the function's values, or to a refusal: read, examine, validate.
+"""Converts the bytes of a call to the function's values, or refuses the call. The stages are read,
+examine and validate.
 
-A correct call takes the short way: read once, one compiled check, one validation run. Everything
-else is examined.
+A correct call takes the short way: it is read once, checked once by a compiled check, and validated
+once. All other calls take the long way, in which they are examined.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from toolbooth.boundary.read import (
     has_pointed_integers,
     paused_collector,
     read_json,
+    settled,
     too_many_values,
 )
 from toolbooth.boundary.repairs import CLIENT_KEYS, Remark, Repair
@@ -42,24 +44,29 @@ from toolbooth.shape_check import fits
 Accepted = tuple[Any, list[Remark]]
 
 _LESS_THAN, _BACKSLASH = b"<\\"
-"""A tag begins with `<` or with its escape `\u003c`. Bytes with neither of these contain no tag."""
+r"""A tag begins with `<`, or with the escape `\u003c` for it. Bytes with neither of these contain
+no tag.
+"""
 
 
 _MOST_REPAIRS = 20
-"""At most this many repairs are reported by a refusal."""
+"""A refusal reports at most this many repairs."""
 
 
 def accept_bytes(contract: Contract, body: bytes, from_floats: bool = False) -> Accepted:
     """Return the function's values, the repairs and the notes. Raises ToolInputError.
 
-    `from_floats`: a host had parsed the arguments, and the bytes were written from its values.
+    `from_floats` is true if a host has parsed the arguments, and the bytes were written from the
+    parsed values.
     """
     # MCP lets a client leave `arguments` out. Empty bytes mean that, and are not an error.
     if not body:
         return accept_reading(contract, NOTHING)
     try:
         exact = contract.has_decimals
-        reading = read_json(body, contract.limits, exact=exact, from_floats=from_floats)
+        reading = read_json(
+            body, contract.limits, exact=exact, from_floats=from_floats, may_wait=not from_floats
+        )
     except Unreadable as error:
         raise ToolInputError([error.problem], tool=contract.name) from None
     return accept_reading(contract, reading)
@@ -80,6 +87,10 @@ def accept_reading(contract: Contract, reading: Reading) -> Accepted:
     # In a large call with such unions, the validation may report a million errors.
     if contract.has_recursive_unions and (is_costly(contract, value) or len(body) > LARGE):
         return _long_way(contract, reading, None, costly=True)  # the validation comes last
+    # A validation that proves the shape gives a float only to a field for floats.
+    if delicate is None and not contract.validation_proves_shape:
+        reading = settled(reading, contract.limits, exact=contract.has_decimals)
+        value, delicate, body = reading
     has_signs = _LESS_THAN in body or _BACKSLASH in body
     # Placeholders such as `<integer>` are from the form in an earlier refusal. The short way would
     # accept one wherever text is declared.
@@ -126,11 +137,13 @@ def _must_be_few(contract: Contract, value: Any, body: bytes) -> None:
 def _long_way(
     contract: Contract, reading: Reading, earlier: InvalidValues | None, *, costly: bool = False
 ) -> Accepted:
-    """`earlier`: the error of the author's validation, if it has already run on these arguments.
-    `costly`: the validation may run only if nothing else is wrong.
+    """Read, examine and validate the arguments. `earlier` is the error of the author's validation,
+    if the validation has already run on them. If `costly` is true, the validation runs only if
+    nothing else is wrong.
     """
     repairs: list[Remark] = []
     try:
+        reading = settled(reading, contract.limits, exact=contract.has_decimals)
         if type(reading[0]) is not dict:
             reading, repairs = _object_of(contract, reading)
     except Unreadable as error:
@@ -176,7 +189,7 @@ def _long_way(
 def _after_repairs(
     contract: Contract, refusal: ToolInputError, repairs: list[Remark]
 ) -> ToolInputError:
-    """Return the refusal of a call in which something was also repaired."""
+    """Return the refusal of a call with the repairs that were already made."""
     if not repairs:
         return refusal
     made = [(each.code, each.path) for each in repairs[:_MOST_REPAIRS]]
@@ -184,8 +197,8 @@ def _after_repairs(
 
 
 def _object_of(contract: Contract, reading: Reading) -> tuple[Reading, list[Remark]]:
-    """Return the object if `arguments` came as null (nothing was sent) or as JSON text
-    (PrefectHQ/fastmcp#883, 2025-06-20).
+    """Return the arguments as an object. They may have been sent as null, which means that nothing
+    was sent, or as JSON text (PrefectHQ/fastmcp#883, 2025-06-20).
     """
     repairs: list[Remark] = []
     # Some clients encode twice, so text of text is read as well.

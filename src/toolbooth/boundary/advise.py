@@ -1,5 +1,5 @@
 """Builds the refusal of a call: every problem, the declared fields, and the corrected call or the
-edits. An agent needs no more to send the call again.
+edits. The agent needs nothing else to send the call again.
 """
 
 from __future__ import annotations
@@ -44,17 +44,17 @@ from toolbooth.shape_check import fits
 _POINT = b"."
 
 _MOST_IN_UNIONS = 100
-"""At most this many errors are read if unions of models contain each other."""
+"""If unions of models contain each other, at most this many errors are read."""
 
 _MOST_LEVELS = 50
-"""Arguments are looked for in the first so many objects of a request."""
+"""The arguments are looked for in at most this many objects of a request."""
 
 
 def invalid_values(
     contract: Contract, error: InvalidValues, arguments: Any, *, is_json: bool = True
 ) -> ToolInputError:
-    """Return the refusal for an error of the author's validation. `is_json`: the arguments are
-    JSON, so they may be corrected.
+    """Return the refusal for an error of the author's validation. `is_json` is true if the
+    arguments are JSON. Only then can they be corrected.
     """
     # In such unions, one value may cause thousands of errors.
     most = _MOST_IN_UNIONS if contract.has_recursive_unions else None
@@ -83,7 +83,7 @@ def invalid_values(
 
 
 def advised(contract: Contract, arguments: Json, refusal: ToolInputError) -> ToolInputError:
-    """Return a refusal that the tool itself raised, and add the call to send instead."""
+    """Add a corrected call to a refusal that the tool itself raised."""
     if refusal.edits or refusal.corrected is not None or refusal.more:
         return refusal
     problems = [with_meaning(each, contract, arguments) for each in refusal.problems]
@@ -112,8 +112,9 @@ def advised(contract: Contract, arguments: Json, refusal: ToolInputError) -> Too
 def _cured(
     contract: Contract, arguments: Any, problems: Sequence[Problem]
 ) -> tuple[Any, list[Edit]]:
-    """Return the corrected arguments and the edits. Missing fields come from other places in the
-    call, and wrong values are replaced. The arguments are None if they would still be refused.
+    """Return the corrected arguments and the edits. Missing fields are taken from other places in
+    the call, and wrong values are replaced. The arguments are None if the boundary would still
+    refuse them.
     """
     wrong = {each.path for each in problems if each.code == "invalid"}
     moved, moves = found_elsewhere(contract.shape, arguments, problems)
@@ -153,9 +154,9 @@ def _declared_beside(
 def refusal_without_values(
     contract: Contract, decoded: Json, exam: Examination, tags: Tags, edits: Iterable[Edit] = ()
 ) -> ToolInputError:
-    """Return the refusal of a call with texts that contain other arguments. It must repeat nothing
-    from these texts. So it has no corrected call, and of the author's validation it reports only
-    missing fields.
+    """Return the refusal of a call in which a text contains other arguments. The refusal must not
+    repeat any part of such a text. So it has no corrected call, and the author's validation adds
+    only missing fields.
     """
     texts = {problem.path for problem in tags.problems}
     others = [
@@ -184,8 +185,8 @@ def refusal_without_values(
 
 
 def refusal_of_examination(contract: Contract, decoded: Any, exam: Examination) -> ToolInputError:
-    """Return the refusal with only the problems of the examination, because the validation would
-    cost too much.
+    """Return the refusal with the problems of the examination only. Used if the author's validation
+    would take too long.
     """
     problems, declared = exam.problems, exam.declared
     refusal = ToolInputError(problems, tool=contract.name, declared=declared, more=exam.more)
@@ -199,8 +200,8 @@ def refusal_of(
     exam: Examination,
     earlier: InvalidValues | None,
 ) -> ToolInputError:
-    """Return the refusal with all problems: those of the examination, and those that one run of the
-    author's validation finds in the rest.
+    """Return the refusal with all problems: those of the examination, and those that the author's
+    validation finds in the rest of the call. The validation runs once.
     """
     arguments = reading[0]
     corrected, edits = _correction(contract, reading, decoded, exam)
@@ -253,8 +254,9 @@ def refusal_of(
 def _checked(
     contract: Contract, decoded: Any, exam: Examination, corrected: Any, edits: list[Edit]
 ) -> tuple[Any, list[Edit], list[Problem]]:
-    """Cure the wrong values that a correction still contains. Return the correction, the edits and
-    the problems that were found in it. If one of these remains, there is no correction.
+    """Replace the wrong values that a corrected call still contains. Return the corrected call, the
+    edits and the problems that were found in it. If one of these problems remains, the corrected
+    call is None.
     """
     corrected = as_published(contract.shape, corrected)
     found = problems_with(contract, corrected)
@@ -276,8 +278,8 @@ def _checked(
 def _validation_problems(
     contract: Contract, arguments: Any, explained: IsExplained | None
 ) -> list[Problem]:
-    """Return the problems that the author's validation finds in arguments that are already
-    refused.
+    """Return the problems that the author's validation finds. The arguments are refused already;
+    this only adds problems to the refusal.
     """
     try:
         values_of(contract, arguments)
@@ -302,7 +304,9 @@ def _problems(
 def _correction(
     contract: Contract, reading: Reading, decoded: Json, exam: Examination
 ) -> tuple[Any, list[Edit]]:
-    """Return the corrected arguments, checked like those of any call, and the edits."""
+    """Return the corrected arguments and the edits. The corrected arguments are checked in the same
+    way as the arguments of any call.
+    """
     arguments, _, body = reading
     if exam.only_slips:
         mended = mend(contract.shape, exam.slips, contract.limits)
@@ -323,9 +327,9 @@ def _correction(
 
 
 def _as_written(arguments: Json, body: bytes) -> Json:
-    """Return the arguments with numbers as they were written. The body may contain more than these
-    arguments: for our own server it is the whole request, and with a dispatcher some arguments are
-    one level deeper.
+    """Return the arguments with numbers as they were written in `body`. The body may contain more
+    than the arguments. Toolbooth's own server passes the whole request. In a call of a dispatcher,
+    some arguments are one level deeper in the body.
     """
     whole, plain = read_as_written(body), jiter.from_json(body)
     if plain == arguments:
@@ -349,8 +353,9 @@ def _as_written(arguments: Json, body: bytes) -> Json:
 def _in_place(
     contract: Contract, arguments: Json, wrong: Collection[JsonPath]
 ) -> tuple[Any, list[Edit]] | None:
-    """Replace the wrong values. Return the arguments and the edits, or None if that is not enough.
-    If a value cannot be replaced, the arguments are None, and only accepted edits are returned.
+    """Replace the wrong values. Return the arguments and the edits. If some value cannot be
+    replaced, the arguments are None, and only edits that the schema allows are returned. Return
+    None if `correct` must look at the whole call.
     """
     cured = cure_in_place(contract, arguments, wrong)
     if cured is None:
@@ -366,7 +371,7 @@ def _in_place(
 def _accepted(
     contract: Contract, corrected: Any, edits: list[Edit], *, thorough: bool
 ) -> tuple[Any, list[Edit]]:
-    """Repair the correction where it needs that, and return it with its edits. The correction is
+    """Repair the corrected call if necessary, and return it with its edits. The corrected call is
     None if its shape is still wrong.
     """
     if corrected is None:
@@ -381,7 +386,9 @@ def _accepted(
 
 
 def _with_repairs(contract: Contract, corrected: Any, *, thorough: bool) -> Any:
-    """Repair the corrected arguments and return them; None if they would be refused, too."""
+    """Repair the corrected arguments and return them. Return None if the boundary would refuse them
+    too.
+    """
     if not thorough and fits(contract.shape, corrected):
         return corrected
     repaired, check = examine(contract.shape, corrected, contract.limits, thorough=thorough)

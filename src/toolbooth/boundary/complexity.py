@@ -1,8 +1,8 @@
-"""Counts the work of the author's validation of a value, before it runs.
+"""Counts how much work the author's validation of a value would be, before it runs.
 
-A union of models without a tag is validated by trying every model. If the models contain the union
-again, each level multiplies the tries: a body of 200 bytes can keep Pydantic busy for hours.
-Counting the tries looks at each value only once.
+Pydantic validates a union of models without a tag by trying every model. If the models contain the
+union again, the number of tries is multiplied at each level. A body of 200 bytes can then keep
+Pydantic busy for hours. Counting the tries is quick, because it looks at each value only once.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ from toolbooth.key_patterns import undeclared_shape
 from toolbooth.shape import ArrayShape, ObjectShape, Shape, item_shape
 
 MOST_TRIES = 100_000
-"""A call with more tries than this is refused. Three correct trees, each 14 levels deep, have
+"""A call that needs more tries than this is refused. Three correct trees, each 14 levels deep, need
 98,304.
 """
 
 MOST_TRIES_TO_EXPLAIN = 500
-"""If a call is refused already, the validation runs only to explain it. With more tries than this,
-it does not.
+"""After a refusal, the validation may still run to explain more problems. It does not run if it
+needs more tries than this.
 """
 
 
 def is_costly(contract: Contract, arguments: Any) -> bool:
-    """Return True if the validation tries too many forms to run only for an explanation. Raises
-    ToolInputError if it tries too many forms to run at all.
+    """Return True if the validation needs too many tries. It is then not run only to explain a
+    refusal. Raises ToolInputError if it needs too many tries to run at all.
     """
     if not contract.has_recursive_unions or not is_object(arguments):
         return False
@@ -45,8 +45,8 @@ def is_costly(contract: Contract, arguments: Any) -> bool:
 
 
 def is_costly_to_check(contract: Contract, corrected: Any) -> bool:
-    """Return True if the validation tries too many forms to run only for the check of a
-    correction.
+    """Return True if the validation needs too many tries. Checking a corrected call is not worth so
+    much work.
     """
     try:
         return is_costly(contract, corrected)
@@ -55,8 +55,8 @@ def is_costly_to_check(contract: Contract, corrected: Any) -> bool:
 
 
 def _problems(counts: dict[str, int]) -> list[Problem]:
-    """Return a problem for each field that must become less deep. The most expensive fields are
-    reported until the tries of the others are below the limit.
+    """Return a problem for each field that must become less deep. Fields are reported from the most
+    expensive one on, until the tries of the remaining fields are below the limit.
     """
     problems: list[Problem] = []
     left = sum(counts.values())
@@ -70,15 +70,19 @@ def _problems(counts: dict[str, int]) -> list[Problem]:
 
 
 _MAY_HAVE_FORMS = frozenset[type]((dict, list, str))
-"""The types of values that may have several forms. Text may contain JSON."""
+"""The types of values that a union of objects or arrays may accept. Text is one of them, because it
+may contain JSON.
+"""
 
 
 class _TooMany(Exception):
-    """More than MOST_TRIES."""
+    """Raised if a value needs more than MOST_TRIES."""
 
 
 class _Tries:
-    """Counts the forms that are tried for a value, and keeps the count of each value."""
+    """Counts how many branches of unions are tried for a value, and caches the count of each
+    value.
+    """
 
     def __init__(self) -> None:
         self._known: dict[tuple[int, int], tuple[Any, int]] = {}
@@ -146,7 +150,9 @@ class _Tries:
 
 
 def _kinds_with_forms(form: ArrayShape) -> Collection[type]:
-    """Return the types of items that may have several forms. Text counts only if it may be JSON."""
+    """Return the types of items that need to be counted: objects and arrays, and also text if it
+    may be JSON.
+    """
     shapes = [each for each in (*form.prefix, form.items) if each is not None]
     has_json_text = any(each.json_text for each in shapes)
     return _MAY_HAVE_FORMS if has_json_text else _MAY_HAVE_FORMS - {str}

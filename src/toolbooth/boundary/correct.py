@@ -1,8 +1,8 @@
 """Derives the corrected call from the declared names alone.
 
-Wrappers are unwrapped, names in another case renamed, dotted and bracketed keys split, and keys at
-the wrong level moved. If a key has no place, or two keys have the same one, there is no corrected
-call, only edits.
+Wrappers are removed. Names in another case are renamed, dotted and bracketed keys are split, and
+keys at the wrong level are moved. There is no corrected call, only edits, if a key belongs nowhere
+or two keys belong at the same path.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ def correct(
     *,
     size: int = sys.maxsize,
 ) -> tuple[dict[str, Any] | None, list[Edit]]:
-    """Return the corrected arguments and the edits. The arguments are None if some key has no
-    place. `wrong`: the paths of values that have the right shape, but are not accepted; `size`: the
-    bytes of the call.
+    """Return the corrected arguments and the edits. The arguments are None if some key belongs
+    nowhere. `wrong` has the paths of values that have the right shape but are not accepted. `size`
+    is the number of bytes of the call.
     """
     work = Correction(contract, wrong, Budget(size))
     try:
@@ -52,7 +52,7 @@ def correct(
 
 
 Strays = dict[str, tuple[JsonPath, Any]]
-"""Keys without a place at their level, with their paths. A level further up may declare them."""
+"""Keys that belong at another level, with their paths and values."""
 
 
 def _value(
@@ -63,7 +63,9 @@ def _value(
     work: Correction,
     field: Field | None = None,
 ) -> tuple[Any, Strays]:
-    """Return the corrected value, or NOT_SENT to leave it out. It was sent at the path `origin`."""
+    """Return the corrected value, or NOT_SENT to leave it out. `origin` is the path at which it was
+    sent. Also return the keys inside it that belong elsewhere.
+    """
     if shape.opaque or (_passes(shape, value) and not work.has_wrong(origin)):
         return value, {}
     read = _read_text(shape, value, path, work)
@@ -95,14 +97,13 @@ def _has_two_types(shape: Shape) -> bool:
 
 
 def _is_container(shape: Shape, value: Any) -> bool:
-    """Return True if the value is an object or an array and this type is declared."""
     if is_object(value):
         return bool(shape.objects)
     return is_array(value) and bool(shape.arrays)
 
 
 def _read_text(shape: Shape, value: Any, path: JsonPath, work: Correction) -> Any:
-    """Return the JSON value that a text contains; any other value as it is."""
+    """Return the JSON value that a text contains. Return any other value unchanged."""
     if not isinstance(value, str):
         return value
     if "string" not in shape.types:
@@ -113,7 +114,7 @@ def _read_text(shape: Shape, value: Any, path: JsonPath, work: Correction) -> An
 
 
 def _named(shape: Shape, value: str, path: JsonPath, origin: JsonPath, work: Correction) -> Any:
-    """If a text can only be meant for one field of an object, return that object."""
+    """Return `{field: text}` if the text can only mean that field. Otherwise return the text."""
     if not shape.has_one_name or not refusals.is_name(value):
         return value
     [name] = shape.named_by
@@ -155,9 +156,7 @@ def _array(
 def _object(
     form: ObjectShape, value: dict[str, Any], path: JsonPath, origin: JsonPath, work: Correction
 ) -> tuple[dict[str, Any], Strays]:
-    """Place every key: the declared ones first, so that a misnamed one never takes a declared one's
-    place.
-    """
+    """Put every key at its right path. Misspelt keys come last, so they replace nothing."""
     made: dict[str, Any] = {}
     strays: Strays = {}
     for key, each in value.items():
@@ -217,7 +216,7 @@ def _place(
     path: JsonPath,
     work: Correction,
 ) -> bool:
-    """Find the place of one misplaced key at this level or below it."""
+    """Put one misplaced key where it belongs. Return False if it belongs nowhere here or below."""
     if key in form.fields:
         return _set(form, made, key, value, origin, path, work)
     # The key may contain the whole call: `{"{\"url\": \"...\"}": null}`.
@@ -245,8 +244,8 @@ def _place(
 
 
 def _means_nothing(form: ObjectShape, key: str, work: Correction) -> bool:
-    """Return True if an empty object under an undeclared key can be left out: the key cannot mean a
-    declared field at any level, and is not an argument of another tool.
+    """Return True if an empty object under an undeclared key can be left out. That is so if the key
+    cannot mean a declared field at any level, and is not an argument of another tool.
     """
     if key in work.names or arguments_of(form) is not None or not work.may_seek(form, key):
         return False
@@ -254,7 +253,7 @@ def _means_nothing(form: ObjectShape, key: str, work: Correction) -> bool:
 
 
 def _respelt(form: ObjectShape, key: str, value: Any, work: Correction) -> str | None:
-    """Return the declared name that a key certainly means, as a plural only if the value fits."""
+    """Return the declared name that a key means. A plural counts only if the value fits."""
     match = refusals.respelt(key, form, work.names) if work.budget.may_compare(form) else None
     if match is None or (match.by_number and not _passes(form.fields[match.name].shape, value)):
         return None
@@ -270,8 +269,8 @@ def _place_object(
     path: JsonPath,
     work: Correction,
 ) -> bool:
-    """Place an object under an undeclared key: a misspelt object, a wrapper, or a flattened
-    model.
+    """Handle an object under an undeclared key. The key may be a misspelt name, a wrapper, or the
+    prefix of flat fields. Return False if it is none of these.
     """
     name = _respelt(form, key, inner, work)
     near = refusals.near_object(key, form) if work.budget.may_compare(form) else None
@@ -296,7 +295,7 @@ def _set(
     path: JsonPath,
     work: Correction,
 ) -> bool:
-    """Put a value under a declared key. Return False if that field was sent already."""
+    """Put a value under a declared key, unless the field was sent already or it does not fit."""
     declared = form.fields[key]
     # Fields are compared by identity, because an alias is a further key of the same field.
     if any(form.fields[sent] is declared for sent in made if sent in form.fields):
@@ -321,7 +320,7 @@ def _set(
 
 
 def _takes(shape: Shape, value: Any) -> bool:
-    """Return True if such a value may be sent here. An object never may if text is declared."""
+    """Return True if the value may be put here. A wrong text is accepted, and reported later."""
     return shape.opaque or repairs.admits(shape, value) or isinstance(value, str | None)
 
 
@@ -339,7 +338,7 @@ def _unwrap(
     path: JsonPath,
     work: Correction,
 ) -> bool:
-    """Move the contents of a wrapper one level up; return False if some do not belong there."""
+    """Move the contents of a wrapper one level up. Return False if some belong elsewhere."""
     trial = work.trial()
     if not trial.complete:
         return False
@@ -375,7 +374,7 @@ def _split(
     path: JsonPath,
     work: Correction,
 ) -> bool:
-    """Place the value of a key that is written as a path."""
+    """Put the value of a key such as `address.city` at the path that it spells, if declared."""
     target = key_paths.declared_path(form, steps)
     if target is None or not key_paths.put(made, target, value):
         return False

@@ -1,4 +1,6 @@
-"""The state of a correction in `correct.py`: the edits, and whether every value has a place."""
+"""The state of a correction in `correct.py`: the edits, and whether every sent value has been put
+somewhere.
+"""
 
 from __future__ import annotations
 
@@ -14,11 +16,11 @@ from toolbooth.jsonvalue import JsonPath
 from toolbooth.shape import Field, ObjectShape, Shape
 
 MOST_EDITS = 20
-"""Past this many, edits are no longer listed."""
+"""At most this many edits are listed."""
 
 MOST_SOUGHT = 200
-"""At most this many different undeclared keys are looked up. A call with more of them is not a
-slip.
+"""At most this many different undeclared keys are looked up. If a call has more, no agent has made
+it by mistake.
 """
 
 _MOST_TRIALS = 2_000
@@ -30,13 +32,13 @@ _MOST_UNREAD = 40
 
 
 class Hopeless(Exception):
-    """There is no corrected call."""
+    """Raised if no corrected call can be found."""
 
 
 class Budget:
-    """How many attempts are left to find a corrected call. All trials share it, so that many
-    undeclared keys, or trials within trials, cannot take unlimited time. `size`: the bytes of the
-    call.
+    """How many attempts are left to find a corrected call. All trials share one budget, so many
+    undeclared keys, or trials inside trials, cannot take unlimited time. `size` is the number of
+    bytes of the call.
     """
 
     __slots__ = ("compared", "read", "sought", "trials", "unread")
@@ -62,14 +64,16 @@ class Budget:
             raise Hopeless
 
     def spend_unread(self) -> None:
-        """Count a wrong value without a meaning."""
+        """Count a wrong value for which no meaning was found."""
         self.unread -= 1
         if self.unread < 0:
             raise Hopeless
 
 
 class Correction:
-    """The edits so far, and a flag: True as long as every value that was sent has a place."""
+    """The edits so far, and a flag that is true as long as every sent value has been put
+    somewhere.
+    """
 
     __slots__ = ("_edits", "budget", "complete", "contract", "names", "unclear", "wrong")
 
@@ -96,8 +100,8 @@ class Correction:
         return self.contract.limits
 
     def reading(self, shape: Shape, path: JsonPath, value: Any, field: Field | None) -> Any:
-        """Return the meaning of a wrong value at a place, if it has exactly one. `field` is the
-        declared field at this place, if there is one.
+        """Return the meaning of a wrong value at a path, if it has exactly one. `field` is None if
+        the path does not end in a declared field.
         """
         found = NO_READING
         if not self.unclear:
@@ -111,12 +115,12 @@ class Correction:
         return found
 
     def has_wrong(self, origin: JsonPath) -> bool:
-        """Return True if a value here or below is not accepted."""
+        """Return True if the value at this path, or a value inside it, is not accepted."""
         return any(path[: len(origin)] == origin for path in self.wrong)
 
     def may_seek(self, form: ObjectShape, key: str) -> bool:
-        """Return True if a place for this key may still be looked for. A call with very many
-        unknown keys is not a slip.
+        """Return True if this key may still be looked up. With very many unknown keys, the search
+        stops.
         """
         self.budget.sought.add((id(form), key))
         return len(self.budget.sought) <= MOST_SOUGHT

@@ -1,4 +1,6 @@
-"""The findings of the examination of one call: repairs, problems, and their explanations."""
+"""The findings of the examination of one call: the repairs, the problems, and what is needed to
+explain them.
+"""
 
 from __future__ import annotations
 
@@ -15,10 +17,10 @@ from toolbooth.jsonvalue import Json, JsonPath, is_array, is_object
 from toolbooth.shape import ObjectShape, Shape
 
 MOST_REPAIRS = 1_000
-"""Past this many, repairs are made but no longer listed one by one."""
+"""At most this many repairs are listed. Further ones are made, but not listed."""
 
 MOST_SLIPS = 1_000
-"""A call with more undeclared keys than this is not a slip."""
+"""Only a call with at most this many undeclared keys is corrected by `mend.py`."""
 
 _MOST_COMPARED = 400
 """In one call, undeclared keys are compared with at most this many declared names, to suggest
@@ -27,37 +29,45 @@ similar ones.
 
 
 Trial = tuple[int, int, bool, bool]
-"""The key of a trial: the ids of a form and of a value, and how numbers are read."""
+"""The key under which a trial is cached: the id of a branch of a union, the id of a value, and two
+flags for how numbers are read.
+"""
 
 
 Forms = tuple[ObjectShape, ...]
-"""The forms of one union."""
+"""The object types of one union."""
 
 
 Kind = tuple[int, str, type | None]
-"""Identifies the kind of a problem: the id of a shape or form, the code or key of the problem, and
-the type of the key's value.
+"""Identifies problems that are alike: the id of the shape or object type, the code or the key, and
+the Python type of the key's value.
 """
 
 
 class Examination:
-    """The result of one descent.
+    """The findings of one examination. Some are kept for a trial, in which one branch of a union is
+    tried on a value.
 
-    `problem_paths`: the path of each problem.
-    `slips`: the undeclared keys of the arguments, without those in a union branch or in JSON text.
-    `declared`: the fields of every object with an undeclared key.
-    `wrapped_names`: the keys inside wrappers. If a field is missing, they may be the reason.
-    `more`: the number of problems that are not listed.
-    `has_names`: some text may be meant for a field of an object.
-    `thorough`: every number must be looked at, so the compiled check is not enough.
-    `as_sent`: the branch of a union is not known, and so the type of a number is not known either.
-    `compared`: how many names were compared with undeclared keys.
-    `is_guess`: the right form of a union was not looked for, so no further problem is listed.
-    `mistakes`: the listed mistakes. It is set once the list of problems is long.
-    `repeated`: the problems that were only counted since then.
-    `known`: every form of a union that was tried on a value.
-    `likely`: the forms that a value may have.
-    `text_values`: the number of values that were read out of JSON text, which is slow.
+    - `problem_paths`: the path of each problem.
+    - `slips`: the undeclared keys of the arguments. Keys inside a union branch or JSON text are not
+      included.
+    - `declared`: the declared fields of every object that has an undeclared key.
+    - `wrapped_names`: the keys inside wrappers. A field that seems to be missing may be one of
+      them.
+    - `more`: the number of problems that are not listed.
+    - `has_names`: True if some text may be meant for a field of an object.
+    - `thorough`: True if every number must be examined, so that the compiled check is not enough.
+    - `as_sent`: True if the branch of a union is not known. Then the type of a number is not known
+      either.
+    - `compared`: the number of declared names that were compared with undeclared keys.
+    - `is_guess`: True inside a union whose branches are not all tried. Its problems are only
+      counted.
+    - `mistakes`: the different mistakes in the list of problems. None until the list is long.
+    - `repeated`: problems that were counted but not listed, by what they have in common.
+    - `known`: the result of each branch of a union that was tried on a value.
+    - `likely`: the branches of a union that an object may match.
+    - `text_values`: the number of values that were read from JSON text. Reading them is slow, so it
+      is limited.
 
     All trials share the last three, so that nested unions do not multiply the work.
     """
@@ -106,20 +116,24 @@ class Examination:
 
     @property
     def only_slips(self) -> bool:
-        """Whether nothing is wrong but undeclared keys, all of them in `slips`."""
+        """Return True if the call has only problems with undeclared keys, and `slips` has all of
+        them.
+        """
         # Problems past the cap count as well. If one of them is no slip, `mend` must not run.
         all_slips = len(self.slips) == len(self.problems) + self.more
         return all_slips and not self.repairs and not self.thorough
 
     @property
     def only_wrong_values(self) -> bool:
-        """Whether nothing is wrong but values of another type than declared, all of them listed."""
+        """Return True if the call has only values of a wrong type, and all of them are listed."""
         if self.more or self.repairs or self.thorough or self.has_names:
             return False
         return all(each.code == "wrong-type" for each in self.problems)
 
     def fresh(self, shape: Shape | None = None) -> Examination:
-        """An empty one, to try a branch of a union: the one of `shape`, if it is given."""
+        """Return an empty examination, for a trial of one branch of a union. `shape` is the shape
+        of the union, if it is known.
+        """
         # Once a branch is unknown, the types are unknown at every level below it.
         as_sent = self.as_sent or (shape is not None and shape.ambiguous)
         made = Examination(self.limits, thorough=self.thorough, as_sent=as_sent)
@@ -129,7 +143,9 @@ class Examination:
         return made
 
     def take(self, other: Examination) -> None:
-        """Add the findings of a trial. Problems past the limit of the list are only counted."""
+        """Add the findings of a trial. Problems that would make the list too long are only
+        counted.
+        """
         self.repairs += other.repairs
         room = max(0, MOST_PROBLEMS - len(self.problems))
         self.problems += other.problems[:room]
@@ -148,7 +164,9 @@ class Examination:
         self.has_names = self.has_names or other.has_names
 
     def possible_forms(self, forms: Forms, value: Json) -> Forms:
-        """The forms of a union that an object may be, found once for each object."""
+        """Return the branches of a union that an object may match. The result is cached for each
+        object.
+        """
         # An object of a call cannot be hashed, so its id is the key.
         place = (forms, id(value))
         found = self.likely.get(place)
@@ -175,7 +193,9 @@ class Examination:
     def is_only_counted(
         self, code: ProblemCode, path: JsonPath, shape: Shape | None = None
     ) -> bool:
-        """Whether a problem is not listed: then it is counted by now. `shape`: of a wrong value."""
+        """Return True if a problem is not to be listed. In this case, this method has counted it.
+        `shape` is the declared shape if the problem is a value of a wrong type.
+        """
         if len(self.problems) < MOST_PROBLEMS:
             return False
         kind = (id(shape), code, None)
@@ -189,14 +209,17 @@ class Examination:
         return is_counted
 
     def expect(self, kind: Kind, path: JsonPath, mistake: Mistake) -> None:
-        """Note a problem that was counted, so that more of them are found by `repeats`."""
+        """Remember a problem that was counted, so that `repeats` recognises the next one like
+        it.
+        """
         self.repeated.setdefault(
             kind, [*(path[:1] or (None,)), *(path[-1:] or (None,)), len(path), mistake, 0]
         )
 
     def repeats(self, entry: list[Any], path: JsonPath) -> bool:
-        """Whether an equal problem was counted before, in another item of the same array: then this
-        one is counted, too. A short way, because there may be ten thousand of them.
+        """Return True if an equal problem of another item of the same array was counted before.
+        Then this problem is counted too. This is a short cut, because there may be ten thousand
+        such problems.
         """
         if entry[2] != len(path):
             return False
@@ -218,12 +241,12 @@ class Examination:
         return self.mistakes
 
     def add(self, code: ProblemCode, path: JsonPath, message: str, rule: str = "") -> None:
-        """List a problem."""
+        """Add a problem to the list."""
         self.problems.append(Problem(code=code, path=path, message=message, rule=rule))
         self.problem_paths.append(path)
 
     def close(self) -> None:
-        """Note with each listed mistake how many of its problems are not listed."""
+        """Store in each listed mistake how many problems of its kind are not listed."""
         mistakes = self._known_mistakes()
         for *_, mistake, count in self.repeated.values():
             mistakes.add(mistake, count)
@@ -231,19 +254,19 @@ class Examination:
 
     @property
     def has_stopped(self) -> bool:
-        """Whether the rest of the call is not looked at, because there are too many problems or too
-        many values in JSON text.
+        """Return True if the rest of the call is not examined, because there are too many problems
+        or too many values in JSON text.
         """
         return self.more >= messages.MOST_COUNTED or self.has_too_much_text
 
     @property
     def has_too_much_text(self) -> bool:
-        """Whether more values were read out of JSON text than a call may have."""
+        """Return True if more values were read from JSON text than a call may have."""
         return self.text_values[0] > self.limits.max_values
 
     def take_text(self, value: Any) -> bool:
-        """Count a text, and the values of an object or array that was read out of it. Returns
-        whether it may be used.
+        """Count a text, and all values of an object or array that was read from it. Return True if
+        the limit is not exceeded.
         """
         is_scalar = not is_object(value) and not is_array(value)
         inside = 0 if is_scalar else count_values(value, self.limits.max_values)
@@ -256,11 +279,15 @@ class Examination:
 
     @property
     def is_full(self) -> bool:
-        """Whether further problems are only counted, unless they are mistakes of their own."""
+        """Return True if the list of problems is full. Further problems are only counted, unless
+        they are new mistakes.
+        """
         return len(self.problems) >= MOST_PROBLEMS
 
     def may_compare(self, form: ObjectShape) -> bool:
-        """Whether an undeclared key may be compared with the declared names of its object."""
+        """Return True if an undeclared key may be compared with the declared names of its
+        object.
+        """
         self.compared += len(form.fields)
         # The first object is compared in any case, however many fields it declares.
         return self.compared <= _MOST_COMPARED or self.compared == len(form.fields)

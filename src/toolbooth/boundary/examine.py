@@ -1,7 +1,8 @@
-"""Stage 2: one descent over the shape. At each value: client keys, then repairs, then refusals.
+"""Stage 2: examines the arguments from the top down. For each value, keys that a client added are
+removed first, then the value is repaired, and then it may be refused.
 
 In: the arguments as read. Out: the repaired arguments, the repairs and the problems. Parts that
-pass the compiled check are not walked.
+pass the compiled check are not examined.
 """
 
 from __future__ import annotations
@@ -30,10 +31,12 @@ from toolbooth.shape import ArrayShape, Field, ObjectShape, Shape, is_integer_on
 from toolbooth.shape_check import fits, plain_fields, plain_types
 
 _WITHOUT_NUMBERS = (str, bool, int, type(None))
-"""Values without a number that could lose a digit."""
+"""Types of values that contain no number with a point, so that no digit can be lost."""
 
 _MOST_IN_A_ROW = 8
-"""If this many items in a row fail the compiled check, the check is skipped for the others."""
+"""If this many items in a row fail the compiled check, the check is not tried on the remaining
+items.
+"""
 
 
 def examine(
@@ -48,7 +51,7 @@ def examine(
 
 
 def _value(shape: Shape, value: Any, path: JsonPath, exam: Examination) -> Any:
-    """Examine the value at one place."""
+    """Examine the value at one path."""
     if shape.opaque:
         # A value here is never repaired or refused for its type, but a number could still lose
         # digits.
@@ -78,7 +81,7 @@ def _value(shape: Shape, value: Any, path: JsonPath, exam: Examination) -> Any:
 
 
 def _value_in_text(shape: Shape, value: str, path: JsonPath, exam: Examination) -> Any:
-    """Examine a text where text is not declared."""
+    """Examine a text, where the declared type is another one or JSON text."""
     # Values inside the text are as deep as the text itself, or deeper.
     found = repairs.text(shape, value, exam.limits.below(len(path)))
     if isinstance(found, repairs.Unrepairable):
@@ -104,8 +107,8 @@ def _value_in_text(shape: Shape, value: str, path: JsonPath, exam: Examination) 
 def _refuse_text(
     shape: Shape, value: str, path: JsonPath, exam: Examination, why: repairs.Unrepairable
 ) -> None:
-    """Refuse text where text is not declared. If an object is declared, the text may be meant for
-    one of its fields.
+    """Refuse a text where text is not declared. If an object is declared, the message may advise
+    sending the text as one of its fields.
     """
     exam.has_names = exam.has_names or bool(shape.named_by)
     if exam.is_only_counted(why.code, path, shape):
@@ -117,7 +120,7 @@ def _refuse_text(
 
 
 def _objects(shape: Shape, value: Json, path: JsonPath, exam: Examination) -> Any:
-    """Examine an object by its only form, or by the form of a union that fits best."""
+    """Examine an object. If a union is declared, use the branch that fits best."""
     # An empty object contains nothing wrong. The author's validation finds missing fields.
     if not value:
         return value
@@ -146,7 +149,7 @@ def _arrays(shape: Shape, value: list[Any], path: JsonPath, exam: Examination) -
 
 
 def _guessed(walk: Any, form: Any, value: Any, path: JsonPath, exam: Examination) -> Any:
-    """Examine a value by the first form of a union, without trying the others."""
+    """Examine a value by the first branch of a union only. The other branches are not tried."""
     outer, exam.is_guess = exam.is_guess, True
     made = walk(form, value, path, exam)
     exam.is_guess = outer
@@ -156,7 +159,7 @@ def _guessed(walk: Any, form: Any, value: Any, path: JsonPath, exam: Examination
 def _best(
     shape: Shape, trials: list[tuple[Any, Any]], value: Any, path: JsonPath, exam: Examination
 ) -> Any:
-    """Try every form. Repairs are made only if exactly one form fits with them."""
+    """Try every branch of a union. Use repairs only if exactly one branch fits with them."""
     tried: list[tuple[Any, Examination]] = []
     for form, walk in trials:
         made, own = _tried(shape, form, walk, value, path, exam)
@@ -180,7 +183,9 @@ def _best(
 def _tried(
     shape: Shape, form: Any, walk: Any, value: Any, path: JsonPath, exam: Examination
 ) -> tuple[Any, Examination]:
-    """Try one form of a union on a value, once for each value."""
+    """Try one branch of a union on a value. The result is cached, so each branch is tried only once
+    on each value.
+    """
     trial = (id(form), id(value), exam.thorough, exam.as_sent or shape.ambiguous)
     found = exam.known.get(trial)
     if found is None:
@@ -204,8 +209,8 @@ def _reads_otherwise(
     path: JsonPath,
     exam: Examination,
 ) -> bool:
-    """Return True if an object without its empty keys also fits a form that does not declare
-    them.
+    """Return True if the object also fits another branch of the union. Some empty keys were left
+    out of the object before, and the other branch does not declare these keys.
     """
     if not is_object(made) or len(made) == len(value):
         return False
@@ -259,8 +264,8 @@ def _object(form: ObjectShape, value: Json, path: JsonPath, exam: Examination) -
 
 
 def _refuse_conflicts(form: ObjectShape, made: Json, path: JsonPath, exam: Examination) -> None:
-    """Refuse a call that sends one field by two paths: the author's model would read one and drop
-    the other.
+    """Refuse a call that sends one field at two paths. The author's model would read only one of
+    them and ignore the other.
     """
     for paths in form.exclusive_paths:
         sent = [each for each in paths if look_up(made, each) is not None]
@@ -295,8 +300,8 @@ def _field(declared: Field, value: Any, path: JsonPath, exam: Examination) -> An
 
 
 def _is_null_text(declared: Field) -> bool:
-    """Return True if the text "null" can only mean null (anthropics/claude-code#95239,
-    2026-09-17).
+    """Return True if the text "null" can only mean null for this field
+    (anthropics/claude-code#95239, 2026-09-17).
     """
     shape = declared.shape
     return (
@@ -310,8 +315,8 @@ def _is_null_text(declared: Field) -> bool:
 def _undeclared_key(
     form: ObjectShape, key: str, beside: Json, path: JsonPath, exam: Examination
 ) -> Any:
-    """Examine an undeclared key of `beside`. It is removed if the client added it, kept in an open
-    object, or else refused.
+    """Examine an undeclared key of `beside`. If the client added it, it is removed. If the object
+    is open, it is kept. Otherwise it is refused.
     """
     value: Any = beside[key]
     kind: Kind | None = None
@@ -375,8 +380,8 @@ def _array(form: ArrayShape, value: list[Any], path: JsonPath, exam: Examination
 
 
 def _plain_items(shape: Shape) -> Collection[type]:
-    """Return the types of items that pass without a further look. A float is not one of them: it
-    may have to become an integer.
+    """Return the types of items that need no further check. Float is left out, because a float may
+    have to become an integer.
     """
     return plain_types(shape) - {float} if shape.constants is None else ()
 

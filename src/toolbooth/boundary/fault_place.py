@@ -1,4 +1,4 @@
-"""Finds the path at which a parser stopped because the JSON is broken."""
+"""Finds the path at which the JSON of a call is broken."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from toolbooth.jsonvalue import JsonPath
 _TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*"|[{}\[\],:]', re.DOTALL)
 
 _MOST_READ = 100_000
-"""At most this many bytes are read. A later place is not searched for."""
+"""At most this many bytes are read. If the JSON is broken further on, no path is found."""
 
 _ARGUMENTS = ("params", "arguments")
-"""The path of the arguments in a message."""
+"""The path of the arguments in a message of the protocol."""
 
 
 @dataclass(slots=True)
 class _Level:
-    """One object or array that is not closed yet."""
+    """One object or array whose end has not been read yet."""
 
     is_array: bool
     key: str = ""
@@ -33,8 +33,8 @@ class _Level:
 
 
 def fault_place(body: bytes, line: int, column: int) -> JsonPath | None:
-    """Return the path at a line and column of JSON text. If the text is a message, the path starts
-    inside its `arguments`. Return None if the place is too far from the start.
+    """Return the path at a line and column of JSON text. If the text is a whole message, the path
+    starts inside its `arguments`. Return None if the position is too far from the start.
     """
     # jiter counts columns in bytes, so the body is never decoded here. Bytes that are not UTF-8 are
     # one of the faults that must be placed.

@@ -1,7 +1,7 @@
 """Handles one call without a server.
 
-The stages are accept (read, examine, validate), run, render. A served call goes through the same
-stages in `server/call.py`.
+The stages are accept (read, examine, validate), run and render. In a server, `server/call.py` runs
+the same stages.
 """
 
 from __future__ import annotations
@@ -36,10 +36,12 @@ def handle_bytes(
 ) -> Json:
     """Take the JSON text of `arguments` and return the MCP tool result.
 
-    `from_floats`: the text was written from values that a host has read, as in `handle_arguments`.
+    `from_floats` is true if a host has parsed the arguments, and the text was written from the
+    parsed values, as `handle_arguments` does.
 
     Raises:
-        ToolInputError: only with `errors="protocol"`, for the host to answer as JSON-RPC -32602.
+        ToolInputError: only with `errors="protocol"`. The host should answer with JSON-RPC error
+        -32602.
     """
     try:
         values, remarks = accept_bytes(contract, body, from_floats)
@@ -60,7 +62,7 @@ def handle_arguments(
     injected: Mapping[str, Any] | None = None,
     errors: Errors = "result",
 ) -> Json:
-    """Do the same as `handle_bytes`, for a host that has parsed the arguments already."""
+    """Do the same as `handle_bytes`, for a host that has already parsed the arguments."""
     return handle_bytes(
         contract,
         # The host has parsed the bytes of the call, so they no longer exist. The arguments are
@@ -105,7 +107,7 @@ async def handle_arguments_async(
     injected: Mapping[str, Any] | None = None,
     errors: Errors = "result",
 ) -> Json:
-    """Do the same as `handle_bytes_async`, for a host that has parsed the arguments already."""
+    """Do the same as `handle_bytes_async`, for a host that has already parsed the arguments."""
     return await handle_bytes_async(
         contract,
         json_bytes(arguments),
@@ -118,8 +120,8 @@ async def handle_arguments_async(
 
 
 def _value_result(contract: Contract, value: Any, remarks: list[Remark]) -> Json:
-    """Return the result of a tool that ran. If its value cannot be sent, return an error that says
-    so.
+    """Return the result of a tool that ran. If its value cannot be sent, return an error result
+    with the reason.
     """
     try:
         # This is outside the `try` of the caller, because the tool has already run. A failure must
@@ -132,8 +134,8 @@ def _value_result(contract: Contract, value: Any, remarks: list[Remark]) -> Json
 
 
 def _failure_result(contract: Contract, error: ToolInputError | ToolError, errors: Errors) -> Json:
-    """Return the failure as a result for the agent. With `errors="protocol"`, a refusal is raised
-    again for the host.
+    """Return a failure as a result for the agent. With `errors="protocol"`, raise a refusal again,
+    for the host.
     """
     if isinstance(error, ToolError):
         return render.tool_error_result(error)

@@ -1,5 +1,5 @@
-"""Converts integers that are written with a point. 5.0 is the same JSON number as 5, and becomes 5
-before the validation. `numbers.py` converts larger ones.
+"""Converts integers that are written with a point. 5.0 is the same JSON number as 5, so it becomes
+5 before the validation. Numbers with many digits are converted in `numbers.py`.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from toolbooth.shape import ArrayShape, ObjectShape, Shape, anywhere, is_integer
 from toolbooth.shape_check import fitting_form
 
 _UNCHANGED = (int, str, bool, type(None))
-"""Types that cannot contain a point. Most values have one of these types."""
+"""Types of values that are never written with a point. Most values have one of these types."""
 
 
 def is_whole(value: Any) -> bool:
-    """Return True if a number has no fraction, however it is written."""
+    """Return True if a number has no fraction: 5, 5.0 and 5e0 have none."""
     # If a host has parsed the number, its digits are not known. So the float is used.
     if isinstance(value, float):
         return value.is_integer()
@@ -37,7 +37,9 @@ _LARGEST_SHORT = 2**53
 
 
 def short_integer(value: LosslessFloat) -> int | None:
-    """Return the integer if a short number such as 1e3 is one; None for any other number."""
+    """Return the integer that a short number such as 1e3 is equal to. Return None for any other
+    number.
+    """
     number = float(value)
     # Zero is not short: 1e-999 becomes 0.0 too, and must be refused.
     is_short = number.is_integer() and 0 < abs(number) < _LARGEST_SHORT
@@ -45,8 +47,8 @@ def short_integer(value: LosslessFloat) -> int | None:
 
 
 def whole_integers(shape: Shape | None, value: Any) -> Any:
-    """Replace 5.0 by 5 wherever only an integer is declared. Return the same object if there is no
-    5.0.
+    """Replace numbers such as 5.0 by 5 wherever only an integer is declared. If there is none,
+    return the same object.
     """
     # In a union whose branch is not known yet, 5.0 may be for a branch with a float.
     if shape is None or shape.opaque or shape.ambiguous:
@@ -70,7 +72,7 @@ def _in_array(form: ArrayShape, value: list[Any]) -> list[Any]:
 
 
 def _in_object(form: ObjectShape, value: Json) -> Json:
-    """Convert the keys of an object that may contain an integer, and look at no others."""
+    """Convert the values of an object. Only keys that may contain an integer are examined."""
     parts: Mapping[str, Shape | None] = _integer_fields(form)
     if form.additional is not None:
         others = [key for key in value if key not in form.fields]
@@ -87,9 +89,7 @@ def _in_object(form: ObjectShape, value: Json) -> Json:
 
 
 def _integer_fields(form: ObjectShape) -> dict[str, Shape]:
-    """Return the declared keys with a value that is, or contains, an integer and no other
-    number.
-    """
+    """Return the declared keys whose value may contain a number that must be an integer."""
     found = form.integers
     if found is None:
         shapes = ((key, each.shape) for key, each in form.fields.items())

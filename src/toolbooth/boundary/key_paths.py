@@ -1,5 +1,6 @@
-"""Finds the place of a misplaced key. It may be written as a path (`address.city`, `address[city]`,
-`lines[0].sku`), contain a whole call, or be declared at a deeper level.
+"""Finds out where a misplaced key belongs. The key may be written as a path (`address.city`,
+`address[city]`, `lines[0].sku`), it may contain a whole call, or it may be declared at a deeper
+level.
 """
 
 from __future__ import annotations
@@ -22,18 +23,19 @@ _STEPS = re.compile(r"[^.\[\]]+")
 
 _MOST_FIELDS = 400
 _LONGEST_KEY = 400
-"""A longer key is not searched for joined names."""
+"""A key with more characters than this is not searched for joined names."""
 
 
 def steps_of(key: str) -> Sequence[str]:
-    """Return the steps of a key that is written as a path; empty for any other key."""
+    """Return the steps of a key that is written as a path: `("address", "city")` for
+    `address.city`. Empty for any other key.
+    """
     return _STEPS.findall(key) if "." in key or "[" in key else ()
 
 
 def joined_steps(form: ObjectShape, key: str) -> Sequence[str]:
-    """Return the steps of a key that joins the name of an object and the name of one of its fields,
-    such as `address_street`, `address-street` or `addressStreet`. Return an empty tuple for any
-    other key.
+    """Return the steps of a key that joins the name of an object and the name of one of its fields.
+    Examples are `address_street`, `address-street` and `addressStreet`. Empty for any other key.
     """
     if len(key) > _LONGEST_KEY:
         return ()
@@ -55,13 +57,17 @@ def joined_steps(form: ObjectShape, key: str) -> Sequence[str]:
 
 @lru_cache(maxsize=1024)
 def _objects_by_name(form: ObjectShape) -> Sequence[tuple[str, str]]:
-    """Return the fields that are objects, with their names in lower case and without separators."""
+    """Return the names of the fields that are objects. Each is paired with the same name in lower
+    case and without separators.
+    """
     fields = islice(form.fields.items(), _MOST_FIELDS)
     return [(name, recased(name)) for name, each in fields if len(each.shape.objects) == 1]
 
 
 def _after(key: str, letters: int) -> str:
-    """Return the rest of a key after so many letters; empty if no word begins there."""
+    """Return the part of a key after its first `letters` letters. Return empty text if no new word
+    begins there.
+    """
     places = [index for index, letter in enumerate(key) if recased(letter)]
     end = places[letters - 1] + 1
     following = key[end : end + 1]
@@ -71,14 +77,14 @@ def _after(key: str, letters: int) -> str:
 
 
 def object_in_key(key: str, value: Any, limits: Limits) -> Json | None:
-    """Return the call that was sent as a key: its JSON text is the key, and the value is null
-    (docker/hub-feedback#2518).
+    """Return a call whose JSON text was sent as a key with the value null
+    (docker/hub-feedback#2518). Return None for any other key.
     """
     return text_as_object(key, limits) if value is None and key[:1] == "{" else None
 
 
 def declared_path(form: ObjectShape, steps: Sequence[str]) -> JsonPath | None:
-    """Return the declared path for these steps; None if there is none."""
+    """Return the declared path that these steps name. Return None if there is none."""
     shape: Shape | None = Shape(types=frozenset(("object",)), objects=(form,))
     path: list[str | int] = []
     for step in steps:
@@ -110,8 +116,8 @@ def _declared_name(step: str, form: ObjectShape) -> str | None:
 
 
 def put(made: Any, path: JsonPath, value: Any) -> bool:
-    """Set a value at a path, and create the objects and arrays along it. Return False if there
-    already is a value at the path, or one of another type along it.
+    """Set a value at a path, and create the missing objects and arrays on the way. Return False if
+    the path already has a value, or if it goes through a value of another type.
     """
     for step, following in pairwise(path):
         empty: Any = [] if isinstance(following, int) else {}
@@ -142,15 +148,15 @@ def put(made: Any, path: JsonPath, value: Any) -> bool:
 # --- names that are declared further down -------------------------------------------------------
 
 _DEEPEST = 8
-"""A misplaced key is looked for in this many levels below an object."""
+"""A misplaced key is looked for in this many levels below its object."""
 
 _Level = list[tuple[tuple[str, ...], ObjectShape]]
-"""The objects at one level, with their paths."""
+"""The objects at one level, each with its path."""
 
 
 @lru_cache(maxsize=256)
 def places_below(form: ObjectShape) -> Mapping[str, tuple[str, ...] | None]:
-    """Return every name that is declared in objects below this one, with the path to the nearest
+    """Return every name that is declared in an object below this one, with the path to the nearest
     object that declares it. The path is None if several objects are equally near.
     """
     found: dict[str, tuple[str, ...] | None] = {}
@@ -169,9 +175,9 @@ def places_below(form: ObjectShape) -> Mapping[str, tuple[str, ...] | None]:
 
 
 def _objects_below(level: _Level, seen: set[int]) -> Iterator[tuple[tuple[str, ...], ObjectShape]]:
-    """Yield the objects one level deeper. Forms from the levels above are skipped, because they
-    have no new names. A form at several places is yielded twice at most: two places are enough to
-    make its names ambiguous.
+    """Yield the object types one level deeper. Types that were found at a higher level are skipped,
+    because they add no new names. A type that is used in several places is yielded at most twice,
+    which is enough to show that its names are ambiguous.
     """
     times = Counter[int]()
     for path, form in level:

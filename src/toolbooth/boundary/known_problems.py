@@ -1,4 +1,4 @@
-"""Which objections of the author's validation only repeat a problem that the examination found."""
+"""Recognises errors of the author's validation that only repeat a problem of the examination."""
 
 from __future__ import annotations
 
@@ -11,11 +11,13 @@ from toolbooth.contract import Objection
 from toolbooth.jsonvalue import JsonPath
 
 KEY_PROBLEMS = ("unknown-key", "nested-wrapper", "conflicting-keys")
-"""Problems whose messages contain names but no value."""
+"""The codes of problems whose messages contain names but never a value."""
 
 
 def repeats_examination(exam: Examination, found: WireLocation, objection: Objection) -> bool:
-    """Whether a problem of the author's validation only repeats one of the examination."""
+    """Return True if an error of the author's validation only repeats a problem of the
+    examination.
+    """
     lacking = _lacking(found, objection)
     if not exam.wrapped_names.isdisjoint(lacking):
         return True
@@ -30,7 +32,9 @@ def repeats_examination(exam: Examination, found: WireLocation, objection: Objec
 
 
 def _lacking(found: WireLocation, objection: Objection) -> Collection[str | int]:
-    """The names of the field that is missing: in a union, of the one that selects the form."""
+    """Return the name of the field that is missing. If the tag of a union is missing, return the
+    possible tags.
+    """
     if objection.kind == "missing":
         return found.path[-1:]
     if objection.kind == "union_tag_not_found" and found.shape is not None:
@@ -39,7 +43,7 @@ def _lacking(found: WireLocation, objection: Objection) -> Collection[str | int]
 
 
 def _has_only_undeclared_keys(exam: Examination, path: JsonPath) -> bool:
-    """Whether all problems inside the object at a path are about keys."""
+    """Return True if all problems of the object at a path are about keys."""
     return all(
         each.code in KEY_PROBLEMS for each in exam.problems if each.path[: len(path)] == path
     )

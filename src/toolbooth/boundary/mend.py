@@ -1,8 +1,8 @@
-"""Corrects a call in the common cases: all its slips are the same wrapper, or the same name in
-another case. They are undone in place.
+"""Corrects a call in the most common cases: all undeclared keys are the same wrapper, or the same
+name in another spelling. They are corrected in place.
 
-The examination has noted the slips, so the call is not walked again. `correct.py` does everything
-else. If both modules can correct a call, their results must be the same.
+This is quick, because the examination has noted the undeclared keys. `correct.py` handles all other
+calls. If both modules can correct a call, their results must be the same.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ from toolbooth.shape import ObjectShape, Shape
 from toolbooth.shape_check import fits, plain_fields, plain_types
 
 Slip = tuple[Json, ObjectShape, str, Any, JsonPath]
-"""An undeclared key: the object without this key, the object's form, the key, its value, and the
-object's path.
+"""An undeclared key: the object that had it, without the key; the declared type of that object; the
+key; its value; and the path of the object.
 """
 
 
 def mend(shape: Shape, slips: Sequence[Slip], limits: Limits) -> list[Edit] | None:
-    """Undo the same slip in place, everywhere in the call.
+    """Correct the same mistake everywhere in the call, in place.
 
-    Return the edits, or None if the slips differ or a result does not fit. `shape` is the shape of
-    the whole call. Nothing else may be wrong with the call.
+    Return the edits. Return None if the undeclared keys are different mistakes, or if a result does
+    not fit. `shape` is the shape of the whole call. The call may have no other problems.
     """
     names = refusals.names_of_tool(shape)
     # The first slip is the model for the others: in `{"rows": [{"data": {...}}, {"data": {...}}]}`
@@ -63,10 +63,10 @@ def mend(shape: Shape, slips: Sequence[Slip], limits: Limits) -> list[Edit] | No
 
 
 def is_beyond_correction(shape: Shape, slips: Sequence[Slip], limits: Limits) -> bool:
-    """Return True if `correct` would find nothing: no slip can be a wrapper, a path, or a declared
-    name of any level in another case.
+    """Return True if `correct` would find nothing. That is so if no undeclared key can be a
+    wrapper, a path, or another spelling of a declared name at any level.
 
-    Nothing else may be wrong with the call.
+    The call may have no other problems.
     """
     names = refusals.names_of_tool(shape)
     return all(_has_no_place(form, key, value, names, limits) for _, form, key, value, _ in slips)
@@ -99,7 +99,7 @@ def _edit(slip: Slip, fields: Json) -> Edit:
 
 
 def _name(form: ObjectShape, key: str, names: frozenset[str]) -> str | None:
-    """Return the declared name that differs from an undeclared key only in spelling; None if there
+    """Return the declared name that an undeclared key is another spelling of. Return None if there
     is none.
     """
     match = None if "." in key or "[" in key else refusals.respelt(key, form, names)
@@ -107,8 +107,8 @@ def _name(form: ObjectShape, key: str, names: frozenset[str]) -> str | None:
 
 
 def _meant(form: ObjectShape, name: str | None, value: Any, limits: Limits) -> Json | None:
-    """Return the fields to send instead of an undeclared key; None if their values do not fit
-    without a change.
+    """Return the fields to send instead of an undeclared key. Return None if the values would have
+    to be changed to fit.
     """
     # Some field has several keys. `correct` checks that it is not sent twice.
     if len(form.fields) > len(form.names):

@@ -1,5 +1,5 @@
-"""The sentences of a refusal, for the agent that must send the call again, and of a result that
-cannot be sent. `keys/messages.py` has those about undeclared keys.
+"""The messages of a refusal. The agent reads them in order to send the call again. Also the
+messages for a result that cannot be sent. Messages about undeclared keys are in `keys/messages.py`.
 """
 
 from __future__ import annotations
@@ -44,14 +44,14 @@ _TIMES: dict[Temporal, str] = {
 }
 
 _MOST_CHOICES = 20
-"""At most this many choices are listed."""
+"""A message lists at most this many choices."""
 
 NOT_TAKEN = "must be left out"
-"""The schema allows no value at this place."""
+"""The reason if the schema allows no value at all here."""
 
 MISSING = "is required, but was not sent"
 UNREADABLE_VALUE = "its value could not be read"
-"""The message if the author's code raised an exception."""
+"""The message if the author's code raised an exception while it read the value."""
 
 NOT_AN_OBJECT = "the arguments must be one JSON object"
 SECRET = "is not valid; details of a secret are hidden"
@@ -81,7 +81,7 @@ def echo(value: Any) -> str:
 
 
 def too_large(sent: int, most: int) -> str:
-    """Report more bytes than the limit."""
+    """Report a call with more bytes than the limit."""
     return f"{sent:,} bytes were sent; at most {most:,} are accepted"
 
 
@@ -91,12 +91,14 @@ def deeper_than(levels: int) -> str:
 
 
 def too_many_values(most: int) -> str:
-    """Report more values than the limit."""
+    """Report a call with more values than the limit."""
     return f"has more than {most:,} values; send them in several calls"
 
 
 def too_complex(most: int, *, alone: bool) -> str:
-    """Report too deep unions without a tag. `alone`: this field alone exceeds the limit."""
+    """Report nested unions without a tag that would take too long to check. `alone` is true if this
+    field exceeds the limit by itself.
+    """
     together = "" if alone else ", with the other fields,"
     return (
         f"is nested so deep that{together} more than {most:,} combinations of forms would have to "
@@ -105,7 +107,7 @@ def too_complex(most: int, *, alone: bool) -> str:
 
 
 UNCHECKED = "would take too long to check"
-"""The reason for a refusal without a corrected call."""
+"""The reason if a corrected call is not shown because it would take too long to check."""
 
 
 def more_digits_than(most: int) -> str:
@@ -124,11 +126,11 @@ _NOT_JSON = (
     ("expected value", "a value is expected"),
     ("expected ident", "a value is expected"),
 )
-"""Our own words for the errors of the parser, by the beginning of its message."""
+"""Our own words for the parser's errors. The keys are the beginnings of the parser's messages."""
 
 
 def not_json(reason: str, word: str, path: JsonPath | None) -> str:
-    """Report bytes that are not JSON. `word`: the text at the place, if it is known."""
+    """Report bytes that are not JSON. `word` is where the parser stopped, if it is known."""
     meant = next((said for start, said in _NOT_JSON if reason.startswith(start)), reason)
     # Some models write Python and send single quotes. jiter only calls them an unexpected value.
     if word == "'":
@@ -139,7 +141,7 @@ def not_json(reason: str, word: str, path: JsonPath | None) -> str:
 
 
 def at_place(message: str, detail: str, path: JsonPath | None) -> str:
-    """Add the place to a message about text that cannot be read."""
+    """Add the path to a message about text that cannot be parsed."""
     where = "" if path is None else f", at {path_text(path)}"
     return f"{message}:{detail}{where}"
 
@@ -148,19 +150,19 @@ def at_place(message: str, detail: str, path: JsonPath | None) -> str:
 
 
 def never_read(form: ArrayShape) -> str:
-    """Report an array item that would not be read."""
+    """Report an array item that the author's model would not read."""
     ends = [f"the first {len(form.prefix)}"] if form.prefix else []
     ends += [f"the last {form.last}"] if form.last else []
     return f"only {' and '.join(ends)} items are read"
 
 
 def conflicting(key: str, other: str) -> str:
-    """Report two keys for one field."""
+    """Report two keys that mean the same field."""
     return f"{quoted(key)} and {quoted(other)} name the same field; send one of them"
 
 
 def swallowed(names: tuple[str, ...], end: int, tags: str) -> str:
-    """Report a text that contains other arguments, and where the text should end."""
+    """Report a text that contains other arguments. `end` is where the text should end."""
     shown = listed(names, 8)
     were, own = (
         ("were", "arguments of their own") if len(names) > 1 else ("was", "its own argument")
@@ -176,7 +178,7 @@ def swallowed(names: tuple[str, ...], end: int, tags: str) -> str:
 
 
 def wrong_type(shape: Shape, value: Any, reason: str = "", *, shows: bool = True) -> str:
-    """Report a value of an undeclared JSON type. `shows`: the value may be repeated."""
+    """Report a value with a wrong JSON type. With `shows`, the message repeats the value."""
     wanted = f"must be {wants(shape)}" if shape.types else NOT_TAKEN
     if reason:
         return f"{wanted}, but {reason}"
@@ -190,24 +192,26 @@ def wrong_type(shape: Shape, value: Any, reason: str = "", *, shows: bool = True
 
 
 def _is_shown(shape: Shape, value: Any) -> bool:
-    """Return False for a secret, also if text for an object names one: `Cookie: …`."""
+    """Return False for a secret. A text that was sent for an object is also secret if it names one:
+    `Cookie: …`.
+    """
     is_text_for_object = isinstance(value, str) and bool(shape.objects)
     return not shape.has_secret and not (is_text_for_object and may_be_secret_name(value))
 
 
 def not_exact(shape: Shape, value: Any) -> str:
-    """Report a value of an argument that is never repaired."""
+    """Report a wrong value of an argument that is never repaired."""
     return f"{wrong_type(shape, value)}; this argument is never corrected automatically"
 
 
 def name_it(message: str, fields: tuple[str, ...], value: str) -> str:
-    """Advise sending a text as one of the fields of an object."""
+    """Advise sending a text as one of the fields of an object, such as `{"name": "Acme"}`."""
     objects = (shorten(write_json({field: value}), ECHO) for field in fields)
     return f"{message}; send {' or '.join(objects)}"
 
 
 def wants(shape: Shape) -> str:
-    """Return the declared types in words, without null, so that agents do not send null."""
+    """Return the declared types in words. Null is left out, so that agents do not send null."""
     if shape.constants and not shape.objects and not shape.arrays:
         return choices(shape.constants)
     uuid = bool(shape.named_by)
@@ -231,7 +235,7 @@ def _wants(types: frozenset[JsonType], *, temporal: Temporal, json_text: bool, u
 
 
 def choices(constants: Iterable[Any]) -> str:
-    """List the accepted values. A long list ends with the number of the others."""
+    """List the accepted values. A long list is cut and ends with "and 3 more"."""
     # null is left out, as in `wants`.
     values = [each for each in dict.fromkeys(map(write_json, constants)) if each != "null"]
     if len(values) > _MOST_CHOICES:
@@ -245,12 +249,14 @@ def count_of(count: int, noun: str) -> str:
 
 
 def number_for_time(shape: Shape, value: str) -> str:
-    """Report a bare number for a date or time. Seconds or milliseconds would be a guess."""
+    """Report a bare number that was sent for a date or time. Reading it as seconds or milliseconds
+    would be a guess.
+    """
     return f"must be {wants(shape)}, got the number {echo(value)}"
 
 
 def unreadable_text(reason: str, *, single_quotes: bool) -> str:
-    """Report JSON text that cannot be read, where an object or an array is declared."""
+    """Report JSON text that cannot be parsed. An object or an array is declared there."""
     hint = "; JSON wants double quotes" if single_quotes else ""
     return f"holds text that cannot be read as JSON ({reason}{hint})"
 
@@ -259,7 +265,7 @@ def unreadable_text(reason: str, *, single_quotes: bool) -> str:
 
 
 def of_group(message: str, keys: tuple[str, ...]) -> str:
-    """Report an error of a whole flattened model, with the keys of the model."""
+    """Report an error about a model whose fields were flattened. `keys` are these fields."""
     return f"{message} (of {listed(keys, 8)})"
 
 
@@ -272,7 +278,7 @@ def with_value(message: str, value: Any) -> str:
 
 
 MOST_COUNTED = 10_000
-"""Past this many, problems are not even counted."""
+"""After this many problems, the rest of the call is not examined."""
 
 
 def _number(count: int) -> str:
@@ -280,7 +286,7 @@ def _number(count: int) -> str:
 
 
 def head(count: int, tool: str, target: Iterable[str], *, untouched: bool) -> str:
-    """Return the first line."""
+    """Return the first line of a refusal."""
     noun = "problems" if count > 1 else "problem"
     named = [shorten(each, 70) for each in target]
     owner = f" of {called(shorten(tool, 70), named)}" if tool else ""
@@ -289,7 +295,7 @@ def head(count: int, tool: str, target: Iterable[str], *, untouched: bool) -> st
 
 
 def same_in_rows(message: str, count: int, others: Sequence[str], *, at_least: bool) -> str:
-    """Add the number of items of an array with this mistake, and the first places."""
+    """Add how many items of an array have this mistake, and the paths of the first ones."""
     times = f"the same {'at least ' if at_least else ''}{count} times"
     also = f", also at {', '.join(others)}" if others else ""
     return f"{message} ({times}{also})"
@@ -301,12 +307,12 @@ def more_problems(count: int) -> str:
 
 
 def send_instead(call: bytes) -> str:
-    """Return the line with the corrected call."""
+    """Return the corrected call, with the words before it."""
     return f"Send instead: {call.decode()}"
 
 
 def form(call: str) -> str:
-    """Return the line with the form of a call, with placeholders for its values."""
+    """Return the line with an example of a call, with placeholders for its values."""
     return f"Form: {call}"
 
 
@@ -317,23 +323,25 @@ NOTHING_ARRIVED = (
 
 
 def repaired(repairs: Iterable[tuple[str, str]]) -> str:
-    """Return the line with the repairs: the code and the path of each."""
+    """Return the line that lists the repairs, each with its code and its path."""
     return f"Accepted with a repair: {', '.join(f'{path} ({code})' for code, path in repairs)}."
 
 
 def left_out(edits: Iterable[LeaveOut]) -> str:
-    """Return the line with the values that the corrected call leaves out, and why."""
+    """Return the line that lists the values that the corrected call leaves out, with the reason."""
     said = (f"{path_text(each.source)} ({echo(each.value)} means no value)" for each in edits)
     return f"Left out: {', '.join(said)}."
 
 
 def steps(edits: tuple[Edit, ...]) -> str:
-    """Return the edits as a list of steps, if the corrected call is not shown."""
+    """Return the edits as a list of steps. Used if the corrected call is not shown."""
     return "To correct it: " + "; ".join(map(edit_text, edits)) + "."
 
 
 def some_steps(edits: tuple[Edit, ...], done: int, count: int, needed: tuple[str, ...]) -> str:
-    """Return edits that correct some of the problems, and the fields still missing."""
+    """Return the edits as a list of steps, if they correct only some of the problems. Also list the
+    fields that are still missing.
+    """
     said = "; ".join(map(edit_text, edits))
     rest = f"; still needed: {', '.join(needed)}" if needed else ""
     return f"This corrects {done} of {_number(count)} problems: {said}{rest}."
@@ -360,12 +368,12 @@ def edit_text(edit: Edit) -> str:
 
 
 def is_an_async_tool(name: str) -> str:
-    """Report a sync caller of an async tool."""
+    """Report an async tool that was called from sync code."""
     return f"{name!r} is an async tool: await handle_bytes_async or handle_arguments_async"
 
 
 def has_no_function(name: str) -> str:
-    """Report a contract that was compiled without a function."""
+    """Report a contract without a function, which cannot be called."""
     return f"{name!r} was compiled without a function: pass one to call"
 
 
@@ -373,7 +381,7 @@ def has_no_function(name: str) -> str:
 
 
 def same_key(name: str, keys: Iterable[Any]) -> str:
-    """Report two keys of a result that are the same key in JSON. `keys` may be empty."""
+    """Report two keys of a result that become the same key in JSON. `keys` may be empty."""
     shown = " and ".join(shorten(repr(key), ECHO) for key in keys) or "two keys"
     return f"{shown} are the same key in JSON: {quoted(name)}"
 
@@ -384,5 +392,5 @@ def result_unsendable(reason: str) -> str:
 
 
 def result_unusable(why: str) -> str:
-    """Report a tool that ran but whose result cannot be returned."""
+    """Report a tool that ran, but whose result cannot be returned."""
     return f"The tool ran, but its result {why}. Before you call it again, check what it did."

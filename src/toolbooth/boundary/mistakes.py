@@ -1,7 +1,8 @@
-"""Groups equal mistakes: the same mistake in several items of an array is listed with its count.
+"""Groups equal mistakes. If several items of an array have the same mistake, it is listed with its
+count.
 
-A refusal lists the first problems in full. After that, it lists a problem only if its mistake is
-new, or for the first places of a mistake.
+A refusal lists the first problems in full. After that, it lists only new mistakes, and a few more
+paths of mistakes that are already listed.
 """
 
 from __future__ import annotations
@@ -14,21 +15,21 @@ from toolbooth.jsonvalue import JsonPath
 
 MOST_PROBLEMS = 40
 """After this many problems, a problem is listed only if its mistake is new. At most this many
-different mistakes are listed. Agents read no further, and hostile input must not cost more.
+different mistakes are listed. Agents do not read more, and the limit keeps hostile calls cheap.
 """
 
 PLACES = 3
-"""At most this many places are shown for one mistake."""
+"""At most this many paths are shown for one mistake."""
 
 Mistake = tuple[ProblemCode, tuple[str, ...], int, str]
-"""Identifies a mistake. It contains neither array indexes nor values, so it is equal for the same
-mistake in several items.
+"""Identifies a mistake. It contains neither array indexes nor values, so the same mistake in
+several items has the same identity.
 """
 
 
 def mistake_at(code: ProblemCode, path: JsonPath, rule: str = "") -> Mistake:
-    """Return the mistake of a problem at a path: two forms of a union may have different rules for
-    a field of the same name.
+    """Return the mistake of a problem at a path. `rule` is a part of it, because two branches of a
+    union may have different rules for a field of the same name.
     """
     return (code, tuple([step for step in path if type(step) is str]), len(path), rule)
 
@@ -41,7 +42,7 @@ def mistake_of(problem: Problem) -> Mistake:
 
 
 class Mistakes:
-    """The listed mistakes, each with the number of its problems that are not listed."""
+    """The listed mistakes. For each, it counts the problems that are not listed."""
 
     __slots__ = ("_names", "_room", "_unlisted")
 
@@ -56,9 +57,7 @@ class Mistakes:
             self._names.update(mistake[1][-1:])
 
     def count(self, mistake: Mistake, *, may_list: bool = True) -> bool:
-        """Count a problem and return True; or return False if the problem is to be listed
-        instead.
-        """
+        """Return False if the problem is to be listed. Otherwise count it and return True."""
         room = self._room.get(mistake)
         if room is None:
             if not may_list or len(self._room) >= MOST_PROBLEMS:
@@ -73,22 +72,22 @@ class Mistakes:
         return True
 
     def may_list(self, name: str) -> bool:
-        """Return True if a mistake with a key of this name is listed, or may be."""
+        """Return True if a mistake about a key with this name is listed or may still be listed."""
         return name in self._names or len(self._room) < MOST_PROBLEMS
 
     def take(self, other: Mistakes) -> None:
-        """Add the counts of another list, whose problems are now in this one."""
+        """Add the counts of another `Mistakes`. Its problems were already added to the list."""
         for mistake, count in other._unlisted.items():
             self.add(mistake, count)
 
     def add(self, mistake: Mistake, problems: int) -> None:
-        """Add to the count of a mistake, if it is listed."""
+        """Add to the count of a mistake. Mistakes that are not listed are ignored."""
         if mistake in self._unlisted:
             self._unlisted[mistake] += problems
 
     def counted(self, problems: Iterable[Problem]) -> list[Problem]:
-        """Return the listed problems. The first problem of each mistake has the number of its
-        unlisted ones.
+        """Return the listed problems. The first problem of each mistake also gets a count: how many
+        problems with the same mistake are not listed.
         """
         left = {mistake: count for mistake, count in self._unlisted.items() if count}
         made: list[Problem] = []
@@ -99,7 +98,7 @@ class Mistakes:
 
 
 def listed(problems: Sequence[Problem]) -> tuple[list[Problem], int]:
-    """Return the problems that a refusal lists, and the number of the others."""
+    """Return the problems that a refusal lists, and how many are not listed."""
     first, others = problems[:MOST_PROBLEMS], problems[MOST_PROBLEMS:]
     if not others:
         return [*first], 0

@@ -1,5 +1,5 @@
-"""Converts numbers with a point or an exponent to the declared type. A number that would lose a
-digit is refused.
+"""Converts numbers with a point or an exponent to the declared type. A number that would lose
+digits is refused.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from toolbooth.jsonvalue import JsonPath, exact_decimal, is_array, is_object
 from toolbooth.shape import EVERY_TYPE, ArrayShape, Shape, is_integer_only, item_shape
 
 _WITHOUT_POINT = frozenset((int, str, bool, type(None)))
-"""Types that need no look."""
+"""Types of values that are never written with a point."""
 
 _ANYTHING = ArrayShape()
 
 Refuse = Callable[[ProblemCode, JsonPath, str], None]
 
 _INEXACT = 2**53
-"""From this number on, a float may be equal to a different integer than the one that was sent."""
+"""From this number on, two different integers may become the same float."""
 
 _UNDECLARED = Shape(types=EVERY_TYPE, opaque=True, integral=True)
 
@@ -33,7 +33,9 @@ _UNDECLARED = Shape(types=EVERY_TYPE, opaque=True, integral=True)
 def declared_number(
     shape: Shape, value: Any, path: JsonPath, refuse: Refuse, *, as_sent: bool
 ) -> Any:
-    """Return a number as the declared type. `as_sent`: the branch of the union is not known yet."""
+    """Return a number as the declared type. If `as_sent` is true, the branch of the union is not
+    known yet, so all digits are kept.
+    """
     # The validation chooses the branch, and may choose different ones for 5.0 and 5.
     if as_sent or shape.ambiguous:
         return _number_of_any_branch(shape, value, path, refuse)
@@ -53,7 +55,9 @@ def declared_number(
 
 
 def _number_of_any_branch(shape: Shape, value: Any, path: JsonPath, refuse: Refuse) -> Any:
-    """Return a number with every digit, because the author's validation will choose its type."""
+    """Return a number with all its digits. The author's validation will choose the branch of the
+    union, and with it the type.
+    """
     if isinstance(value, float):
         if is_integer_only(shape) and is_whole(value):
             # This call only checks the number. The value stays as it was sent.
@@ -65,18 +69,18 @@ def _number_of_any_branch(shape: Shape, value: Any, path: JsonPath, refuse: Refu
 
 
 def free_numbers(shape: Shape | None, value: Any, path: JsonPath, refuse: Refuse) -> Any:
-    """Convert the numbers in a free value. Content is never rewritten, but a number that is too
-    large or too small for a float is refused.
+    """Convert the numbers in a value of any type. The value is never rewritten, but a number that
+    is too large or too small for a float is refused.
 
-    `shape` is None if nothing is known about the value. Behind an author's validator the shape
-    marks declared integers, which keep all their digits.
+    `shape` is None if nothing is known about the value. If an author's validator gets the value,
+    `shape` shows where integers are declared. These keep all their digits.
     """
     return _free(shape, value, [*path], refuse)
 
 
 def _free(shape: Shape | None, value: Any, steps: list[str | int], refuse: Refuse) -> Any:
-    """Convert one value at `steps`, its path. All values share one list, because a new tuple for
-    each would be slow in deep values.
+    """Convert one value. `steps` is its path. All values share this one list, because a new tuple
+    for each would be slow in deep values.
     """
     if isinstance(value, float | LosslessFloat):
         return _free_number(shape, value, tuple(steps), refuse)
@@ -116,8 +120,8 @@ def _free_number(shape: Shape | None, value: Any, path: JsonPath, refuse: Refuse
 
 
 def _shape_under(shape: Shape | None, key: str) -> Shape | None:
-    """Return the shape of a key behind an author's validator. The author's code may use an
-    undeclared key in any way, so its numbers keep all digits.
+    """Return the shape of a key in a value that an author's validator gets. For an undeclared key,
+    return a shape that keeps all digits, because the author's code may use the key in any way.
     """
     if shape is None or not shape.objects:
         return None
@@ -155,6 +159,6 @@ def _float(value: Any, path: JsonPath, refuse: Refuse) -> float:
 
 
 def _loses_digits(number: float, literal: Any) -> bool:
-    """Return True if the float is a different whole number than the one that was sent."""
+    """Return True if a whole number has lost digits as a float."""
     exact = exact_decimal(literal)
     return exact is not None and is_whole(literal) and Decimal(repr(number)) != exact

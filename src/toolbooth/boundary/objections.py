@@ -1,5 +1,5 @@
 """Converts the errors of the author's validation to problems, with the names and paths that the
-agent sent.
+agent knows.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _OUR_CODES: dict[str, ProblemCode] = {
     "duplicate_key": "duplicate-key",
     "lossy_number": "lossy-number",
 }
-"""The kinds of errors that `compile/` itself raises while the author's validation runs."""
+"""The codes of problems for errors that `compile/` itself raises during the author's validation."""
 
 
 _UNDECLARED = ("extra_forbidden", "missing")
@@ -29,16 +29,16 @@ _UNDECLARED = ("extra_forbidden", "missing")
 
 
 class WireLocation(NamedTuple):
-    """The place of an error in the sent arguments: its path, the shape there, and the branch of a
-    union that it came from.
+    """Where an error is in the sent arguments: its path, the shape at that path, and the branch of
+    a union that raised it.
     """
 
     path: JsonPath
     shape: Shape | None
     branch: tuple[JsonPath, str] | None
     group: tuple[str, ...] = ()
-    """If the error is about a flattened model, which has no key of its own: the published keys of
-    this model.
+    """The published keys of a flattened model, if the error is about the model as a whole. Such a
+    model has no key.
     """
 
 
@@ -54,8 +54,8 @@ def problems_of(
     *,
     most: int | None = None,
 ) -> list[tuple[WireLocation, Problem]]:
-    """Return the errors of the author's validation as problems with published names, one for each
-    path. Errors that are `explained` already are left out. `most`: how many errors are read.
+    """Return the errors of the author's validation as problems, one for each path, with published
+    names. Errors for which `explained` returns True are left out. At most `most` errors are read.
     """
     located = [
         (locate(shape, each.model_path, arguments, extra=each.kind in _UNDECLARED), each)
@@ -77,8 +77,8 @@ def problems_of(
 def _names_in_wrappers(
     found: list[tuple[WireLocation, Problem]], arguments: Any
 ) -> dict[JsonPath, set[str]]:
-    """Return the names inside the wrappers that were found, by the path of the object around the
-    wrapper.
+    """Return the names inside all wrappers that were found. The keys are the paths of the objects
+    that have a wrapper.
     """
     wrapped: dict[JsonPath, set[str]] = {}
     for location, problem in found:
@@ -92,7 +92,9 @@ def _names_in_wrappers(
 def _is_inside_a_wrapper(
     each: tuple[WireLocation, Problem], wrapped: dict[JsonPath, set[str]]
 ) -> bool:
-    """Return True if a missing field is inside a wrapper beside it."""
+    """Return True if the problem is a missing field, and a wrapper in the same object contains that
+    field.
+    """
     location, problem = each
     if not wrapped or problem.code != "missing":
         return False
@@ -100,8 +102,9 @@ def _is_inside_a_wrapper(
 
 
 def _without_consequences(objections: tuple[Objection, ...]) -> list[Objection]:
-    """Leave out errors that only follow from others: a default factory that did not run because
-    another field is invalid, and an "extra" key that is the start of a missing alias path.
+    """Leave out errors that only follow from other errors. One kind is a default factory that did
+    not run because another field is invalid. The other kind is an "extra" key that is the start of
+    a missing alias path.
     """
     own = [each for each in objections if each.kind != "default_factory_not_called"]
     # If there is no other error, the factory is reported: a refusal needs at least one problem.
@@ -122,8 +125,8 @@ def _without_consequences(objections: tuple[Objection, ...]) -> list[Objection]:
 def _of_nearest_branches(
     located: list[tuple[WireLocation, Objection]],
 ) -> list[tuple[WireLocation, Objection]]:
-    """Keep, for each union, only the errors of the branch with the fewest. Errors of `compile/`
-    itself are all kept, because they are reported nowhere else.
+    """For each union, keep only the errors of one branch: the branch with the fewest errors. Errors
+    that `compile/` itself raises are all kept, because nothing else reports them.
     """
     counts: dict[tuple[JsonPath, str], int] = {}
     for found, _ in located:
@@ -144,8 +147,8 @@ def locate(
 ) -> WireLocation:
     """Convert a path in the author's model to the path that was sent.
 
-    Labels of union branches are left out, and the first one is kept in `branch`. `extra`: the last
-    step is a key, even if the model does not declare it.
+    The labels of union branches are not part of the sent path. The first label is kept in `branch`.
+    If `extra` is true, the last step is a key, even if the model does not declare it.
     """
     path: list[str | int] = []
     here = sent
@@ -176,15 +179,16 @@ def locate(
 
 
 def _is_label(model_path: tuple[str | int, ...], sent: Any) -> bool:
-    """Return True if a step was not sent: behind an author's validator it may name a branch of a
-    union, or an object that the author's code put around the value.
+    """Return True if a step is not a key that was sent. This can happen if an author's validator
+    gets the value. The step then names a branch of a union, or an object that the author's code put
+    around the value.
     """
     step, *rest = model_path
     return bool(rest) and isinstance(step, str) and isinstance(sent, dict) and step not in sent
 
 
 def _group_keys(shape: Shape, model_path: tuple[str | int, ...]) -> tuple[str, ...]:
-    """Return the published keys of the flattened model at this path."""
+    """Return the published keys of the flattened model at a path."""
     if all(len(form.groups) < 2 for form in shape.objects):
         return ()
     fields = (field for form in shape.objects for field in form.fields.values())
@@ -195,7 +199,7 @@ def _group_keys(shape: Shape, model_path: tuple[str | int, ...]) -> tuple[str, .
 def _step(
     shape: Shape, model_path: tuple[str | int, ...], sent: Any, *, extra: bool
 ) -> tuple[int, str | None, Shape | None]:
-    """Return the number of steps to the next published key, this key, and its shape."""
+    """Return the number of steps up to the next published key, that key, and its shape."""
     step = str(model_path[0])
     for form in shape.objects:
         for key, declared in form.fields.items() if form.flattened else ():

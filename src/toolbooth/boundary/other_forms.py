@@ -1,4 +1,4 @@
-"""Keys of a union that belong to another form than the one that was sent."""
+"""Explains keys of a union that belong to another branch than the one that was sent."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from toolbooth.shape import ObjectShape
 def of_other_forms(
     forms: Sequence[ObjectShape], problems: list[Problem], path: JsonPath, value: Json
 ) -> list[Problem]:
-    """Return the problems of an object that was read as one form of a union. A key of another form
-    is not reported as unknown, but as one that does not fit the other keys.
+    """Return the problems of an object that was read as one branch of a union. If an unknown key is
+    declared in another branch, the message says which keys it cannot be sent with.
     """
     # In an open form, the key may be a wrapper.
     if not problems or any(form.additional is not None for form in forms):

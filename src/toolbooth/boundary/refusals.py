@@ -27,10 +27,14 @@ from toolbooth.shape import NUMBER_AS_TEXT, Field, ObjectShape, Shape, item_shap
 from toolbooth.spelling import SHORTEST, Match, certain_match, is_one_slip
 
 _MOST_COMPARED = 400
-"""Longer names are not compared, nor are more names than this: a similar name would not help."""
+"""Names longer than this are not compared, and at most this many names are compared. With more, a
+similar name would not help.
+"""
 
 _LEVELS_OF_A_FORM = 4
-"""The forms of a union are distinguished by the names in this many levels, including wrappers."""
+"""The branches of a union are distinguished by the names in this many levels of the value. Levels
+inside wrappers count too.
+"""
 
 _OBJECT: type[Any] = dict
 _NO_OTHERS: frozenset[str] = frozenset()
@@ -41,7 +45,9 @@ _NUMBER_TEXT = re.compile(NUMBER_AS_TEXT)
 
 
 def nearest(name: str, form: ObjectShape) -> str | None:
-    """Return the declared name to suggest: the one that is certainly meant, or a similar one."""
+    """Return the declared name to suggest: the name that is certainly meant, or else a similar
+    one.
+    """
     return _nearest(name, form) if len(name) <= _MOST_COMPARED else None
 
 
@@ -60,16 +66,16 @@ def _nearest(name: str, form: ObjectShape) -> str | None:
 
 @lru_cache(maxsize=1024)
 def _names_to_mention(form: ObjectShape) -> tuple[str, ...]:
-    """Return the published names and their aliases. Other names are accepted from some callers
-    only, and must not be shown to the rest.
+    """Return the published names and their aliases. A field may have further names that only some
+    callers may send. These are left out, because other callers must not see them.
     """
     published = frozenset(form.names)
     return tuple(name for name, field in form.fields.items() if field.name in published)
 
 
 def to_mention(name: str, form: ObjectShape, beside: Json) -> str | None:
-    """Return `nearest` for a key of `beside`, or None if that field was sent in `beside` too under
-    a different name.
+    """Return `nearest` for a key of `beside`. If that field was already sent in `beside`, return
+    another similar name, or None.
     """
     near = nearest(name, form)
     if near is None or near not in beside or recased(near) == recased(name):
@@ -79,8 +85,8 @@ def to_mention(name: str, form: ObjectShape, beside: Json) -> str | None:
 
 
 def near_object(name: str, form: ObjectShape) -> str | None:
-    """Return a similar declared name that accepts an object. The key is then probably a misspelling
-    of it, and not a wrapper.
+    """Return a similar declared name whose field accepts an object. The key is then probably a
+    misspelling and not a wrapper.
     """
     return _near_object(name, form) if len(name) <= _MOST_COMPARED else None
 
@@ -103,7 +109,7 @@ def _may_be_object(name: str, shape: Shape) -> bool:
 
 
 def respelt(name: str, form: ObjectShape, others: frozenset[str] = frozenset()) -> Match | None:
-    """Return the declared name that a corrected call may use instead. `others`: all names of the
+    """Return the declared name that a corrected call may use instead. `others` are all names of the
     tool.
     """
     return _respelt(name, form, others) if len(name) <= _MOST_COMPARED else None
@@ -116,12 +122,12 @@ def _respelt(name: str, form: ObjectShape, others: frozenset[str]) -> Match | No
 
 @lru_cache(maxsize=1024)
 def names_of_tool(root: Shape) -> frozenset[str]:
-    """Return every declared name, at any depth."""
+    """Return every declared name of a tool, at any depth."""
     return frozenset(name for shape in walk(root) for form in shape.objects for name in form.fields)
 
 
 def is_name(value: str) -> bool:
-    """Return True if a text may be a name: it is not JSON, a number or a UUID."""
+    """Return True if a text may be a name. JSON, numbers and UUIDs are not names."""
     start = value.lstrip()[:1]
     is_json = start in ("", "{", "[", '"') or value.strip() in ("true", "false", "null")
     return not is_json and not is_number_text(value) and not is_uuid(value)
@@ -131,8 +137,8 @@ def is_name(value: str) -> bool:
 
 
 def form_at(shape: Shape | None, path: JsonPath, arguments: Any) -> ObjectShape | None:
-    """Return the form of the object at a path, also behind an author's validator; None if
-    unknown.
+    """Return the declared type of the object at a path, also if an author's validator gets the
+    object. Return None if it is not known.
     """
     found, _ = field_at(shape, path, arguments)
     return None if found is None else _likely_form(found, look_up(arguments, path))
@@ -141,8 +147,8 @@ def form_at(shape: Shape | None, path: JsonPath, arguments: Any) -> ObjectShape 
 def field_at(
     shape: Shape | None, path: JsonPath, arguments: Any
 ) -> tuple[Shape | None, Field | None]:
-    """Return the shape at a path, and the field if the path ends in a declared key; None if
-    unknown.
+    """Return the shape at a path, and the field if the path ends in a declared key. What is not
+    known is None.
     """
     field: Field | None = None
     for end, step in enumerate(path):
@@ -167,7 +173,7 @@ def _likely_form(shape: Shape, value: Any) -> ObjectShape | None:
 
 
 def names_inside(inner: Json, levels: int = sys.maxsize) -> set[str]:
-    """Return every key inside a wrapper and inside wrappers within it, down to `levels` levels."""
+    """Return every key inside a wrapper and inside the objects in it, down to `levels` levels."""
     names = set(inner)
     level: list[Json] = [inner]
     while levels > 1 and level:
@@ -181,8 +187,8 @@ def names_inside(inner: Json, levels: int = sys.maxsize) -> set[str]:
 
 
 def possible_forms(forms: Sequence[ObjectShape], value: Json) -> tuple[ObjectShape, ...]:
-    """Return the forms of a union that an object may have, the most likely first. If all forms have
-    a tag, the tag decides.
+    """Return the branches of a union that an object may match, the most likely first. If the
+    branches have a tag, the tag decides.
     """
     possible = forms_with_tags_of(forms, value, in_any_case=True)
     # An empty object does not show its form, so the author's order is kept.
@@ -197,8 +203,9 @@ def possible_forms(forms: Sequence[ObjectShape], value: Json) -> tuple[ObjectSha
 def forms_with_tags_of(
     forms: Sequence[ObjectShape], value: Json, *, in_any_case: bool = False
 ) -> tuple[ObjectShape, ...]:
-    """Return the forms of a union whose tags have the values that were sent; all forms if there are
-    none. `in_any_case`: "Cat" is a mistake, but shows that the form of "cat" was meant.
+    """Return the branches of a union whose tags have the values that were sent. If there is no such
+    branch, return all branches. With `in_any_case`, "Cat" counts as the tag "cat": it is a mistake,
+    but shows which branch was meant.
     """
     if len(forms) == 1:
         return tuple(forms)
@@ -215,7 +222,7 @@ def forms_with_tags_of(
 
 @lru_cache(maxsize=1024)
 def _telling_names(forms: tuple[ObjectShape, ...]) -> frozenset[str]:
-    """Return the fields that some forms of a union have and others do not."""
+    """Return the fields that some branches of a union have and others do not."""
     names = [frozenset(form.fields) for form in forms]
     return frozenset[str].union(*names) - frozenset[str].intersection(*names)
 
@@ -224,13 +231,13 @@ def _telling_names(forms: tuple[ObjectShape, ...]) -> frozenset[str]:
 def _likeliest_first(
     forms: tuple[ObjectShape, ...], names: frozenset[str]
 ) -> tuple[ObjectShape, ...]:
-    """Sort the forms, those with most of these names first."""
+    """Sort branches of a union. Those that have most of these names come first."""
     # `sorted` keeps the author's order of forms with equally many names.
     return tuple(sorted(forms, key=lambda form: -len(names & form.fields.keys())))
 
 
 def likely_forms(forms: Sequence[ObjectShape], value: Json) -> list[ObjectShape]:
-    """Return the most likely forms. There are several if they are equally likely."""
+    """Return the most likely branch of a union, or several if they are equally likely."""
     possible = possible_forms(forms, value)
     inside = names_inside(value)
     most = len(inside & possible[0].fields.keys())
@@ -238,8 +245,8 @@ def likely_forms(forms: Sequence[ObjectShape], value: Json) -> list[ObjectShape]
 
 
 def tags_of(forms: Sequence[ObjectShape]) -> frozenset[str]:
-    """Return the fields that distinguish the forms of a union: all forms have them, with fixed
-    values.
+    """Return the fields that distinguish the branches of a union. All branches have such a field,
+    each with its own fixed values.
     """
     return _common_tags(tuple(forms))
 
@@ -264,7 +271,7 @@ def _has_tags(
 
 
 def _same_word(one: Any, other: Any) -> bool:
-    """Whether two texts are the same without case and separators."""
+    """Return True if two texts are equal apart from case and separators."""
     return isinstance(one, str) and isinstance(other, str) and recased(one) == recased(other)
 
 
@@ -277,7 +284,7 @@ def is_number_text(value: str) -> bool:
 
 
 def is_uuid(value: str) -> bool:
-    """Return True if text is a UUID in any form that Python accepts."""
+    """Return True if text is a UUID in any notation that Python accepts."""
     try:
         UUID(value)
     except ValueError:
@@ -286,16 +293,16 @@ def is_uuid(value: str) -> bool:
 
 
 def is_delicate(literal: str) -> bool:
-    """Return True if a float may lose digits of a number. The last zero of `1.10` does not count:
-    `1.1` is the same number.
-    """
+    """Return True if a float may lose digits of a number."""
     # A float keeps any 15 digits, which are 16 characters with the point. With an exponent, a
     # number may have more.
     return "e" in literal.lower() or len(literal.lstrip("-")) > 16
 
 
 def is_lossy(number: float, literal: Any) -> bool:
-    """Return True if a number has become infinite as a float, or zero although it was not."""
+    """Return True if a number is too large or too small for a float, so that it became infinite or
+    zero.
+    """
     if isinf(number):
         return True
     if number != 0:
@@ -309,8 +316,8 @@ def is_lossy(number: float, literal: Any) -> bool:
 
 
 def holds_secret(shape: Shape, value: Any) -> bool:
-    """Return True if a secret is among the values. Then only edits are shown, and no corrected
-    call.
+    """Return True if the value contains a secret. Then the refusal shows only edits, and no
+    corrected call.
     """
     if shape.secret:
         # With null, no secret was sent.
@@ -343,13 +350,13 @@ def _object_holds_secret(form: ObjectShape, value: Json) -> bool:
 
 
 def may_hold_secret(shape: Shape) -> bool:
-    """Return True if a secret is declared here or below, or if undeclared keys are accepted."""
+    """Return True if a secret is declared here or inside, or if undeclared keys are accepted."""
     return shape.has_secret or takes_any_key(shape)
 
 
 @lru_cache(maxsize=1024)
 def takes_any_key(root: Shape) -> bool:
-    """Return True if undeclared keys may be sent here or below."""
+    """Return True if undeclared keys may be sent here or inside."""
     for shape in walk(root):
         if shape.opaque or any(form.additional is not None for form in shape.objects):
             return True
@@ -357,7 +364,9 @@ def takes_any_key(root: Shape) -> bool:
 
 
 def has_secret_name(value: Any) -> bool:
-    """Return True if some key in a value has the name of a secret, and its value may be one."""
+    """Return True if a key in a value has the name of a secret, and the value of the key may be a
+    secret.
+    """
     waiting = [value]
     while waiting:
         each = waiting.pop()

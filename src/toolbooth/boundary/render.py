@@ -1,4 +1,4 @@
-"""Stage 5: converts a value, or the problems of a call, to an MCP tool result. Only this module
+"""Stage 5: converts a value, or the problems of a call, to an MCP tool result. No other module
 knows the format of the result.
 """
 
@@ -36,7 +36,7 @@ from toolbooth.jsonvalue import Json, JsonPath, is_array, path_text, shorten, wr
 logger = logging.getLogger("toolbooth")
 
 META_KEY = "toolbooth"
-"""The key of `_meta` for programs. Its value has the repairs, notes, problems and the corrected
+"""The key in `_meta` with the data for programs: the repairs, notes and problems, and the corrected
 call.
 """
 
@@ -44,32 +44,33 @@ _LINE = 600
 """The line of one problem has at most this many characters."""
 
 _FIELDS = 300
-"""Problems always leave this many characters to the declared fields."""
+"""The lines of problems always leave this many characters for the declared fields."""
 
 _MOST_REPAIRS = 5
-"""The text names at most this many repairs."""
+"""The text of a refusal names at most this many repairs."""
 
 _LEAST_FIELDS = 100
 """The declared fields of an object are listed only if there is room for this many characters."""
 
 
 LaterCode = Literal["busy", "in-flight"]
-"""The reason why a call did not run now."""
+"""The reason why a call did not run now: the server is busy, or the same call is still running."""
 
 as_fragment: Callable[[bytes], Any] = orjson.Fragment
-"""Converts JSON text to structured content that is written into the reply without a change."""
+"""Wraps JSON text so that it is written into the reply unchanged."""
 
 
 def text_result(text: str, *, is_error: bool = False) -> Json:
-    """Plain text."""
+    """Return a result with one plain text."""
     return {"content": [{"type": "text", "text": text}], "isError": is_error}
 
 
 def value_result(
     value: Any, remarks: Sequence[Remark], structured: Callable[[bytes], Any] = jiter.from_json
 ) -> Json:
-    """Return the result for the value of a tool. An object is also sent as structured content,
-    which `structured` makes from its JSON. Raises any exception if the value cannot be sent.
+    """Return the result for the value of a tool. If the value is an object, it is also sent as
+    structured content. `structured` makes the structured content from the JSON of the value. If the
+    value cannot be sent, any exception may be raised.
     """
     if type(value) is str:
         if not value.isascii():
@@ -93,11 +94,10 @@ def value_result(
 
 
 def json_of(value: Any) -> bytes:
-    """Return a tool's value as JSON. Models and dataclasses become objects, and NaN is never
-    written.
+    """Return a tool's value as JSON. Models and dataclasses become objects. NaN is never written.
 
     Raises:
-        SameKey: two keys of a dict are the same in JSON, such as 1 and "1".
+        SameKey: if two keys of a dict are the same in JSON, such as 1 and "1".
     """
     try:
         return orjson.dumps(value, default=as_json)
@@ -115,15 +115,15 @@ def remarks_data(remarks: Sequence[Remark]) -> Json:
 
 
 def later_result(code: LaterCode, text: str, seconds: int) -> Json:
-    """Return the result of a call that did not run. It shows when to send the call again."""
+    """Return the result of a call that did not run. It says when to send the call again."""
     made = text_result(text, is_error=True)
     made["_meta"] = {META_KEY: {"code": code, "retry_after": seconds}}
     return made
 
 
 def unusable_result(why: str) -> Json:
-    """Return the result of a tool that ran, but whose value cannot be sent. The agent must not
-    simply repeat the call.
+    """Return the result of a tool that ran, but whose value cannot be sent. It asks the agent not
+    to simply repeat the call.
     """
     return text_result(messages.result_unusable(why), is_error=True)
 
@@ -138,8 +138,8 @@ _CONTENT = (Text, Image, Audio, Resource)
 
 
 def pieces_of(value: Any) -> list[Any] | None:
-    """Return the content that a tool returned, as a list. The tool may return one piece of content,
-    or a list that contains at least one. Return None for any other value.
+    """Return what a tool returned as a list of content. The tool may have returned one piece of
+    content, or a list with at least one piece. Return None for any other value.
     """
     if isinstance(value, _CONTENT):
         return [value]
@@ -166,9 +166,7 @@ def _base64(data: bytes) -> str:
 
 
 def tool_error_result(error: ToolError) -> Json:
-    """Return the tool's own error with its own text. Its details are left out if they cannot be
-    sent.
-    """
+    """Return the tool's own error, with its own text. Details that cannot be sent are left out."""
     made = text_result(str(error), is_error=True)
     try:
         if error.details is not None:
@@ -227,7 +225,7 @@ def _text_and_data(error: ToolInputError, most: int) -> tuple[str, Json]:
 
 
 _MOST_OBJECTS = 1_000
-"""Of at most this many objects, those with different fields are selected."""
+"""At most this many objects are compared, to find those with different fields."""
 
 
 def _problem_data(problem: Problem) -> dict[str, str]:
@@ -235,8 +233,8 @@ def _problem_data(problem: Problem) -> dict[str, str]:
 
 
 def _objects(declared: Mapping[JsonPath, Declared]) -> list[tuple[str, Declared]]:
-    """Return the objects whose fields are listed. Of several objects with the same fields, only the
-    first is returned, because there is no room for many.
+    """Return the objects whose fields are listed. If several objects have the same fields, only the
+    first is returned, because there is little room.
     """
     found: dict[int, tuple[str, Declared]] = {}
     for path, each in islice(declared.items(), _MOST_OBJECTS):
@@ -253,7 +251,7 @@ def _refusal_text(
     most: int,
 ) -> str:
     """Return the lines of a refusal. If the text would be too long, the corrected call gets its
-    room first, then the problems, and the declared fields get the rest.
+    room first, then the problems. The declared fields get the remaining room.
     """
     count = len(problems) + error.more
     head = messages.head(count, error.tool, error.target, untouched=error.untouched)
@@ -280,8 +278,8 @@ def _refusal_text(
 
 
 def _lines(problems: Sequence[Problem], data: list[dict[str, str]], *, at_least: bool) -> list[str]:
-    """Return a line for each problem. The same mistake in several items of an array has one line.
-    `at_least`: some problems are not listed, and may be the same mistakes.
+    """Return a line for each problem. The same mistake in several items of an array has only one
+    line. If `at_least` is true, some problems are not listed, so the counts may be too low.
     """
     if len(problems) == 1:
         return [_line(data[0]["path"], data[0]["message"])]
@@ -308,8 +306,8 @@ def _line(path: str, message: str) -> str:
 
 
 def _lines_that_fit(lines: list[str], room: int, more: int) -> list[str]:
-    """Return as many lines as there is room for, at least one, and a line with the number of the
-    others.
+    """Return as many lines as there is room for, but at least one. Add a line with the number of
+    lines that were left out.
     """
     room -= 20  # for the count
     shown: list[str] = []
@@ -323,8 +321,8 @@ def _lines_that_fit(lines: list[str], room: int, more: int) -> list[str]:
 
 
 def _field_lines(objects: list[tuple[str, Declared]], room: int) -> list[str]:
-    """Return the declared fields of as many objects as there is room for. If not all fields fit,
-    objects with few fields leave their unused room to the others.
+    """Return the declared fields of as many objects as there is room for. Objects with few fields
+    leave their unused room to the other objects.
     """
     objects = objects[: max(1, room // _LEAST_FIELDS)]
     made: dict[str, str] = {}
@@ -359,7 +357,7 @@ def _remedy(error: ToolInputError, call: bytes, room: int, most: int) -> list[st
 
 
 def _steps(error: ToolInputError) -> str:
-    """Return the edits, and how many of the problems they correct."""
+    """Return the edits as text, and how many of the problems they correct."""
     if error.corrected is not None:
         return messages.steps(error.edits)
     count = len(error.problems) + error.more
@@ -378,7 +376,7 @@ def _is_edited(problem: Problem, edits: Sequence[Edit]) -> bool:
 
 
 def _needed(error: ToolInputError, path: JsonPath) -> str:
-    """Return a required field and its type, if the type is known."""
+    """Return the name of a required field, with its type if the type is known."""
     declared = error.declared.get(path[:-1])
     name = path_text(path).removeprefix("$.")
     kind = "" if declared is None else declared.types.get(str(path[-1]), "")

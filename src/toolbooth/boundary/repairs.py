@@ -1,7 +1,7 @@
 """The repairs.
 
-Each undoes a known fault of clients, and only if the declared type allows no other meaning. Every
-rule names the reports that justify it. Do not add a rule without a report.
+Each repair undoes a known fault of clients, and only if the declared type allows no other meaning.
+Every rule names the reports that justify it. Do not add a rule without a report.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ CLIENT_KEYS = frozenset(
         "_as_extra",  # the same
     )
 )
-"""Keys that a client adds to the arguments of the model, with the report for each."""
+"""Keys that clients add to the arguments. Each has a report."""
 
 _STARTS = frozenset('{["-0123456789tfn \t\r\n')
 """The possible first characters of JSON text."""
@@ -40,7 +40,7 @@ _SHORT_INTEGER = re.compile(r"-?(0|[1-9][0-9]{0,14})")
 """Matches an integer that is too short to exceed a limit."""
 
 NOT_SENT: Any = object()
-"""Treat the value as if its key had not been sent."""
+"""Returned instead of a value that is treated as if its key had not been sent."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,30 +52,30 @@ class Repair:
 
     @property
     def where(self) -> str:
-        """The path as people read it: `$.lines[0]`."""
+        """Return the path as people read it: `$.lines[0]`."""
         return path_text(self.path)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Note:
-    """Something unusual in the arguments that was left as it is."""
+    """Something unusual in the arguments. It was not changed."""
 
     code: NoteCode
     path: JsonPath
 
     @property
     def where(self) -> str:
-        """The path as people read it: `$.body`."""
+        """Return the path as people read it: `$.body`."""
         return path_text(self.path)
 
 
 Remark = Repair | Note
-"""A remark in a result about the arguments of its call."""
+"""A remark about the arguments of a call. It is added to the result."""
 
 
 @dataclass(frozen=True, slots=True)
 class Unrepairable:
-    """Text that is not of the declared type."""
+    """Returned for text that does not hold a value of the declared type."""
 
     code: ProblemCode
     message: str
@@ -98,7 +98,7 @@ def admits(shape: Shape, value: Any) -> bool:
 
 
 def text(shape: Shape, value: str, limits: Limits) -> tuple[Any, RepairCode] | Unrepairable:
-    """Read JSON out of text if text is not declared here. The text may be encoded twice.
+    """Parse JSON out of a text, where text is not declared. The text may be encoded twice.
 
     Objects and arrays: anthropics/claude-code#5504 (2025-08-10) to #87361 (2026-08-17),
     PrefectHQ/fastmcp#932; twice encoded: justrach/codegraff2#141 (2026-05-29). Numbers and
@@ -130,8 +130,8 @@ def text(shape: Shape, value: str, limits: Limits) -> tuple[Any, RepairCode] | U
 
 
 def _unreadable(shape: Shape, value: str, error: Unreadable) -> Unrepairable:
-    """Return the reason why a text could not be read. The reason is empty if the text is probably
-    not JSON.
+    """Return the reason why a text could not be parsed. The reason is empty if the text is probably
+    not meant as JSON.
     """
     if error.problem.code == "lossy-number" and shape.types & {"integer", "number"}:
         return Unrepairable("lossy-number", messages.LOSSY_TEXT)
@@ -167,11 +167,12 @@ def left_out(field: Field, value: Any) -> RepairCode | None:
 
 
 def is_client_key(key: str, value: Any, form: ObjectShape) -> bool:
-    """Return True if a client has added this top-level key. A key that equals a declared name,
-    apart from its spelling, does not count.
+    """Return True if a client has added this top-level key. A key that is another spelling of a
+    declared name does not count.
 
-    Only `_meta` has been seen with an object as its value. An object under any other name is a
-    wrapper. So is a value that contains a declared field, at any depth and also in JSON text.
+    Only `_meta` has been seen with an object as its value. So an object under any other key is a
+    wrapper. A value that contains a declared field is a wrapper too, at any depth, even inside JSON
+    text.
     """
     if key not in CLIENT_KEYS or (key != "_meta" and isinstance(value, dict)):
         return False
@@ -182,7 +183,7 @@ def is_client_key(key: str, value: Any, form: ObjectShape) -> bool:
 
 
 def _keys_in(value: Any) -> Iterator[str]:
-    """Yield the keys of all objects in a value, also of objects in JSON text."""
+    """Yield the keys of all objects in a value. Objects inside JSON text are included."""
     found = text_as_json(value)
     if is_object(found):
         yield from found

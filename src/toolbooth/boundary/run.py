@@ -1,14 +1,18 @@
-"""Stage 4: runs the tool, sync or async. Exceptions of the tool pass through to the host."""
+"""Stage 4: runs the tool, sync or async. Exceptions of the tool are not caught; the host gets
+them.
+"""
 
 from __future__ import annotations
 
 import contextvars
 import inspect
 import os
-from collections.abc import AsyncIterable, Callable, Mapping
+import types
+from collections.abc import AsyncIterable, Callable, Coroutine, Generator, Mapping
+from contextlib import suppress
 from functools import cache, partial
 from importlib import import_module
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from toolbooth.boundary import messages
 from toolbooth.context import Context
@@ -18,8 +22,15 @@ Function = Callable[..., Any]
 Made = TypeVar("Made")
 Injected = Mapping[str, Any] | None
 
+
+class Timer(Protocol):
+    """A timer that can be cancelled, such as `asyncio.TimerHandle`."""
+
+    def cancel(self) -> None: ...
+
+
 _NEVER_AWAITED = frozenset((str, dict, list, int, float, bool, type(None)))
-"""The types of results that need no check for an awaitable."""
+"""Results of these types are never awaitable, so they are not checked."""
 
 _MOST_THREADS = 64
 _MOST_OWN_THREADS = 2
@@ -27,8 +38,8 @@ _MOST_OWN_THREADS = 2
 
 @cache
 def _threads() -> Any:
-    """Return the thread pool for sync tools in an async server, so that a slow tool does not block
-    others.
+    """Return the thread pool for sync tools in an async server. A slow tool in a thread does not
+    block other calls.
     """
     # Loaded on first use, because users of sync tools never need a thread.
     return import_module("concurrent.futures").ThreadPoolExecutor(
@@ -37,8 +48,8 @@ def _threads() -> Any:
 
 
 def end_threads() -> None:
-    """Wait until all running sync tools have ended, then end their threads. Later tools get new
-    threads.
+    """Wait until all running sync tools have ended, then end their threads. Tools that are called
+    later get new threads.
     """
     for pool in (_threads, _own_threads):
         # This check avoids making a pool only to end it.
@@ -112,17 +123,17 @@ def run(
     context: Context | None,
     injected: Injected,
 ) -> Any:
-    """Run a sync tool. Raises TypeError for an async one."""
+    """Run a sync tool. Raises TypeError if the tool is async."""
     tool = contract.function
     if function is None and tool is not None and contract.plain_keywords:
-        # Most tools come here. A partial would cost as much as a small tool itself.
+        # Most tools take this path. A partial would take as long as a small tool itself.
         made = tool(**(values if contract.bind is None else contract.bind(values)))
     else:
         made = bound_call(contract, function, values, context, injected)()
     if type(made) in _NEVER_AWAITED:
         return made
     if must_be_awaited(made):
-        # Closed, so that Python does not warn of a coroutine that was never awaited.
+        # Close the coroutine, so that Python does not warn that it was never awaited.
         if inspect.iscoroutine(made):
             made.close()
         raise TypeError(messages.is_an_async_tool(contract.name))
@@ -130,7 +141,9 @@ def run(
 
 
 def run_sync(call: Callable[[], Any]) -> Any:
-    """Run a sync tool to its end, for a future."""
+    """Run a sync tool and return its result. A StopIteration or GeneratorExit of the tool becomes a
+    RuntimeError.
+    """
     try:
         return _items_or_value(call())
     # A future cannot carry these exceptions: the caller would wait for ever, or be cancelled.
@@ -139,7 +152,7 @@ def run_sync(call: Callable[[], Any]) -> Any:
 
 
 def _items_or_value(made: Any) -> Any:
-    """Return the items of a generator as a list; any other result as it is."""
+    """Return the items of a generator as a list. Return any other result unchanged."""
     if type(made) in _NEVER_AWAITED or not inspect.isgenerator(made):
         return made
     # The body of a generator runs only during iteration. Without this, the tool would run while its
@@ -150,37 +163,110 @@ def _items_or_value(made: Any) -> Any:
 async def run_async(
     call: Callable[[], Any], *, is_async: bool, ended: Callable[[], None] | None = None
 ) -> Any:
-    """Run an async tool here, or a sync tool in a thread. When the sync tool has ended, `ended` is
-    called in its thread, even if the caller has gone.
+    """Run an async tool here, or a sync tool in a thread. `ended` is called in this event loop when
+    the sync tool has ended, even if the caller does not wait any more.
     """
     if is_async:
         return await awaited(call())
-    # The thread gets the caller's context variables, such as the current request.
-    running = _threads().submit(contextvars.copy_context().run, run_sync, call)
-    if ended is not None:
-        running.add_done_callback(partial(_without_argument, ended))
-    made = await _asyncio().wrap_future(running)
+    made = await _in_thread(call, ended)
     # A sync function may return an awaitable, which must be awaited on this event loop.
     return await awaited(made) if must_be_awaited(made) else made
 
 
-def _without_argument(ended: Callable[[], None], _done: Any) -> None:
-    ended()
+def _in_thread(call: Callable[[], Any], ended: Callable[[], None] | None) -> Any:
+    """Run a sync tool in a thread and return a future of this event loop."""
+    loop = _asyncio().get_running_loop()
+    waiting = loop.create_future()
+    # The thread gets the caller's context variables, such as the current request.
+    context = contextvars.copy_context()
+    _threads().submit(_work, loop, waiting, context, call, ended)
+    return waiting
+
+
+def _work(
+    loop: Any,
+    waiting: Any,
+    context: contextvars.Context,
+    call: Callable[[], Any],
+    ended: Callable[[], None] | None,
+) -> None:
+    """Run a tool, and wake the event loop only once. This costs less than chained futures. If the
+    caller has already stopped waiting, the tool is not run.
+    """
+    settle, outcome = waiting.set_result, None
+    try:
+        if not waiting.cancelled():
+            outcome = context.run(run_sync, call)
+    except BaseException as error:
+        settle, outcome = waiting.set_exception, error
+    with suppress(RuntimeError):  # the loop is closed, so nobody waits
+        loop.call_soon_threadsafe(_settle, waiting, settle, outcome, ended)
+    # The traceback of an error refers to this frame. If the frame referred to the error too,
+    # neither would be freed.
+    del outcome
+
+
+def _settle(
+    waiting: Any, settle: Callable[[Any], None], outcome: Any, ended: Callable[[], None] | None
+) -> None:
+    """Give the outcome of the tool to the caller, if the caller still waits."""
+    if ended is not None:
+        ended()
+    if not waiting.done():
+        settle(outcome)
 
 
 async def off_the_loop(call: Callable[[], Made]) -> Made:
-    """Run a CPU-bound function in a thread and return its value. It does not share threads with
-    tools, so tools that hang do not delay it.
+    """Run a CPU-bound function in a thread and return its value. Tools run in other threads, so a
+    tool that hangs does not delay this function.
     """
     in_context = contextvars.copy_context().run
     return await _asyncio().wrap_future(_own_threads().submit(in_context, call))
 
 
 def must_be_awaited(made: Any) -> bool:
-    """Return True if a tool that looked sync returned an awaitable."""
+    """Return True if the tool looked sync but has returned an awaitable."""
     if type(made) in _NEVER_AWAITED:
         return False
     return inspect.isawaitable(made) or inspect.isasyncgen(made)
+
+
+@types.coroutine
+def with_timer(
+    running: Coroutine[Any, Any, Made], start: Callable[[], Timer]
+) -> Generator[Any, Any, Made]:
+    """Await a coroutine. If the coroutine has to wait, start a timer, and cancel it when the
+    coroutine ends. Most tools never wait, so they need no timer.
+    """
+    steps = running.__await__()
+    try:
+        waits_for = next(steps)
+    except StopIteration as done:
+        return done.value
+    timer = start()
+    try:
+        return (yield from rest_of(steps, waits_for))
+    finally:
+        timer.cancel()
+
+
+def rest_of(steps: Generator[Any, Any, Made], waits_for: Any) -> Generator[Any, Any, Made]:
+    """Continue a coroutine that was started with `next`, until it ends. `waits_for` is the first
+    object for which the coroutine waits.
+    """
+    while True:
+        try:
+            sent = yield waits_for
+        except BaseException as error:
+            # An exception during the wait, such as a cancellation, is thrown into the coroutine, as
+            # `await` does it.
+            resume = partial(steps.throw, error)
+        else:
+            resume = partial(steps.send, sent)
+        try:
+            waits_for = resume()
+        except StopIteration as done:
+            return done.value
 
 
 async def awaited(made: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Removes secrets from a refusal: their values and, if a secret is an object, also its keys."""
+"""Removes secrets from a refusal. If a secret is an object, its keys are removed too."""
 
 from __future__ import annotations
 
@@ -14,11 +14,13 @@ from toolbooth.secret_names import is_secret_name
 from toolbooth.shape import ObjectShape, Shape, item_shape
 
 _SHORTEST = 3
-"""A shorter value may be part of a sentence by chance."""
+"""A shorter value is not searched for in messages, because it may occur there by chance."""
 
 
 def hide_secrets(error: ToolInputError, shape: Shape, arguments: Any) -> ToolInputError:
-    """Return the same refusal. Problems inside a secret are reported for the secret as a whole."""
+    """Return the refusal without secrets. Problems inside a secret are reported for the secret as a
+    whole.
+    """
     # Most tools have no secret, so their problems need no second look.
     if not may_hold_secret(shape):
         return error
@@ -32,8 +34,8 @@ def hide_secrets(error: ToolInputError, shape: Shape, arguments: Any) -> ToolInp
 def shown_repairs(
     shape: Shape, repairs: Iterable[tuple[str, JsonPath]]
 ) -> list[tuple[str, JsonPath]]:
-    """Return the repairs that a refusal may name. A repair inside a secret is left out, because
-    keys there are secret too.
+    """Return the repairs that a refusal may show. A repair inside a secret is left out, because the
+    keys inside a secret are secret too.
     """
     return [each for each in repairs if not (may_hold_secret(shape) and _is_inside(shape, each[1]))]
 
@@ -70,7 +72,7 @@ def _edits_inside(shape: Shape, edit: Edit) -> bool:
 
 
 def _is_secret(shape: Shape, path: JsonPath) -> bool:
-    """Return True if the value at a path is a secret, also under an undeclared key."""
+    """Return True if the value at a path is a secret. The path may contain undeclared keys."""
     if _secret_on(shape, path) is not None:
         return True
     # An undeclared `api_key` may be refused, but its value is still a secret.
@@ -79,8 +81,8 @@ def _is_secret(shape: Shape, path: JsonPath) -> bool:
 
 
 def _secret_on(shape: Shape, path: JsonPath) -> JsonPath | None:
-    """Return the path of the secret at or above a path; None if there is none. An undeclared key
-    may name a secret.
+    """Return the path of a secret that is at this path or contains it. Return None if there is
+    none. The name of an undeclared key may also show that its value is a secret.
     """
     shapes = [shape]
     # The outermost secret counts, because the keys inside a secret are secret as well.
@@ -95,7 +97,7 @@ def _secret_on(shape: Shape, path: JsonPath) -> JsonPath | None:
 
 
 def _is_open_to(shapes: list[Shape], key: str) -> bool:
-    """Return True if an undeclared key may be sent."""
+    """Return True if an undeclared key may be sent in an object of one of these shapes."""
     forms = [form for shape in shapes for form in shape.objects]
     if any(key in form.fields for form in forms):
         return False
@@ -120,7 +122,7 @@ def _part_under(form: ObjectShape, key: str) -> Shape | None:
 
 
 def _repeats(message: str, value: Any) -> bool:
-    """Return True if a message contains some part of a value."""
+    """Return True if a message contains a part of a value."""
     if is_object(value):
         return any(_repeats(message, part) for item in value.items() for part in item)
     if is_array(value):

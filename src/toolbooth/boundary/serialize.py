@@ -1,5 +1,5 @@
-"""Writes a tool's return value as JSON text. If two keys of a dict are the same key in JSON, it is
-refused: a reader would keep only one of the values.
+"""Writes a tool's return value as JSON text. A value is refused if two keys of a dict become the
+same key in JSON, because a reader would keep only one of them.
 """
 
 from __future__ import annotations
@@ -19,7 +19,9 @@ from toolbooth.jsonvalue import is_array, is_mapping, is_object
 
 
 class SameKey(ValueError):
-    """Two keys of a returned dict are the same key in JSON. The message names both."""
+    """Two keys of a returned dict are the same key in JSON, such as 1 and "1". The message names
+    both.
+    """
 
 
 def as_json(value: Any) -> Any:
@@ -45,8 +47,9 @@ def checked_json(value: Any) -> bytes:
 
 @lru_cache(1024)
 def _writer(kind: type) -> Callable[..., Any] | None:
-    """Return a function that writes instances of a model; None if a field may be or contain a dict.
-    Without a dict, no two keys can be the same. Most models that tools return are like this.
+    """Return a function that writes instances of a model. Return None if the model may contain a
+    dict, because two keys of a dict may become the same. Most models that tools return contain no
+    dict.
     """
     if issubclass(kind, BaseModel) and _is_plain(kind.__pydantic_core_schema__):
         return kind.__pydantic_serializer__.to_python
@@ -54,8 +57,8 @@ def _writer(kind: type) -> Callable[..., Any] | None:
 
 
 def _is_plain(node: Any) -> bool:
-    """Return True if all nodes of a core schema are in `_PLAIN`. It may be a node, a list or a dict
-    of nodes.
+    """Return True if all nodes of a core schema are in `_PLAIN`. `node` may be a node, a list of
+    nodes or a dict of nodes.
     """
     if is_array(node):
         return all(map(_is_plain, node))
@@ -106,11 +109,11 @@ _PLAIN = frozenset(
         "function-wrap",
     )
 )
-"""Nodes of Pydantic's core schema that write only a value of their own type."""
+"""The types of nodes in Pydantic's core schema that write only a value of their own type."""
 
 
 def check_keys(text: bytes, value: Any) -> None:
-    """Raise SameKey if an object in the JSON of `value` has a key twice."""
+    """Raise SameKey if an object in the JSON text of `value` has the same key twice."""
     try:
         # jiter finds a repeated key faster than `json`, but cannot show the two Python keys. So
         # `json` reads the text only if jiter has failed.
@@ -137,7 +140,7 @@ class _Names:
 
 
 def _written_as(name: str, value: Any) -> Iterator[list[Any]]:
-    """For each dict with several keys that JSON writes as `name`, yield these keys."""
+    """Yield the keys that JSON writes as `name`, for each dict that has several such keys."""
     if is_mapping(value):
         keys = [key for key in value if _written(key) == name]
         if len(keys) > 1:
@@ -155,7 +158,7 @@ _SEQUENCES: Any = (list, tuple, set, frozenset)
 
 
 def _below(value: Any) -> Iterable[Any]:
-    """Return the values that are written inside a value."""
+    """Return the values directly inside a value."""
     held: Any = ()
     if is_mapping(value):
         held = value.values()

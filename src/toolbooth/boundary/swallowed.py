@@ -1,10 +1,11 @@
-"""Finds swallowed arguments: a text that also contains the arguments after it, in tags.
+"""Finds swallowed arguments: the text of one argument also contains the following arguments, in
+tags.
 
-Some clients let the model write a call in tags, `<parameter name="title">`. If the model ends a
-value with a wrong tag, the client reads on, and the next arguments arrive inside this text:
-anthropics/claude-code#44826 (2026-04-07) to #84405 (2026-08-06), all of them in
+Some clients let the model write a call in tags, such as `<parameter name="title">`. If the model
+ends a value with a wrong tag, the client does not notice the end. The next arguments then become a
+part of this value: anthropics/claude-code#44826 (2026-04-07) to #84405 (2026-08-06), all of them in
 `docs/project/evidence/swallowed-arguments.md`. Nothing is ever taken out of the text, because the
-tags may belong to it. The caller is asked to send the call again.
+tags may really belong to it. The call is refused, and the agent is asked to send it again.
 """
 
 from __future__ import annotations
@@ -22,22 +23,22 @@ from toolbooth.jsonvalue import Json, recased
 from toolbooth.shape import Field, Shape
 
 _STRING = r"""string\s*=\s*["']?(?:true|false)["']?"""
-"""An attribute that some hosts write after the name."""
+"""An attribute that some hosts write after `parameter`."""
 
 _OPENER = re.compile(rf"parameter\s+(?:{_STRING}\s+)?name\s*=([^<>]*)(?:>|\Z)")
-"""The opening tag of an argument, from the word `parameter` on. At the end of a text it may be
-incomplete.
+"""The opening tag of an argument, from the word `parameter` on. At the end of a text, the tag may
+be incomplete.
 """
 
 _BEFORE_WORD = re.compile(r"""<\s*[^\s<>"'=]{0,40}\Z""")
-"""The part of this tag before the word, with any prefix: models mangle it
-(anthropics/claude-code#84362).
+"""The beginning of such a tag, before the word `parameter`. Any prefix is accepted, because models
+write wrong ones (anthropics/claude-code#84362).
 """
 
 _CLOSED = re.compile(r"parameter\s*>")
 
 _QUOTES = " \t\r\n\\\"'`\u2018\u2019\u201c\u201d"
-"""The quotes around the name in this tag. They may be escaped, or missing."""
+"""Characters that may be around the name in such a tag. Quotes may be escaped or missing."""
 
 _NEXT = re.compile(r"</([^\s<>]+)\s*>\s*<([^\s<>/]+)\s*>")
 """A closing tag that is directly followed by an opening tag without attributes."""
@@ -48,24 +49,25 @@ _CLOSING = re.compile(r"</([^\s<>]{1,80})\s*>\s*\Z")
 _CALL_TAGS = ("parameter", "invoke", "function_calls")
 
 _MOST_CLOSING = 4
-"""At most this many closing tags before one place are read."""
+"""At most this many closing tags in a row are read."""
 
 _MOST_SWALLOWED = 1_000
-"""At most this many tags of swallowed arguments in one text are read."""
+"""In one text, at most this many tags of swallowed arguments are read."""
 
 _LONGEST_TAG = 200
-"""One of these tags has at most this many characters."""
+"""A tag has at most this many characters."""
 
 
 class Tags(NamedTuple):
-    """The tags that the texts of a call contain."""
+    """What was found in the texts of a call."""
 
     problems: Sequence[Problem]
-    """One for each text that contains arguments which were not sent."""
+    """A problem for each text that contains arguments. These arguments were not sent as arguments.
+    """
     names: frozenset[str]
-    """The fields of these arguments."""
+    """The declared fields that were found inside texts."""
     notes: Sequence[Note]
-    """One for each text that ends in tags of a call but contains no argument."""
+    """A note for each text that ends in tags of a call but contains no argument."""
 
 
 NO_TAGS = Tags((), frozenset(), ())
@@ -80,7 +82,7 @@ def has_tags(arguments: Json) -> bool:
 
 
 def look_for_tags(shape: Shape, arguments: Json, decoded: Json) -> Tags:
-    """Search the texts at the top level for tags. `decoded`: the arguments after repairs."""
+    """Search the texts at the top level for tags. `decoded` has the arguments after repairs."""
     level = _Level(shape, decoded)
     problems: list[Problem] = []
     swallowed: set[str] = set()
@@ -105,7 +107,7 @@ def look_for_tags(shape: Shape, arguments: Json, decoded: Json) -> Tags:
 
 
 class _Level:
-    """The declared fields of the top level, and those of them that were not sent."""
+    """Knows the declared fields of the top level, and which of them were not sent."""
 
     def __init__(self, shape: Shape, decoded: Json) -> None:
         self.shape = shape
@@ -122,8 +124,8 @@ class _Level:
 
     @cached_property
     def unsent(self) -> dict[str, str]:
-        """Return the keys of every field that was not sent, each with the published name of the
-        field.
+        """Return the keys of all fields that were not sent. The value of each key is the published
+        name of its field.
         """
         # Fields are compared by identity, because an alias is a further key of the same field.
         sent = {id(field) for key, field in self.declared if key in self.decoded}
@@ -135,22 +137,24 @@ class _Level:
 
     @cached_property
     def respelt(self) -> dict[str, str]:
-        """Return `unsent` with keys in lower case and without separators. Keys that are declared in
-        this spelling are left out.
+        """Return `unsent`, but with the keys in lower case and without separators. If a declared
+        key is written exactly like this, its own field is used.
         """
         known = {recased(key): name for key, name in self.unsent.items()}
         # A name that is declared in exactly this spelling wins over one that differs in case.
         return {**known, **{key: self.unsent.get(key, "") for key, _ in self.declared}}
 
     def unsent_field(self, name: str) -> str:
-        """Return the field that a name in a tag means, if this field was not sent; otherwise empty
-        text.
+        """Return the field that a name in a tag means. Return empty text if there is no such field,
+        or if the field was sent.
         """
         return self.respelt[name] if name in self.respelt else self.respelt.get(recased(name), "")
 
 
 def _swallowed(level: _Level, key: str, text: str) -> Iterator[tuple[int, int, str]]:
-    """Yield the start and end of each swallowed argument's tag, and the name of its field."""
+    """Yield the start and the end of the tag before each swallowed argument, and the field of this
+    argument.
+    """
     # These tags may end the value. After the first swallowed argument, they include the tags that
     # end this argument.
     closing: set[str] = set()
@@ -175,7 +179,7 @@ def _swallowed(level: _Level, key: str, text: str) -> Iterator[tuple[int, int, s
 
 
 def _openers(text: str) -> Iterator[tuple[int, int, str]]:
-    """Yield the opening tags of arguments: start, end, and the name in the tag."""
+    """Yield the start, the end and the name of each opening tag of an argument."""
     for found in _OPENER.finditer(text):
         word = found.start()
         # The search goes back by at most the length of a tag, so a text full of this word takes
@@ -187,8 +191,8 @@ def _openers(text: str) -> Iterator[tuple[int, int, str]]:
 
 
 def _without_attribute(written: str) -> str:
-    """Return the name in a tag, without the attribute `string` after it. A tag with another
-    attribute is real XML, and not part of a call.
+    """Return the name in a tag, without the attribute `string` after it. A tag with any other
+    attribute is not from a call, so its text is returned unchanged.
     """
     name, _, value = written.rpartition("string")
     is_attribute = name[-1:].isspace() and value.lstrip()[:1] == "="
@@ -203,8 +207,8 @@ def _local_name(tag: str) -> str:
 
 
 def _unopened(text: str, name: str) -> set[int]:
-    """Return the places of the closing tags with this name that have no opening tag before them. If
-    an opening tag follows, the tags are part of the text, and none is returned.
+    """Return the positions of the closing tags with this name that have no opening tag before them.
+    If an opening tag comes later, all earlier tags belong to the text and are left out.
     """
     found: set[int] = set()
     if f"</{name}" not in text and f":{name}" not in text:
@@ -228,7 +232,7 @@ def _tags_named(name: str) -> re.Pattern[str]:
 
 
 def _message(text: str, start: int, end: int, names: tuple[str, ...]) -> str:
-    """Return the message, with the place where the text probably ended."""
+    """Return the message for the agent. It names the position where the text probably ended."""
     before = text[:start]
     for closing_tag, tag in _closing_tags(before):
         # The tag was opened in this text and belongs to it, so the text did not end earlier.
@@ -239,8 +243,8 @@ def _message(text: str, start: int, end: int, names: tuple[str, ...]) -> str:
 
 
 def _closing_tags(text: str) -> Iterator[tuple[int, str]]:
-    """Yield the closing tags at the end of a text, the last one first: the start and the name of
-    each.
+    """Yield the start and the name of each closing tag at the end of a text, beginning with the
+    last one.
     """
     end = len(text)
     for _ in range(_MOST_CLOSING):
@@ -253,8 +257,8 @@ def _closing_tags(text: str) -> Iterator[tuple[int, str]]:
 
 
 def _ends_in_call_tags(key: str, text: str) -> bool:
-    """Return True if the text ends in closing tags of a call, such as `</invoke>`, without the
-    opening tags. This is not proof of a mistake: anthropics/claude-code#48679 (2026-04-15).
+    """Return True if the text ends in closing tags of a call, such as `</invoke>`, but has no
+    opening tags for them. This does not prove a mistake: anthropics/claude-code#48679 (2026-04-15).
     """
     # Some clients use the names of arguments as tags, so `</body>` may end the argument `body`.
     call_tags = (*_CALL_TAGS, key)

@@ -29,18 +29,20 @@ _FORMATS = {
     "duration": "timedelta",
     "uuid": "uuid",
 }
-"""Formats that Pydantic reads more leniently than JSON Schema does, with Pydantic's names."""
+"""Formats that Pydantic accepts in more notations than JSON Schema does. The values are Pydantic's
+names for them.
+"""
 
 
 _OF_THE_SHAPE = ("type", "additionalProperties", "unevaluatedProperties")
-"""Keywords that the shape has already checked. A shape may accept more than is published, such as
-an object for a named tuple.
+"""Keywords that are not checked here, because the shape has already checked them. A shape may
+accept more than the published schema, such as an object for a named tuple.
 """
 
 
 def as_published(shape: Shape, value: Any) -> Any:
-    """Return the value in the form of the published schema, with JSON text where that is
-    declared.
+    """Return the value as the published schema describes it. Where that declares JSON text, the
+    value is written as JSON text.
     """
     return _as_published(shape, value) if _has_json_text(shape) else value
 
@@ -65,7 +67,7 @@ def _as_published(shape: Shape, value: Any) -> Any:
 
 
 def problems_with(contract: Contract, arguments: Any) -> list[Problem]:
-    """Return the problems of arguments that have the right shape. If the check would take too long,
+    """Return the problems of arguments whose shape is right. If the check would take too long,
     return one problem for the whole call.
     """
     if contract.has_recursive_unions and is_costly_to_check(contract, arguments):
@@ -94,8 +96,8 @@ def _objections(contract: Contract, arguments: Any) -> Iterable[Objection]:
 
 
 def _objections_of(check: Any, arguments: Any) -> Iterable[Objection]:
-    """Return the errors. Raises ValueError for values that are not JSON. Older versions of
-    jsonschema-rs raise it only while the errors are read.
+    """Return the errors of the schema. Raises ValueError for values that are not JSON. Older
+    versions of jsonschema-rs raise it only when the errors are read.
     """
     if check.is_valid(arguments):
         return ()

@@ -1,7 +1,7 @@
-"""Stage 3: makes Python values with one run of the author's own validation.
+"""Stage 3: converts the arguments to Python values. The author's own validation runs once.
 
-Flattened fields are put back where the author's model has them. `objections.py` converts the errors
-of the validation to problems.
+Flattened fields are first put back where the author's model has them. `objections.py` converts the
+errors of the validation to problems.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from toolbooth.shape_check import fitting_form
 
 
 def values_of(contract: Contract, decoded: Json, *, costly: bool = False) -> Any:
-    """Return the function's values. Raises InvalidValues. `costly`: the validation tries many
-    forms.
+    """Return the values of the function's parameters. Raises InvalidValues. `costly` is true if the
+    validation would try very many branches of unions.
     """
     # If nothing was flattened, the arguments already have the form of the author's model.
     if contract.flattened:
@@ -29,7 +29,7 @@ def values_of(contract: Contract, decoded: Json, *, costly: bool = False) -> Any
 
 
 def _put_back_below(form: ObjectShape, value: Json) -> Json:
-    """Put fields back at deeper levels. At this level, nothing was flattened."""
+    """Put back the flattened fields of deeper levels. No field was flattened to this level."""
     if not form.flattened_below:
         return value
     return {key: _put_back_value(_shape_under(form, key), each) for key, each in value.items()}
@@ -41,7 +41,7 @@ def _shape_under(form: ObjectShape, key: str) -> Shape | None:
 
 
 def _put_back(form: ObjectShape, value: Json) -> Json:
-    """Return the same values, each at its path in the author's model."""
+    """Return an object with the same values. Each value is at its path in the author's model."""
     made: Json = {}
     # Perhaps no field of a flattened model was sent. Then a required model becomes `{}`, so that
     # its own defaults apply, and a nullable one becomes null.

@@ -1,6 +1,7 @@
-"""Compiles parameters to the contract of a call from Python, which is never published.
+"""Compiles parameters to a contract for calls from Python. This contract is never published.
 
-Unlike a call over the wire, such a call may pass a dict for a model, or values that are not JSON.
+Such a call may do more than a call by an agent: it may pass a dict for a model, or values that are
+not JSON.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ def compile_direct(
     python: bool = False,
     passing: Passing = (),
 ) -> Contract:
-    """Compile these parameters, which must have no mistakes. With `whole`, unpacked models are
+    """Compile these parameters, in which no mistakes may be left. With `whole`, unpacked models are
     passed as objects. With `python`, some values may not be JSON.
     """
     builder = ShapeBuilder()

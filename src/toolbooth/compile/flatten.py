@@ -1,9 +1,9 @@
-"""Flattening: the fields of an unpacked model are sent at the level of the parameter or field that
-holds it.
+"""Flattening: a parameter or field is replaced by the fields of its model.
 
-In: the outer shape and the shape of the model. Out: the outer shape with the inner keys (after
-their prefix), each with its path in the author's model. No second model is made: the values are put
-back in place, and the author's own model is validated once.
+In: the outer shape and the shape of the model. Out: the outer shape with the keys of the model,
+each with its prefix and with its path in the author's model. No second model class is made. Before
+the validation, the values are put back at these paths, and the author's own model is validated
+once.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def flatten(
 def _moved_field(
     field: Field, key: str, model_path: tuple[str, ...], prefix: str, absent: Absent
 ) -> Field:
-    """Return the same field, one level up. It is optional if the whole model is optional."""
+    """Return the field for the outer object. It is optional if the whole model is optional."""
     return replace(
         field,
         name=prefix + field.name,
@@ -71,14 +71,14 @@ def _owner_of(model_path: tuple[str, ...]) -> str:
 
 
 def collision(key: str, taken: Field, owner: str) -> str:
-    """Return the mistake of two owners of one published name, with the remedy."""
+    """Return the message for two fields with the same published name, with the remedy."""
     first = repr(".".join(taken.model_path[:-1])) if taken.model_path else f"{taken.name!r} itself"
     return f"{key!r} is declared by {first} and by {owner}; tell them apart with Unpack(prefix=...)"
 
 
 def mark_flattened_below(root: Shape) -> None:
-    """Mark every object that has a flattened model at some level below it. A walk can then skip all
-    other objects.
+    """Mark every object that has a flattened model at a deeper level. Putting back the fields can
+    then skip all other objects.
     """
     flattened = shapes_above(root, _is_flattened)
     for shape in walk(root):

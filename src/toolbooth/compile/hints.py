@@ -1,5 +1,5 @@
-"""Resolves the annotations of a function, each by itself. Names may be local to the place of its
-definition.
+"""Resolves the annotations of a function, one by one. They may use names that are local to the
+function's surroundings.
 """
 
 from __future__ import annotations
@@ -14,15 +14,17 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Unresolved:
-    """An annotation with a name that cannot be found at run time."""
+    """An annotation with a name that cannot be found at run time. It is kept as the author wrote
+    it.
+    """
 
     text: str
     missing: str
 
 
 class Hints:
-    """Resolves the annotations of a function, each by itself. Names may be local to the place of
-    its definition.
+    """Resolves the annotations of one function. They may use names that are local to the function's
+    surroundings.
     """
 
     def __init__(self, function: Callable[..., Any]) -> None:
@@ -31,7 +33,7 @@ class Hints:
         self.enclosing = {".<locals>.".join(around[: index + 1]) for index in range(len(around))}
 
     def of(self, param: inspect.Parameter) -> Any:
-        """Return the resolved hint; Any if there is no annotation."""
+        """Return the resolved annotation of a parameter; Any if it has none."""
         return Any if param.annotation is inspect.Parameter.empty else self._of(param.annotation)
 
     def returns(self, raw: Any) -> Any:
@@ -75,7 +77,9 @@ class Hints:
 
 
 def _plain_function(function: Any) -> Any:
-    """Return the function whose globals contain the names in the annotations."""
+    """Return the innermost plain function of `function`. Its globals contain the names that the
+    annotations use.
+    """
     while hasattr(function, "func"):  # functools.partial
         function = function.func
     if not inspect.isroutine(function) and not inspect.isclass(function):
@@ -84,8 +88,8 @@ def _plain_function(function: Any) -> Any:
 
 
 def _surroundings(enclosing: set[str] | None) -> dict[str, Any]:
-    """Return the locals of the enclosing functions, the innermost last. If the argument is None,
-    return the locals of every frame outside this package.
+    """Return the local variables of the enclosing functions, the innermost last. If the argument is
+    None, return the local variables of every frame outside this package.
     """
     frames: list[dict[str, Any]] = []
     # A model that is local to a function can only be found by name in the frames.

@@ -1,5 +1,5 @@
-"""Finds the parameters that a framework fills itself, by their type, their markers in `Annotated`,
-and their default. The framework need not be known.
+"""Finds the parameters that a framework fills itself. They are recognised by their type, by their
+markers in `Annotated`, and by their default, so the framework need not be known.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from toolbooth.compile.hints import Unresolved
 from toolbooth.markers import Unpack
 
 _HOSTS = frozenset(("fastmcp", "mcp", "pydantic_ai"))
-"""Frameworks that fill every parameter that has one of their types. All of them have a context that
-could be read as a model.
+"""Frameworks that fill every parameter whose type comes from them. They are listed because the type
+of their context could otherwise be taken for a model.
 """
 
 _MARKERS = frozenset(("pydantic", "pydantic_core", "annotated_types", "toolbooth"))
-"""Packages whose markers in `Annotated` leave a parameter to the caller."""
+"""Packages whose markers in `Annotated` do not mean that a framework fills the parameter."""
 
 
 def annotation_parts(hint: Any) -> Iterator[Any]:
-    """Yield every class and every marker in a hint. Aliases are followed."""
+    """Yield every class and every marker in an annotation. Type aliases are followed."""
     # `type Key = ...` makes an alias, whose hint is behind this attribute.
     hint = getattr(hint, "__value__", hint)
     yield hint
@@ -36,14 +36,14 @@ def annotation_parts(hint: Any) -> Iterator[Any]:
 
 
 def is_unpack(part: Any) -> bool:
-    """Return True for our marker, `Unpack` or `Unpack()`."""
+    """Return True if the part is `Unpack` or `Unpack()`."""
     return part is Unpack or isinstance(part, Unpack)
 
 
 def is_filled_by_host(param: Parameter, hint: Any) -> bool:
-    """Return True if the framework fills a parameter. The sign is a type, a marker or a default
-    that comes from neither Toolbooth nor Pydantic. A parameter marked `Unpack` is always sent by
-    the caller.
+    """Return True if the framework fills a parameter. There are three signs: a marker or a default
+    from another package than Pydantic and Toolbooth, a type of a known framework, or a type that
+    Pydantic cannot validate. A parameter marked `Unpack` is always sent by the caller.
     """
     # The method was registered through its class. Agents cannot send the instance.
     if param.name in ("self", "cls") and param.annotation is Parameter.empty:
@@ -70,15 +70,17 @@ def is_filled_by_host(param: Parameter, hint: Any) -> bool:
 
 
 def _type_of(annotation: Any) -> Any:
-    """Return the type without its field metadata. Pydantic would warn about an alias in a type of
-    this kind.
+    """Return the type without its field metadata. If an alias is in the metadata, Pydantic would
+    give a warning.
     """
     info = FieldInfo.from_annotation(annotation)
     return Annotated[(info.annotation, *info.metadata, Field(discriminator=info.discriminator))]
 
 
 def _is_value(default: Any, parts: list[Any]) -> bool:
-    """Return True if a default is a value, and not a dependency that a framework resolves."""
+    """Return True if a default is an ordinary value. Return False if it is a dependency that a
+    framework resolves.
+    """
     if default is Parameter.empty or isinstance(default, FieldInfo):
         return True
     # In `options: Options = Options()` the default is a value of the declared type.

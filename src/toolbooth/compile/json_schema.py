@@ -1,9 +1,10 @@
-"""Compiles a JSON Schema that is not from Pydantic to a Shape and a Contract, so that other tools
-get the same protection.
+"""Compiles a JSON Schema to a Shape and a Contract. The schema is not from Pydantic, so tools of
+any origin get the same protection.
 
-An object that declares properties is closed unless `additionalProperties` is true or a schema,
-because the value of an ignored key would be lost. A schema under a condition only declares keys. A
-JSON Schema validator checks the rules that a shape cannot express (bounds, formats, `not`, `if`).
+If an object declares properties, no other keys may be sent, unless `additionalProperties` is true
+or a schema. Otherwise the value of an ignored key would be lost. If a part of the schema applies
+only under a condition (`if`, `then`), only its keys are used. A shape cannot express all rules,
+such as bounds, formats, `not` and `if`. A JSON Schema validator checks these.
 `docs/reference/law.md` has all rules.
 """
 
@@ -67,10 +68,11 @@ def compile_json_schema(
     description: str | None = None,
     limits: Limits = DEFAULT_LIMITS,
 ) -> Contract:
-    """Compile a tool whose arguments a JSON Schema describes; `function` gets them as one dict.
+    """Compile a tool whose arguments are described by a JSON Schema. `function` gets the arguments
+    as one dict.
 
     Raises:
-        ContractError: the schema is not one, or its root does not describe an object.
+        ContractError: if the schema is not valid, or its root does not describe an object.
     """
     owner = name or getattr(function, "__name__", "tool")
     try:
@@ -115,8 +117,8 @@ def _no_network(uri: str) -> Any:
 
 
 def shape_of_schema(schema: Any, *, root: bool = False) -> Shape:
-    """Return the shape of a JSON Schema. A root object without properties is closed too: its tool
-    has no arguments.
+    """Return the shape of a JSON Schema. With `root`, the schema describes the arguments of a tool.
+    If it then has no properties, it is closed too, because the tool has no arguments.
     """
     reader = _SchemaReader(schema)
     described = reader.shape(schema)
@@ -155,7 +157,7 @@ class _SchemaReader:
         return shape
 
     def finish_root(self, schema: Any, described: Shape) -> Shape:
-        """Return the shape of the arguments. The arguments are always an object."""
+        """Return the shape of the whole arguments, which are always an object."""
         unsaid = self.shapes.unsaid
         # In MCP the arguments are an object, even if the schema lacks `type: object`.
         anything = object_shape(ObjectShape(additional=unsaid))
@@ -174,8 +176,8 @@ class _SchemaReader:
         return made
 
     def _conditional(self, node: Schema) -> list[Shape]:
-        """Return the parts that apply only under a condition. Their keys are always accepted. The
-        validator decides if their types apply.
+        """Return the parts of the schema that apply only under a condition. Their keys are always
+        accepted. The validator decides if their types apply.
         """
         found = [self.shape(node[key]) for key in _BRANCHES if key in node]
         names: list[str] = []
@@ -189,7 +191,7 @@ class _SchemaReader:
         return found
 
     def _named(self, names: Iterable[str]) -> ObjectShape:
-        """Return an object form whose keys are known only by name."""
+        """Return an object type with these keys. Their values may have any type."""
         fields = {
             name: Field(name=name, shape=self.shapes.unsaid, required=False) for name in names
         }
@@ -209,8 +211,8 @@ class _SchemaReader:
 
     @cached_property
     def references(self) -> References:
-        """Return the references of the document. Made on first use, because most schemas have
-        none.
+        """Return the references of the document. They are read on first use, because most schemas
+        have none.
         """
         return References(self.document)
 
@@ -221,8 +223,8 @@ class _SchemaReader:
         return self.references.target(node, ref)
 
     def _own(self, schema: Schema) -> Shape:
-        """Return the shape of the node itself. Its combinators (`allOf`, `anyOf` and so on) are
-        ignored.
+        """Return the shape of the schema's own keywords. Its combinators (`allOf`, `anyOf` and so
+        on) are ignored.
         """
         made = Shape(types=_types(schema), opaque=not _says_anything(schema))
         values = _constants(schema)
@@ -270,7 +272,7 @@ class _SchemaReader:
         return self.shapes.form(fields, others, by_pattern, fields)
 
     def _others(self, schema: Schema) -> Shape | None:
-        """Return the shape of keys that are neither declared nor match a pattern. Return None if
+        """Return the shape of all keys that are not declared and match no pattern. Return None if
         such keys are forbidden.
         """
         if "additionalProperties" in schema:
@@ -285,12 +287,15 @@ class _SchemaReader:
         return self.shapes.forbidden if additional is False else self.shape(additional)
 
     def _array(self, schema: Schema) -> ArrayShape:
-        items: Any = schema.get("items", True)
         prefix: list[Any] = schema.get("prefixItems") or []
-        if is_array(items):  # tuples in draft-07
-            prefix = items
-            items = schema.get("additionalItems", True)
-        return ArrayShape(prefix=tuple(map(self.shape, prefix)), items=self.shape(items))
+        rest = "items"
+        if is_array(schema.get(rest)):  # tuples in draft-07
+            prefix, rest = schema[rest], "additionalItems"
+        return ArrayShape(
+            prefix=tuple(map(self.shape, prefix)),
+            items=self.shape(schema.get(rest, True)),
+            is_silent=bool(prefix) and schema.keys().isdisjoint((rest, "unevaluatedItems")),
+        )
 
 
 def _types(schema: Schema) -> frozenset[JsonType]:
@@ -313,7 +318,9 @@ def _says_anything(schema: Schema) -> bool:
 
 
 def _constants(schema: Schema) -> list[Any]:
-    """Return the values that a schema lists. The list is empty if it accepts other values too."""
+    """Return the values that `enum` or `const` lists. Empty if the schema accepts other values
+    too.
+    """
     if "enum" in schema:
         return list(schema["enum"])
     return [schema["const"]] if "const" in schema else []
@@ -331,5 +338,5 @@ def _is_verbatim(node: Any) -> bool:
 
 
 def _keys_of(values: Iterable[Any]) -> list[str]:
-    """Return the keys of those values that are objects."""
+    """Return all keys of those values that are objects."""
     return [key for value in values if is_mapping(value) for key in value]

@@ -1,5 +1,5 @@
-"""Finds the author's mistakes, each with its remedy, and warns about tools that work but make
-agents guess.
+"""Finds the author's mistakes, each with its remedy. Also warns about tools that work, but that
+agents can only call by guessing.
 """
 
 from __future__ import annotations
@@ -17,38 +17,38 @@ from toolbooth.sample import sample_value
 from toolbooth.shape import ObjectShape, Shape
 
 PUBLISHED_NAME = re.compile(r"[a-zA-Z_][a-zA-Z0-9_]{0,63}")
-"""The names that every client accepts (Vertex is the strictest:
-docs/project/evidence/clients.md).
+"""The names that every client accepts. Vertex is the strictest client
+(docs/project/evidence/clients.md).
 """
 
 RESERVED_NAMES = frozenset(("config", "run_manager", "callbacks", "runtime", "self"))
 """LangChain drops arguments with these names before they reach a server (langchain#40535,
-2026-09-16; the last two were tried on 2026-11-15).
+2026-09-16). The last two were found by a test on 2026-11-15.
 """
 
 _EXAMPLE = re.compile(r",?\s*e\.\s?g\.")
 
 
 def check_function(function: object) -> None:
-    """Raise TypeError if the first argument is not callable. In other libraries, this argument is
-    the name of the tool.
+    """Raise TypeError if the first argument is not callable. Authors may pass the name of the tool,
+    because other libraries expect it there.
     """
     if not callable(function):
         raise TypeError(f"{function!r} is not a function; to name a tool, write name={function!r}")
 
 
 def not_a_model(owner: str) -> str:
-    """Return the mistake of a marker on a type without fields."""
+    """Return the message for a marker on a type without fields."""
     return f"{owner} is marked Unpack() but is not a model with fields; remove the marker"
 
 
 def unpacks_itself(owner: str) -> str:
-    """Return the mistake of a model that unpacks itself."""
+    """Return the message for a model that unpacks itself."""
     return f"{owner} unpacks a model inside itself, without an end; remove the marker"
 
 
 def name_mistakes(form: ObjectShape) -> Iterable[str]:
-    """Yield the mistakes of names that some client would refuse or drop."""
+    """Yield a message for each name that some client would refuse or drop."""
     for name in form.names:
         if not PUBLISHED_NAME.fullmatch(name):
             yield (
@@ -63,7 +63,7 @@ def name_mistakes(form: ObjectShape) -> Iterable[str]:
 
 
 def type_mistakes(shape: Shape, json_texts: list[tuple[str, Shape]]) -> Iterable[str]:
-    """Yield the mistakes of types that JSON cannot express, and of JsonText on a type that accepts
+    """Yield messages for types that JSON cannot express, and for JsonText on a type that accepts
     any text.
     """
     for owner, each in json_texts:
@@ -112,11 +112,13 @@ def _line_to_write(found: Unshown, root: Schema) -> str:
 
 
 _NOT_THE_AUTHORS = ("toolbooth.", "fastmcp.", "mcp.", "functools")
-"""Modules that may call us for the author. Hosts register tools for their authors."""
+"""Modules that may call Toolbooth on behalf of the author. For example, hosts register the tools of
+their authors.
+"""
 
 
 def _frames_of_ours() -> int:
-    """Return the stack level of the author's own line, so that a warning points at it."""
+    """Return the stack level of the author's own line. The warning is reported for this line."""
     frame, depth = sys._getframe(1), 1  # pyright: ignore[reportPrivateUsage]
     # A host's decorator may call us. Then the author's line is above our caller.
     while frame.f_back is not None and _module(frame).startswith(_NOT_THE_AUTHORS):

@@ -1,5 +1,5 @@
-"""Reads the parameters of a function: resolves their annotations, and marks those that the host
-fills.
+"""Reads the parameters of a function: resolves their annotations, and marks the parameters that the
+host fills.
 """
 
 from __future__ import annotations
@@ -17,14 +17,16 @@ from toolbooth.compile.hints import Hints, Unresolved
 from toolbooth.context import Context
 
 Injected = Callable[[inspect.Parameter, Any], bool]
-"""A function of a parameter and its resolved hint that returns True if the host fills it."""
+"""A function that returns True if the host fills a parameter. It gets the parameter and its
+resolved annotation.
+"""
 
 _VARIADIC = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadParam:
-    """One parameter as the author wrote it, with its resolved hint."""
+    """One parameter as the author wrote it, with its resolved annotation."""
 
     name: str
     kind: Any
@@ -35,8 +37,8 @@ class ReadParam:
 def read_params(
     function: Callable[..., Any], injected: Injected | None, mistakes: list[str]
 ) -> list[ReadParam]:
-    """Return the parameters of a function. Those that cannot be compiled are added to
-    `mistakes`.
+    """Return the parameters of a function. For each parameter that cannot be compiled, a message is
+    added to `mistakes`.
     """
     hints = Hints(function)
     made: list[ReadParam] = []
@@ -67,7 +69,7 @@ def _starred(param: inspect.Parameter) -> str:
 
 
 def is_context(hint: Any) -> bool:
-    """Return True if a parameter gets the Context of the call."""
+    """Return True if a parameter has the type Context."""
     if isinstance(hint, Unresolved):
         # The annotation is text, and its name is imported only under TYPE_CHECKING.
         return re.search(r"\bContext\b", hint.text) is not None

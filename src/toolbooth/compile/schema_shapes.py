@@ -1,9 +1,9 @@
-"""Builds the shapes of a JSON Schema from parts that must all fit, and parts that only declare
-keys.
+"""Builds the shapes of a JSON Schema. Some parts of a schema must all fit, as in `allOf`. Other
+parts apply only under a condition. From these, only the keys are used.
 
-Fields that several parts declare are merged. Merging is limited, because a small schema could grow
-without end. Past a limit, the shape accepts more than the schema, and the validator of the schema
-refuses the rest.
+If several parts declare the same field, their schemas are merged. Merging is limited, because a
+small schema could otherwise grow without end. Beyond a limit, the shape accepts more than the
+schema does, and the JSON Schema validator refuses the rest.
 """
 
 from __future__ import annotations
@@ -15,20 +15,23 @@ from toolbooth.shape import EVERY_TYPE, ArrayShape, Field, JsonType, ObjectShape
 
 _MOST_MERGED = 2_000
 _DEEPEST_MERGE = 20
-"""Limits for merged fields: the number of shapes, and their depth. Schemas that need more are
-hostile.
+"""Limits for merged fields: how many shapes are made, and how deep they are. Only a hostile schema
+needs more.
 """
 
 _MOST_FORMS = 64
-"""If several unions must fit, their forms multiply to at most this many."""
+"""If a value must fit several unions, their branches are combined. At most this many combinations
+are made.
+"""
 
 
 class SchemaShapes(Shapes):
     """The unfinished shapes of one JSON Schema.
 
-    Two shapes of undeclared keys have a special meaning until `finish`. `unsaid`: the object
-    declares no keys and does not mention others, so they may be sent unless another part of it
-    declares keys. `forbidden`: the object itself forbids undeclared keys.
+    Two shapes for undeclared keys have a special meaning until `finish` is called. `unsaid` means
+    that the object does not mention undeclared keys. They may be sent, unless another part of the
+    schema declares keys for the same object. `forbidden` means that the object itself forbids
+    undeclared keys.
     """
 
     def __init__(self) -> None:
@@ -38,15 +41,15 @@ class SchemaShapes(Shapes):
         self.forbidden = Shape()
         self._known: dict[tuple[str, frozenset[Shape]], Shape] = {}
         self._made_of: dict[int, tuple[Shape, ...]] = {}
-        """The parts of each merged shape, by its id."""
+        """The parts of each merged shape, by the shape's id."""
         self._keys_of: dict[int, tuple[Shape, ...]] = {}
-        """The same for shapes that only declare keys."""
+        """The parts of each shape that only declares keys, by the shape's id."""
         self._depths: dict[int, int] = {}
         self._depth = 0
 
     def both(self, parts: Iterable[Shape]) -> Shape:
-        """Return a shape that fits only if all `parts` fit, and that has the keys of every part. A
-        part that accepts anything only adds its keys.
+        """Return a shape that fits if all `parts` fit. It has the keys of every part. A part that
+        accepts anything only adds its keys.
         """
         # The shape is free until it is filled. A schema that only refers to itself stays free.
         return self.fill_later(free_shape(), self._fill_both, parts)
@@ -108,7 +111,7 @@ class SchemaShapes(Shapes):
         return tuple(dict.fromkeys(forms))
 
     def _with_keys_of(self, mine: ObjectShape, theirs: ObjectShape) -> ObjectShape:
-        """Return one form that has the keys of both forms."""
+        """Return one object type that has the keys of both."""
         # A part that only adds `minProperties` has nothing to merge.
         if mine is theirs or self._is_silent(theirs):
             return mine
@@ -136,8 +139,8 @@ class SchemaShapes(Shapes):
         )
 
     def _shape_of_both(self, mine: Shape, theirs: Shape) -> Shape:
-        """Return a shape that fits both shapes. Past the limits, return only one of the shapes,
-        which accepts more values.
+        """Return a shape for values that fit both shapes. Beyond the limits, return only one of the
+        two, which accepts more values.
         """
         firm: dict[Shape, None] = {}
         loose: list[Shape] = []
@@ -159,9 +162,9 @@ class SchemaShapes(Shapes):
         return made
 
     def _others_of_both(self, mine: Shape | None, theirs: Shape | None) -> Shape | None:
-        """Return the shape of undeclared keys for two objects that must both fit. An object that
-        explicitly allows further keys also allows them in the other one. An object that does not
-        mention them does not.
+        """Return the shape of undeclared keys for an object that must fit two object types. If one
+        of the two explicitly allows undeclared keys, they are allowed. If one of the two merely
+        does not mention them, that is not enough.
         """
         opening = list(filter(self._opens, (mine, theirs)))
         if len(opening) == 2 and mine is not None and theirs is not None:
@@ -182,8 +185,8 @@ class SchemaShapes(Shapes):
         patterns: Mapping[str, Shape],
         names: Iterable[str],
     ) -> ObjectShape:
-        """Return an object form. `others` is the shape of keys that are neither fields nor match a
-        pattern, and None if such keys are forbidden.
+        """Return an object type. `others` is the shape of keys that are not declared and match no
+        pattern; None if such keys are forbidden.
         """
         made = ObjectShape(fields=fields, additional=others, names=tuple(dict.fromkeys(names)))
         if patterns:
@@ -194,7 +197,7 @@ class SchemaShapes(Shapes):
     # --- parts that only declare keys ---
 
     def _declaring(self, form: ObjectShape, loose: Sequence[ObjectShape]) -> ObjectShape:
-        """Return a form that also has the keys of the other forms. The types of these keys are not
+        """Return an object type that also has the keys of `loose`. The types of these keys are not
         checked.
         """
         fields = dict(form.fields)
@@ -211,8 +214,8 @@ class SchemaShapes(Shapes):
         return self.form(fields, others, patterns, (*form.names, *known.names))
 
     def _keys_of_forms(self, forms: Sequence[ObjectShape]) -> ObjectShape:
-        """Return one form with the keys of all forms. Every value that fits one of the forms fits
-        the result.
+        """Return one object type with the keys of all `forms`. A value that fits one of them also
+        fits the result.
         """
         fields: dict[str, list[Field]] = {}
         patterns: dict[str, list[Shape]] = {}
@@ -237,8 +240,8 @@ class SchemaShapes(Shapes):
         return Field(name=name, shape=shape, required=False, verbatim=verbatim)
 
     def _keys(self, parts: Iterable[Shape]) -> Shape:
-        """Return a shape that accepts any type, and has the keys of all `parts`. If there are more
-        keys than the limit, it accepts any key.
+        """Return a shape that accepts any type and has the keys of all `parts`. If there are too
+        many keys, it accepts any key.
         """
         distinct: dict[Shape, None] = {}
         for part in parts:
@@ -270,7 +273,7 @@ class SchemaShapes(Shapes):
 
     def _merged(self, how: str, parts: tuple[Shape, ...], fill: Fill) -> Shape | None:
         """Return the merged shape of these parts. The same parts always give the same object,
-        because schemas may contain themselves. Return None past the limits.
+        because a schema may contain itself. Beyond the limits, return None.
         """
         # The order of the parts does not matter, so it is not part of the key.
         key = (how, frozenset(parts))
@@ -283,15 +286,15 @@ class SchemaShapes(Shapes):
 
 
 def _others(form: ObjectShape) -> Shape | None:
-    """Return the shape of keys that are neither fields nor match a pattern."""
+    """Return the shape of keys that are not declared and match no pattern."""
     return form.unmatched if form.patterns else form.additional
 
 
 def _arrays_of_both(
     mine: tuple[ArrayShape, ...], theirs: tuple[ArrayShape, ...]
 ) -> tuple[ArrayShape, ...]:
-    """Return the array forms that restrict their items. A node with only an `anyOf` accepts any
-    array, and only its alternatives restrict the items.
+    """Return the array types that restrict their items. If only an `anyOf` beside them restricts
+    the items, return the types of its alternatives.
     """
     if theirs and not any(_says_more(form) for form in mine):
         return theirs
@@ -299,7 +302,7 @@ def _arrays_of_both(
 
 
 def _says_more(form: ArrayShape) -> bool:
-    """Return True if an array form restricts its items."""
+    """Return True if an array type restricts its items."""
     return bool(form.prefix) or (form.items is not None and not form.items.opaque)
 
 

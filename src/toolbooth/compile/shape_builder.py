@@ -1,5 +1,5 @@
-"""Builds shapes with unions and recursion. Such a shape is completed when all shapes that it refers
-to exist.
+"""Builds shapes with unions and recursion. Such a shape refers to other shapes, and is filled when
+these exist.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ Fill = Callable[[Shape, list[Shape]], None]
 
 
 def free_shape() -> Shape:
-    """Return a shape that accepts any value and does not examine it."""
+    """Return a shape that accepts any value. The value is not examined."""
     return Shape(types=EVERY_TYPE, opaque=True)
 
 
 def object_shape(form: ObjectShape) -> Shape:
-    """Return a shape for an object of this form."""
+    """Return a shape for an object of this type."""
     return Shape(types=frozenset(("object",)), objects=(form,))
 
 
 def array_shape(form: ArrayShape) -> Shape:
-    """Return a shape for an array of this form."""
+    """Return a shape for an array of this type."""
     return Shape(types=frozenset(("array",)), arrays=(form,))
 
 
@@ -60,26 +60,26 @@ _PYTHON_TYPES: dict[type, JsonType] = {
 
 
 class Shapes:
-    """The unfinished shapes of one contract. No shape may be used before `finish`."""
+    """The unfinished shapes of one contract. The shapes can be used only after `finish`."""
 
     def __init__(self) -> None:
         self._waiting: dict[int, tuple[Shape, Fill, tuple[Shape, ...]]] = {}
         self.ambiguous = False
-        """True if a union has branches that accept the same JSON type. Known after `finish`."""
+        """True if a union has branches that accept the same JSON type. This is known after
+        `finish`.
+        """
 
     def either(self, choices: Iterable[Shape]) -> Shape:
         """Return a shape that fits if one of `choices` fits."""
         return self.fill_later(Shape(), fill_either, choices)
 
     def behind_validator(self, shape: Shape) -> Shape:
-        """Return the shape of a value that an author's validator gets first. It accepts
-        anything.
-        """
+        """Return the shape of a value that an author's validator gets. It accepts anything."""
         return self.fill_later(Shape(), _fill_behind_validator, (shape,))
 
     def union(self, choices: Iterable[Shape], *, by_type: bool) -> Shape:
-        """Return `either` for branches from which the author's validation chooses. With `by_type`,
-        the JSON type of the value decides if each branch has a different type.
+        """Return the shape of a union whose branch is chosen by the author's validation. With
+        `by_type`, the JSON type of the value chooses, if no two branches accept the same type.
         """
         if not by_type:
             self.ambiguous = True
@@ -87,18 +87,22 @@ class Shapes:
         return self.fill_later(Shape(), self._fill_union, choices)
 
     def tie(self, knot: Shape, shape: Shape) -> None:
-        """Make `knot` equal to `shape`. Other shapes already contain `knot`."""
+        """Make `knot` equal to `shape`. Other shapes already contain `knot`, as in a recursive
+        type.
+        """
         self.fill_later(knot, fill_either, (shape,))
 
     def finish(self, root: Shape) -> None:
-        """Fill every unfinished shape, its parts first, and mark the shapes of secrets."""
+        """Fill every unfinished shape and mark the secrets. The parts of a shape are filled before
+        the shape.
+        """
         while self._waiting:
             self._settle(next(iter(self._waiting.values()))[0])
         _mark_secrets(root)
 
     def fill_later(self, shape: Shape, fill: Fill, parts: Iterable[Shape]) -> Shape:
-        """Return an empty shape. `fill` is called later with this shape and its parts, after the
-        parts are filled.
+        """Return `shape`, which is still empty. Later, when the parts are filled, `fill` is called
+        with the shape and its parts.
         """
         self._waiting[id(shape)] = (shape, fill, tuple(parts))
         return shape
@@ -120,7 +124,7 @@ class Shapes:
 
 
 def _mark_secrets(root: Shape) -> None:
-    """Mark the shapes that are a secret or contain one."""
+    """Mark the shapes that are a secret or contain a secret."""
     forms = [form for shape in walk(root) for form in shape.objects]
     for each in (field for form in forms for field in form.fields.values()):
         if is_secret_name(each.name):
@@ -135,10 +139,10 @@ _OF_SECRETS = frozenset[JsonType](("string", "integer", "number"))
 
 
 def _as_secret(shape: Shape) -> Shape:
-    """Return the shape of a field whose name is the name of a secret. A text, a number, or a list
-    of them is marked. In a map such as `cookies: dict[str, str]` only the values are secret, so
-    that a refusal can name the wrong key. In an object with declared fields, the names of these
-    fields decide.
+    """Return the shape of a field that has the name of a secret. A text, a number, or a list of
+    them is marked as a secret. In a dict such as `cookies: dict[str, str]`, only the values are
+    marked, so that a refusal can still name a wrong key. In an object with declared fields, nothing
+    is marked, because the names of these fields decide.
     """
     if _may_be_secret(shape) or any(map(_may_be_secret, _items(shape))):
         return replace(shape, secret=True)
@@ -185,7 +189,7 @@ def fill_either(shape: Shape, choices: list[Shape]) -> None:
 
 
 def _temporal(texts: list[Shape]) -> Temporal:
-    """Return the kind of time that all texts have; "any" if there are several kinds."""
+    """Return the kind of date or time that all texts have; "any" if they have several kinds."""
     # If one text is not a time, it may be anything, so the union has no kind of time.
     kinds: set[Temporal] = {each.temporal for each in texts}
     if not kinds or "" in kinds:
@@ -199,8 +203,8 @@ def _fill_ambiguous(shape: Shape, choices: list[Shape]) -> None:
 
 
 def _overlap(one: Shape, other: Shape) -> bool:
-    """Return True if the JSON type of a value cannot decide between two branches. Between `int` and
-    `float`, an integer always belongs to `int`.
+    """Return True if a value may fit both branches, judged by its JSON type. For `int` and `float`,
+    this is False, because an integer always belongs to `int`.
     """
     types = one.types | other.types
     # 5 may be the int or the Decimal. With a float instead of the Decimal, it is always the int.
@@ -216,9 +220,7 @@ def _fill_behind_validator(shape: Shape, parts: list[Shape]) -> None:
 
 
 def _declared_types(choices: list[Shape]) -> frozenset[JsonType]:
-    """Return the types that the author's code gets. Return no types if the code may get
-    anything.
-    """
+    """Return the JSON types that the author's code may get. Empty if it may get any type."""
     if any(choice.opaque and not choice.behind for choice in choices):
         return frozenset()
     return frozenset[JsonType]().union(*(choice.behind or choice.types for choice in choices))

@@ -1,4 +1,4 @@
-"""Compiles a Python function to a Contract: parameters are arguments, annotations are types."""
+"""Compiles a Python function to a Contract. Parameters become arguments, with their types."""
 
 from __future__ import annotations
 
@@ -70,10 +70,10 @@ from toolbooth.shape import ObjectShape, Shape, anywhere
 Describe = Callable[[], dict[str, Any]]
 
 PYDANTIC_ERRORS = (PydanticSchemaGenerationError, PydanticUserError, PydanticUndefinedAnnotation)
-"""The exceptions that Pydantic raises for an annotation that it cannot use."""
+"""The exceptions that Pydantic raises if it cannot use an annotation."""
 
 _SAME_KINDS = {"unexpected_keyword_argument": "extra_forbidden"}
-"""Kinds of errors of dataclasses, with the name of the same error for models."""
+"""Kinds of errors of dataclasses. The value is the name of the same error in models."""
 
 _OF_THE_TYPE = ("description", "examples", "deprecated", "json_schema_extra", "discriminator")
 
@@ -90,11 +90,12 @@ def compile_function(
     """Compile a function to the contract of one tool.
 
     The function gets values of the types that it declares, as docs/reference/wire-contract.md
-    promises. A direct call does not check that; `handle_bytes` and
-    `toolbooth.testing.call_over_wire` do.
-    `injected` decides which parameters the host fills itself; it always fills `Context`.
-    `passing` are exceptions that validators raise for the host. Any other exception in a validator
-    is a refusal of the call, except ToolError.
+    promises. If you call the function directly, this is not checked; use `handle_bytes` or
+    `toolbooth.testing.call_over_wire` to check it.
+
+    `injected` decides which parameters the host fills itself. A parameter of type `Context` is
+    always filled by the host. `passing` are exceptions that validators raise for the host. Any
+    other exception in a validator becomes a refusal of the call, except ToolError.
 
     Raises:
         ContractError: with every mistake in the signature, each with its remedy.
@@ -117,7 +118,7 @@ def compile_function(
 
 
 def original_function(function: Any) -> Any:
-    """Return the original function if `unpack_pydantic_params` has flattened it."""
+    """Return the author's own function, even if `unpack_pydantic_params` has flattened it."""
     own = getattr(function, "__toolbooth__", None)
     if own is None:
         return function
@@ -135,7 +136,7 @@ def compile_params(
     limits: Limits = DEFAULT_LIMITS,
     passing: Passing = (),
 ) -> Contract:
-    """Compile these parameters of a function, and no others."""
+    """Compile only these parameters of a function."""
     sent = [param for param in params if not param.injected]
     return Contract(
         name=name,
@@ -160,7 +161,7 @@ def compile_model(
     description: str | None = None,
     limits: Limits = DEFAULT_LIMITS,
 ) -> Contract:
-    """Compile a model, dataclass or TypedDict to a contract; `function` gets the validated
+    """Compile a model, dataclass or TypedDict to a contract. `function` gets the validated
     instance.
 
     Raises:
@@ -210,8 +211,8 @@ def _compile_wire(owner: str, params: list[ReadParam], passing: Passing) -> dict
 
 
 def with_own_defaults(field: CoreNode, param: ReadParam, builder: ShapeBuilder) -> CoreNode:
-    """Return an unpacked model in which each flattened field has the value of the model's default
-    instance as its default.
+    """Return an unpacked model with changed defaults. If the author gave the whole model a default
+    instance, each flattened field gets its value in this instance as its default.
     """
     default: Any = param.info.default
     if default is PydanticUndefined or default is None:
@@ -231,7 +232,7 @@ def with_own_defaults(field: CoreNode, param: ReadParam, builder: ShapeBuilder) 
 def _compile_sole(
     owner: str, builder: ShapeBuilder, node: CoreNode, param: str, passing: Passing
 ) -> dict[str, Any]:
-    """Compile a single model. The keys of the model are the arguments."""
+    """Compile a function with a single parameter, a model. The model's keys are the arguments."""
     form = builder.flattened_fields(node, DEFAULTS, f"parameter {param!r}")
     shape = object_shape(form or ObjectShape())
 
@@ -247,7 +248,7 @@ def arguments_core(owner: str, params: list[ReadParam]) -> CoreNode:
 
 
 def _arguments_type(owner: str, params: list[ReadParam]) -> Any:
-    """Return a type with all parameters, so that Pydantic generates one core schema."""
+    """Return one type with all parameters, for which Pydantic generates one core schema."""
 
     def hook(_cls: Any, _source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         table: dict[str, Any] = {}
@@ -269,7 +270,6 @@ def _arguments_type(owner: str, params: list[ReadParam]) -> Any:
 
 
 def _unusable(param: ReadParam, error: PydanticErrorMixin) -> str:
-    """Return the mistake in a parameter whose annotation Pydantic cannot use."""
     parts = (*param.info.metadata, *annotation_parts(param.info.annotation))
     if any(map(is_unpack, parts)) and isinstance(error, PydanticSchemaGenerationError):
         return not_a_model(f"parameter {param.name!r}")
@@ -277,8 +277,8 @@ def _unusable(param: ReadParam, error: PydanticErrorMixin) -> str:
 
 
 def _annotation(info: FieldInfo) -> Any:
-    """Return a parameter's type with its metadata, but without alias and default, about which
-    Pydantic would warn here.
+    """Return the type of a parameter with its metadata. The alias and the default are left out,
+    because Pydantic would give a warning for them here.
     """
     said = {name: value for name in _OF_THE_TYPE if (value := getattr(info, name)) is not None}
     if not said and not info.metadata:
@@ -354,8 +354,8 @@ def _finish(
 
 
 def _describe_now(owner: str, describe: Describe, builder: ShapeBuilder) -> Describe:
-    """Write the schema once at registration. This reports types that cannot be sent, or that make
-    agents guess.
+    """Write the schema once at registration. This reports types that JSON cannot express, and types
+    that agents can only guess.
     """
     try:
         schema = describe()
@@ -368,7 +368,7 @@ def _describe_now(owner: str, describe: Describe, builder: ShapeBuilder) -> Desc
 
 
 def _needs_a_check(shape: Shape) -> bool:
-    """Return True if validation alone is not enough: JSON text, flattened fields, open objects."""
+    """Return True for shapes that the validation alone cannot check, such as JSON text."""
     return shape.json_text or any(
         form.flattened or (form.additional is not None and bool(form.fields))
         for form in shape.objects
@@ -376,7 +376,7 @@ def _needs_a_check(shape: Shape) -> bool:
 
 
 def objections(error: ValidationError) -> Iterable[Objection]:
-    """Return the errors of the author's validation as problems."""
+    """Return the errors of the author's validation as objections."""
     found = error.errors(include_url=False, include_input=False)
     for each in found:
         # Inputs may be large, so they are read only where two keys must be named.

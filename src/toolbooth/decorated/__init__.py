@@ -1,3 +1,3 @@
-"""The flat signature that `unpack_pydantic_params` gives a function, and the calls of this
-function.
+"""Makes the flat signature that `unpack_pydantic_params` gives a function, and handles calls of
+that function.
 """

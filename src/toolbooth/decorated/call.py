@@ -1,9 +1,9 @@
-"""Handles a call of a decorated function: validates its values, and converts them to the author's
+"""Handles a call of a decorated function: validates the values, and converts them to the author's
 parameters.
 
-In: the flat fields as keywords, or a model by its own name or position. Out: the arguments of the
-author's function. An instance of the model is passed on as it is, a dict is validated as the model,
-and everything else is refused.
+In: the flat fields as keywords, or a whole model under the name or position of its parameter. Out:
+the arguments of the author's function. An instance of the model is passed on unchanged. A dict is
+validated as the model. Any other value is refused.
 """
 
 from __future__ import annotations
@@ -31,11 +31,12 @@ _TEXT = frozenset((str,))
 
 
 def bind(flat: FlatFunction, args: tuple[Any, ...], kwargs: dict[str, Any]) -> BoundArguments:
-    """The arguments of the author's function.
+    """Return the arguments of the author's function.
 
     Raises:
         ToolInputError: if a value is not valid.
-        TypeError: if the call gives something that is no parameter, or no model.
+        TypeError: if an argument is not a parameter of the function, or a whole model has another
+        type.
     """
     given = _Given(flat)
     given.take_positional(args)
@@ -56,18 +57,20 @@ def bind(flat: FlatFunction, args: tuple[Any, ...], kwargs: dict[str, Any]) -> B
 
 @dataclass(slots=True)
 class _Given:
-    """The values of one call, by purpose."""
+    """The values of one call, sorted by what they are for."""
 
     flat: FlatFunction
     fields: dict[str, Any] = field(default_factory=dict[str, Any])
-    """Flat fields and plain parameters, by published key."""
+    """Flat fields and plain parameters, by their published keys."""
     whole: dict[str, Any] = field(default_factory=dict[str, Any])
-    """Unpacked parameters that are passed under their own name, or by position."""
+    """Models that were passed as a whole, by the name of their parameter."""
     by_host: dict[str, Any] = field(default_factory=dict[str, Any])
-    """Parameters that a framework fills."""
+    """Parameters that a framework fills itself."""
 
     def take_positional(self, args: tuple[Any, ...]) -> None:
-        """Take arguments by their position in the author's function."""
+        """Sort arguments that were passed by position. Positions are those of the author's
+        function.
+        """
         if not args:
             return
         try:
@@ -78,7 +81,7 @@ class _Given:
             self._take_parameter(name, value)
 
     def take_keywords(self, kwargs: dict[str, Any]) -> None:
-        """Take keyword arguments: each is a flat field, or a parameter of the author's function."""
+        """Sort keyword arguments. Each is a flat field, or a parameter of the author's function."""
         contract = self.flat.contract
         keys = contract.shape.objects[0].fields
         for name, value in kwargs.items():
@@ -98,8 +101,8 @@ class _Given:
                 raise self._refused(f"got an unexpected keyword argument {name!r}")
 
     def _is_model(self, name: str, value: Any) -> bool:
-        """Return True if the value of a keyword is a model, although there is also a field with
-        this name.
+        """Return True if the parameter `name` has a model and `value` is an instance of it. Needed
+        because a field of the model may have the same name.
         """
         model = self.flat.models.get(name)
         return model is not None and value is not None and model.is_given_by(value)
@@ -130,8 +133,8 @@ def _usage(flat: FlatFunction) -> str:
 
 
 def _with_whole_models(flat: FlatFunction, given: _Given) -> dict[str, Any]:
-    """Return the arguments of a call that passes some models as a whole. All other fields are
-    validated as usual.
+    """Return the arguments of a call that passes some models as a whole. The other models were sent
+    as flat fields and are validated as usual.
     """
     # If `name` were passed both flat and inside a model, it would be unclear which value counts.
     mixed = [key for key in given.fields if flat.owner_of(key) in given.whole]
@@ -161,14 +164,14 @@ def _whole_model(flat: FlatFunction, name: str, value: Any) -> Mapping[str, Any]
 
 
 def _fields(flat: FlatFunction, given: _Given, without: frozenset[str]) -> dict[str, Any]:
-    """Return the values of all parameters except these."""
+    """Return the values of all parameters except those in `without`."""
     body = _json_of(given.fields)
     return _validated(flat.contract_without(without, python=body is None), given.fields, body)
 
 
 def _validated(contract: Contract, given: dict[str, Any], body: bytes | None) -> dict[str, Any]:
-    """Return the values of the author's parameters. `body` is the given values as JSON text, if
-    they are JSON.
+    """Return the values of the author's parameters. `body` has the given values as JSON text; it is
+    None if they are not plain JSON.
 
     Raises:
         ToolInputError: the values are not valid.
@@ -203,7 +206,8 @@ def _json_of(given: dict[str, Any]) -> bytes | None:
 
 def _is_json(given: dict[str, Any]) -> bool:
     """Return True if the values are plain JSON. The JSON writers cannot decide this, because they
-    also accept other keys and types. They refuse only values that contain themselves.
+    also accept other types of keys and values. The only values that they refuse are those that
+    contain themselves.
     """
     waiting: list[Iterable[Any]] = [given.values()]
     while waiting:

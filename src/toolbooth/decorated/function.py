@@ -1,4 +1,6 @@
-"""A function with unpacked parameters, and the contract of its flat form."""
+"""Describes a function with unpacked parameters, and compiles the contract of its flat
+signature.
+"""
 
 from __future__ import annotations
 
@@ -26,13 +28,15 @@ from toolbooth.publish import portable
 
 @dataclass(frozen=True, eq=False)
 class FlatFunction:
-    """A function whose unpacked models are published by their fields."""
+    """A function whose unpacked models are published as flat fields."""
 
     function: Callable[..., Any]
     name: str
     original: inspect.Signature
     hints: Mapping[str, Any]
-    """The annotations by parameter. They are resolved early, while their names can be looked up."""
+    """The annotation of each parameter. Annotations are resolved when the function is decorated,
+    while their names can still be looked up.
+    """
     params: list[ReadParam]
     """The parameters that callers send."""
 
@@ -56,7 +60,7 @@ class FlatFunction:
 
     @functools.cached_property
     def models(self) -> dict[str, UnpackedModel]:
-        """The unpacked parameters."""
+        """Return the unpacked parameters with their models."""
         return {
             each.name: unpacked_model(self.hints[each.name], each.info)
             for each in self.params
@@ -65,7 +69,7 @@ class FlatFunction:
 
     @functools.cached_property
     def plain_keys(self) -> dict[str, str]:
-        """Return the other parameters with their published keys."""
+        """Return the parameters that are not unpacked, each with its published key."""
         return {
             each.name: keys_of(each.name, each.info)[0]
             for each in self.params
@@ -73,7 +77,9 @@ class FlatFunction:
         }
 
     def owner_of(self, key: str) -> str:
-        """Return the unpacked parameter of a flat field; empty for a plain parameter."""
+        """Return the unpacked parameter that a flat field belongs to; empty for a plain
+        parameter.
+        """
         if self.contract.bind is not None:  # there is only one parameter
             return self.params[0].name
         form = self.contract.shape.objects[0]
@@ -84,7 +90,9 @@ class FlatFunction:
 
     @functools.cached_property
     def own_contexts(self) -> list[str]:
-        """Return the parameters for Toolbooth's Context, which other frameworks do not know."""
+        """Return the parameters whose type is Toolbooth's Context. Frameworks other than Toolbooth
+        cannot fill these parameters.
+        """
         return [name for name, hint in self.hints.items() if is_own_context(hint)]
 
     @functools.cached_property
@@ -105,12 +113,12 @@ class FlatFunction:
 
     @functools.cached_property
     def other_contracts(self) -> dict[Any, Contract]:
-        """Return the cache of contracts that only calls from Python need."""
+        """Return the cache of further contracts. They are needed only for calls from Python."""
         return {}
 
     def contract_without(self, names: frozenset[str], *, python: bool) -> Contract:
-        """Return the contract of all flat fields except those of these unpacked parameters.
-        `python`: some values are not JSON.
+        """Return the contract of all flat fields, except the fields of the unpacked parameters in
+        `names`. `python` is true if some values are not JSON.
         """
         if not names and not python:
             return self.contract
@@ -123,7 +131,7 @@ class FlatFunction:
         return self.other_contracts[key]
 
     def contract_of_whole(self, name: str, *, python: bool) -> Contract:
-        """Return the contract of one unpacked parameter that is passed as a dict."""
+        """Return the contract for one unpacked parameter whose model is passed as a dict."""
         key = (name, python)
         if key not in self.other_contracts:
             [param] = [each for each in self.params if each.name == name]
@@ -139,7 +147,9 @@ class FlatFunction:
 
     @property
     def has_unpacked_fields(self) -> bool:
-        """Return True if the model of a plain parameter has unpacked fields itself."""
+        """Return True if some parameter without `Unpack` has a model that itself contains unpacked
+        fields.
+        """
         try:
             form = self.contract.shape.objects[0]
         except (ContractError, PydanticUserError) as error:
@@ -150,8 +160,8 @@ class FlatFunction:
 
     @functools.cached_property
     def is_finished(self) -> bool:
-        """Return True if all classes that the models name exist. If not, only the names of the
-        models' fields are known.
+        """Return True if all classes that the models refer to exist. Otherwise only the names of
+        the models' fields are known.
         """
         try:
             _ = self.published
@@ -168,15 +178,15 @@ class FlatFunction:
 
     @functools.cached_property
     def required(self) -> dict[str, bool]:
-        """Return the published keys. The value is True if the key is required."""
+        """Return a dict of the published keys. A value is True if the key is required."""
         if not self.is_finished:
             return self._required_by_class()
         must = self.published.get("required", ())
         return {name: name in must for name in self.contract.shape.objects[0].names}
 
     def _required_by_class(self) -> dict[str, bool]:
-        """Return `required` from the classes alone, because the types of their fields are not known
-        yet.
+        """Return what `required` returns, but use only the classes of the models. Used if the types
+        of their fields are not known yet.
         """
         found: dict[str, bool] = {}
         for param in self.params:
@@ -191,21 +201,21 @@ class FlatFunction:
 
     @functools.cached_property
     def wire_names(self) -> dict[str, str]:
-        """Return the published key by parameter name. They differ if some host does not accept the
-        key as a parameter name.
+        """Return the published key of each parameter name. The two differ if some framework does
+        not accept the key as the name of a parameter.
         """
         names = tuple(self.required)
         return {_parameter_name(name, names): name for name in names}
 
 
 def is_own_context(hint: Any) -> bool:
-    """Return True if a parameter asks for Toolbooth's Context."""
+    """Return True if the type of a parameter is Toolbooth's Context."""
     return not isinstance(hint, Unresolved) and is_context(hint)
 
 
 def _is_unfinished(error: Exception) -> bool:
-    """Return True if a class that a model names does not exist yet. Then only the names of the
-    model's fields are known, and their types are read on first use.
+    """Return True if a model refers to a class that does not exist yet. Then only the names of the
+    model's fields are known. Their types are read on first use.
     """
     cause = error.__cause__ or error
     unfinished = isinstance(cause, PydanticUserError) and cause.code == "class-not-fully-defined"
@@ -213,8 +223,8 @@ def _is_unfinished(error: Exception) -> bool:
 
 
 def _parameter_name(wire: str, taken: tuple[str, ...]) -> str:
-    """Return a parameter name that every framework accepts. Some refuse Python keywords, `_x`, or
-    names of attributes of a model.
+    """Return a parameter name that every framework accepts. Some frameworks refuse Python keywords,
+    names that begin with `_`, or names of Pydantic's model attributes.
     """
     reserved = keyword.iskeyword(wire) or wire in ("self", "cls", *dir(BaseModel))
     if not reserved and not wire.startswith(("_", "model_", "field_")):

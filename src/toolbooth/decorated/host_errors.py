@@ -1,4 +1,4 @@
-"""Raises refusals as exceptions whose text plain hosts show to the agent."""
+"""Converts a refusal to exceptions whose text the host frameworks show to the agent."""
 
 from __future__ import annotations
 
@@ -17,26 +17,30 @@ _HOST_ERRORS = {
     "mcp.server.mcpserver.exceptions": "ToolError",
     "pydantic_ai.exceptions": "ModelRetry",
 }
-"""By module, the exceptions whose text is shown to the agent."""
+"""Maps a module to its exception whose text the host shows to the agent."""
 
 _PROTOCOL_ERRORS = {"mcp.shared.exceptions": "MCPError"}
-"""The exceptions that a host answers as JSON-RPC errors."""
+"""Maps a module to its exception that the host sends as a JSON-RPC error."""
 
 
 def passing_errors() -> Passing:
-    """Return the exceptions that the author's code may raise for its host during validation."""
+    """Return the exceptions that pass through the validation unchanged. The author's code raises
+    them for its host.
+    """
     return _loaded(_HOST_ERRORS | _PROTOCOL_ERRORS)
 
 
 def _loaded(names: Mapping[str, str]) -> Passing:
-    """Return the exceptions of the hosts that are loaded."""
+    """Return those exceptions whose modules are already imported."""
     # Hosts are not imported here. If one is not loaded, its exceptions are not in use either.
     found = (getattr(sys.modules.get(home), name, None) for home, name in names.items())
     return tuple(each for each in found if isinstance(each, type))
 
 
 def visible(error: ToolInputError, contract: Contract) -> ToolInputError:
-    """Return the same refusal as an exception whose text the loaded hosts show to the agent."""
+    """Return the refusal as an exception that all imported hosts know. Each host then shows its
+    text to the agent.
+    """
     text = refusal_text(error, contract.limits.max_text)
     bases = _loaded(_HOST_ERRORS)
 

@@ -1,4 +1,4 @@
-"""Finds the class that is marked `Unpack`, and its fields as their author wrote them."""
+"""Finds the model class that is marked with `Unpack`, and its fields as the author wrote them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from toolbooth.markers import Unpack
 
 _UNIONS = (typing.Union, types.UnionType)
 _NAMED_TYPES = ("__value__", "__supertype__", "__bound__")
-"""The attributes in which a type alias, a NewType and a TypeVar have their actual type."""
+"""The attributes that hold the actual type of a type alias, a NewType and a TypeVar."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -28,11 +28,11 @@ class UnpackedModel:
     """The model of one unpacked parameter or field."""
 
     kind: Any
-    """The class. A TypedDict has no instances: its values are dicts."""
+    """The class of the model. A TypedDict has no instances; its values are dicts."""
     prefix: str
     takes_none: bool
     default: Any
-    """The value of the whole model if nothing is sent; None if it has none."""
+    """The default of the whole model; None if it has no default."""
 
     @property
     def name(self) -> str:
@@ -40,22 +40,26 @@ class UnpackedModel:
         return self.kind.__name__
 
     def is_given_by(self, value: Any) -> bool:
-        """Return True if a value is an instance of the model, or None and the model may be None."""
+        """Return True if a value is an instance of the model. Also return True for None if the
+        parameter may be None.
+        """
         if value is None:
             return self.takes_none
         return not is_typeddict(self.kind) and isinstance(value, self.kind)
 
     @functools.cached_property
     def fields(self) -> Mapping[str, FieldInfo]:
-        """Return the fields by Python name, with annotation, default and aliases; empty if they are
-        not known.
+        """Return the fields by Python name. Each has its annotation, default and aliases. Empty if
+        the fields are not known.
         """
         found: Mapping[str, FieldInfo] | None = getattr(self.kind, "__pydantic_fields__", None)
         return _fields_by_hints(self.kind) if found is None else found
 
 
 def unpacked_model(hint: Any, info: FieldInfo) -> UnpackedModel:
-    """Return the model that a hint marks. `info` has the default of the parameter or field."""
+    """Return the model that an annotation marks with `Unpack`. `info` has the default of the
+    parameter or field.
+    """
     kind, takes_none = _class_in(hint)
     default = None if info.default is PydanticUndefined else info.default
     return UnpackedModel(
@@ -69,12 +73,12 @@ def unpacked_model(hint: Any, info: FieldInfo) -> UnpackedModel:
 
 
 def is_marked(hint: Any) -> bool:
-    """Return True if a hint contains our marker, at any depth."""
+    """Return True if an annotation contains the marker `Unpack`, at any depth."""
     return any(map(is_unpack, annotation_parts(hint)))
 
 
 def keys_of(name: str, info: FieldInfo) -> list[str]:
-    """Return the keys of a field or parameter, the published one first."""
+    """Return the keys that a field or parameter accepts, the published one first."""
     alias = info.validation_alias
     choices = alias.choices if isinstance(alias, AliasChoices) else [alias]
     return [*(each for each in choices if isinstance(each, str)), name]
@@ -86,8 +90,8 @@ def _marker_in(hint: Any) -> Unpack:
 
 
 def _class_in(hint: Any) -> tuple[Any, bool]:
-    """Return the class inside a hint, without `Annotated`, `| None` and type aliases; and True if
-    None is allowed.
+    """Return the class in an annotation, without `Annotated`, `| None` and type aliases. Also
+    return whether None is allowed.
     """
     takes_none = False
     while True:
@@ -115,8 +119,8 @@ def _fields_by_hints(kind: Any) -> Mapping[str, FieldInfo]:
 
 
 def _hints_of(kind: Any, written: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the annotations of a class. If one names a class that does not exist yet, return them
-    unresolved.
+    """Return the annotations of a class. If one of them names a class that does not exist yet,
+    return all of them as the author wrote them.
     """
     try:
         return typing.get_type_hints(kind, include_extras=True)

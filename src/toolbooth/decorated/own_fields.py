@@ -1,4 +1,4 @@
-"""Finds the type and the default of every flat parameter, as the author of the model wrote them."""
+"""Finds the type and the default of each flat parameter, as the author of the model wrote them."""
 
 from __future__ import annotations
 
@@ -17,23 +17,25 @@ from toolbooth.decorated.shown import FACTORY, NOT_SENT, SECRET
 from toolbooth.jsonvalue import is_object
 
 _PLAIN_FACTORIES: tuple[Any, ...] = (list, dict, set, frozenset, tuple, str, int, float, bool)
-"""Factories whose value is shown instead of `<factory>`."""
+"""Factories that are called to show their value, such as `[]` for `list`. For any other factory,
+`<factory>` is shown.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OwnField:
-    """A field as its author wrote it, without constraints and markers."""
+    """A field as its author wrote it, without its constraints and markers."""
 
     annotation: Any
     default: Any
 
 
 UNKNOWN = OwnField(annotation=Any, default=NOT_SENT)
-"""For a key that is not a field, such as one of an overridden `__init__`."""
+"""Used for a key that is not a field of the model, such as a parameter of its own `__init__`."""
 
 
 def own_fields(flat: FlatFunction) -> dict[str, OwnField]:
-    """Return the fields by published key."""
+    """Return the fields of all parameters by published key."""
     found: dict[str, OwnField] = {}
     for param in flat.params:
         model = flat.models.get(param.name)
@@ -50,8 +52,8 @@ def own_fields(flat: FlatFunction) -> dict[str, OwnField]:
 def _fields_of(
     model: UnpackedModel, prefix: str, instance: Any
 ) -> Iterator[tuple[list[str], OwnField]]:
-    """Yield the fields of a model and of models unpacked in it, each with its keys. `instance` is
-    the default of the whole model.
+    """Yield the fields of a model, each with its keys. Fields of models that are unpacked inside
+    this model are included. `instance` is the default of the whole model.
     """
     for name, info in model.fields.items():
         # Pydantic has split the hint. It is joined again to find the marker. `None` is added
@@ -68,7 +70,9 @@ def _fields_of(
 
 
 def _held_by(instance: Any, name: str) -> Any:
-    """Return the value of a field in an instance, which may be a dict or None."""
+    """Return the value of a field in an instance of the model. The instance may be a dict or
+    None.
+    """
     if is_object(instance):
         return instance.get(name, PydanticUndefined)
     return getattr(instance, name, PydanticUndefined)
@@ -96,8 +100,8 @@ def _published_name(flat: FlatFunction, keys: list[str]) -> str:
 
 
 def _without_secret(flat: FlatFunction, published: str, field: OwnField) -> OwnField:
-    """Return the same field, with a secret default hidden. Pydantic's own secrets hide
-    themselves.
+    """Return the field. If its default is a secret, the default is hidden. Pydantic's `SecretStr`
+    and `SecretBytes` already hide their values.
     """
     is_hidden = field.default is None or isinstance(field.default, SecretStr | SecretBytes)
     if is_hidden or not flat.is_finished:

@@ -1,8 +1,8 @@
-"""Annotations and defaults that look different to frameworks and people.
+"""Annotations and defaults that frameworks and people see differently.
 
 A framework needs an annotation that passes on every value as it was sent, and a default that means
-"not sent". People should read `limit: int = 10`. So these objects are printed like the type and the
-default of the field, and are equal to them.
+"not sent". People should read `limit: int = 10`. So each object of this module is printed like the
+type or the default of the field, and is equal to it.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _ANNOTATED: Any = type(Annotated[int, ABSENT])
 
 # The class behind `Annotated` has no public name. Without `_root`, `typing` allows no subclass.
 class ShownType(_ANNOTATED, **{"_root": True}):
-    """`Annotated[origin, *metadata]` for frameworks, and `shown` for people."""
+    """An annotation. Frameworks read `Annotated[origin, *metadata]`; people see `shown`."""
 
     def __init__(self, shown: Any, origin: Any, metadata: tuple[Any, ...]) -> None:
         # Pyright does not know the base class.
@@ -44,7 +44,9 @@ class ShownType(_ANNOTATED, **{"_root": True}):
 
 # FastAPI subclasses it too, and Pydantic allows for that.
 class ShownDefault(FieldInfo):  # pyright: ignore[reportGeneralTypeIssues]
-    """A default that means "not sent" to frameworks, and is printed as the field's own default."""
+    """A default. For frameworks it means "not sent". For people it is printed as the field's own
+    default.
+    """
 
     def __init__(self, shown: Any) -> None:
         super().__init__(default_factory=lambda: ABSENT)
@@ -61,7 +63,7 @@ class ShownDefault(FieldInfo):  # pyright: ignore[reportGeneralTypeIssues]
 
 
 class Label:
-    """A default that is not a value, such as `<factory>`."""
+    """Printed in place of a default that cannot be shown, such as `<factory>`."""
 
     def __init__(self, text: str) -> None:
         self.text = text

@@ -1,8 +1,9 @@
 """Makes the flat signature that frameworks and people read.
 
-The signature has the type `str` everywhere, and `__annotations__` has the fields' own types. The
-official SDK reads the signature, and parses text itself if the type is not `str` (`pre_parse_json`,
-mcp 2.3). All annotations pass on every value as it was sent.
+In `__signature__`, every parameter has the type `str`. In `__annotations__`, each has the type of
+its field. The reason is the official SDK: it reads the signature, and parses text itself if the
+type is not `str` (`pre_parse_json`, mcp 2.3). Both kinds of annotations pass on every value as it
+was sent.
 """
 
 from __future__ import annotations
@@ -43,8 +44,8 @@ def _annotations(signature: inspect.Signature) -> dict[str, Any]:
 
 
 def _with_own_type(hint: Any) -> Any:
-    """Return the annotation of a flat parameter, with its own type for `get_type_hints` if that
-    type can be evaluated.
+    """Return the annotation of a flat parameter with the type of its field, as `get_type_hints`
+    should return it. If the type cannot be evaluated yet, return the annotation unchanged.
     """
     if not isinstance(hint, ShownType) or _evaluated(hint.__shown__) is None:
         return hint
@@ -52,8 +53,8 @@ def _with_own_type(hint: Any) -> Any:
 
 
 def _kept_parameters(flat: FlatFunction) -> list[Parameter]:
-    """Return the parameters that a framework fills itself. They keep their positions, so a
-    parameter after a flat one becomes keyword-only.
+    """Return the parameters that a framework fills itself. They keep their order. A parameter after
+    a flat one becomes keyword-only.
     """
     sent = {each.name for each in flat.params}
     kept: list[Parameter] = []
@@ -90,7 +91,9 @@ def _parameter(
 
 
 def _evaluated(annotation: Any) -> Any:
-    """Return a type without `Annotated`; None if it names a class that does not exist yet."""
+    """Return a type without `Annotated`. Return None if the type names a class that does not exist
+    yet.
+    """
     # Names are looked up in the module of the class, and not in this module.
     space = {"__annotations__": {"hint": annotation}, "__module__": "builtins"}
     holder = type("_", (), space)
@@ -101,7 +104,7 @@ def _evaluated(annotation: Any) -> Any:
 
 
 def _other_keys(flat: FlatFunction, key: str) -> list[str]:
-    """Return other keys of the same field."""
+    """Return further keys that the field with this key accepts."""
     if not flat.is_finished:
         return []
     fields = flat.contract.shape.objects[0].fields
@@ -110,8 +113,8 @@ def _other_keys(flat: FlatFunction, key: str) -> list[str]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _AsSent:
-    """The annotation of one flat parameter. It publishes the schema of the field, and passes on the
-    value as it was sent, or ABSENT.
+    """Metadata in the annotation of one flat parameter. It publishes the schema of the field. It
+    passes on the value as it was sent, or ABSENT if none was sent.
     """
 
     flat: FlatFunction = field(repr=False)
@@ -136,9 +139,9 @@ class _AsSent:
 
 
 def _is_typed_dict_field() -> bool:
-    """Return True if Pydantic is building a field of a typed dict, which pydantic-ai makes from a
-    signature. There, a required field may not have a default. Pydantic's handler has no public
-    attribute that shows this.
+    """Return True if Pydantic is building a field of a TypedDict. pydantic-ai makes such a
+    TypedDict from a signature. Required fields of a TypedDict may not have a default. Pydantic has
+    no public function that tells this.
     """
     frame = inspect.currentframe()
     while frame is not None:

@@ -1,7 +1,7 @@
 """Converts a contract's exact JSON Schema to the `inputSchema` that clients see.
 
-A profile decides how it is written. `profiles.py` has the two that exist, and each rule of
-*portable* is one method there. `write.py` has their base class, which walks the schema. For each
+A profile decides how the `inputSchema` is written. The two profiles are in `profiles.py`; each rule
+of *portable* is one method there. `write.py` has their base class, which walks the schema. For each
 node it uses `read.py`, which turns a schema into a `Node` of `nodes.py`: alternatives of one JSON
 type each. `merge.py` makes one node of several, and `words.py` writes the rules that a schema
 cannot express into a description.

@@ -1,7 +1,8 @@
-"""Merges several nodes into one, for values that fit all of them or any of them.
+"""Merges several nodes into one node. The result is for values that fit all of the nodes, or for
+values that fit any of them.
 
-The children of a branch are not read yet. So they are put into an `allOf` or `anyOf`, and each
-child is read later.
+The children of a branch are not read yet. So the schemas of a child are combined with `allOf` or
+`anyOf`, and the combined child is read later.
 """
 
 from __future__ import annotations
@@ -39,8 +40,8 @@ _SMALLER_WINS = frozenset({"maximum", "exclusiveMaximum", "maxLength", "maxItems
 
 
 def intersect(left: Node, right: Node) -> Node:
-    """Return the node for values that fit both. Past the bound, return only one of them, which
-    allows more.
+    """Return the node for values that fit both nodes. If that node would have too many branches,
+    return only one of the two nodes. That one allows more.
     """
     annotations = describe(
         right.annotations | left.annotations, right.annotations.get("description")
@@ -89,7 +90,9 @@ def _intersect_branches(left: Branch, right: Branch) -> Branch | None:
 
 
 def _add_keyword(keywords: Json, key: str, value: Any) -> Json:
-    """Add a keyword. If it is there already, combine both, or describe the second in words."""
+    """Add a keyword. If the keyword is already there, combine both values, or describe the second
+    one in words.
+    """
     if key not in keywords:
         return {**keywords, key: value}
     known = keywords[key]
@@ -115,7 +118,7 @@ def _add_keyword(keywords: Json, key: str, value: Any) -> Json:
 
 
 def all_of(schemas: list[Any]) -> Any:
-    """Return a schema for values that fit all of these."""
+    """Return a schema for values that fit all of these schemas."""
     if any(schema is False for schema in schemas):
         return False
     limiting = without_repeats([schema for schema in schemas if schema not in (True, {})])
@@ -125,7 +128,7 @@ def all_of(schemas: list[Any]) -> Any:
 
 
 def restrict_to_values(branch: Branch, values: list[Any]) -> Branch | None:
-    """Return the branch with only the values of its type; None if there are none.
+    """Return the branch with only those of `values` that have its type; None if there are none.
 
     Vertex refuses an enum of objects or arrays (reportportal#25, 2025-07-30).
     """
@@ -148,7 +151,9 @@ def restrict_to_values(branch: Branch, values: list[Any]) -> Branch | None:
 
 
 def enum_of(kind: str, values: list[Any]) -> Json:
-    """Return the `enum` for these values. If both booleans are allowed, no `enum` is needed."""
+    """Return the `enum` for these values. If both booleans are allowed, return no `enum`, because
+    the type is enough.
+    """
     distinct = without_repeats(values)
     return {} if kind == "boolean" and len(distinct) == 2 else {"enum": distinct}
 
@@ -157,7 +162,7 @@ def enum_of(kind: str, values: list[Any]) -> Json:
 
 
 def unite(nodes: list[Node]) -> Node:
-    """Return the node for values that fit any of these, with each branch once."""
+    """Return the node for values that fit any of these nodes. Repeated branches are removed."""
     distinct: dict[tuple[str, str, frozenset[str]], Branch] = {}
     for node in nodes:
         for plain in node.branches:
@@ -167,7 +172,7 @@ def unite(nodes: list[Node]) -> Node:
 
 
 def _annotate(branch: Branch, annotations: Json) -> Branch:
-    """Return the branch, with the annotations of the node it comes from."""
+    """Return the branch, and add the annotations of the node to it."""
     keywords = annotations | branch.keywords
     text = join_texts(annotations.get("description"), branch.keywords.get("description"))
     if text:
@@ -176,7 +181,7 @@ def _annotate(branch: Branch, annotations: Json) -> Branch:
 
 
 def as_one_object(node: Node, others: Node) -> Node:
-    """Return the objects of a node merged into one, with the branches of `others` that are not
+    """Merge the objects of `node` into one. Then add the branches of `others` that are not
     objects.
     """
     objects = [branch for branch in node.branches if branch.kind == "object"]
@@ -186,7 +191,7 @@ def as_one_object(node: Node, others: Node) -> Node:
 
 def blend_objects(branches: list[Branch]) -> list[Branch]:
     """Merge alternative objects into one with all properties. A property is required if all objects
-    require it. The combinations are described in words.
+    require it. The description says in words which properties belong together.
     """
     if len(branches) < 2:
         return branches
@@ -222,9 +227,10 @@ def _required_by_all(every: list[Json]) -> list[str]:
 def _merge_properties(
     every: list[Json], combine: Callable[[list[Any]], Any], *, closed: bool
 ) -> Json:
-    """Return all properties, each with the schemas that the objects have for it.
+    """Return all properties. For each property, the schemas from all objects are combined.
 
-    `closed`: an object that lists properties and does not mention others allows no others.
+    If `closed` is true, an object that lists properties and has no `additionalProperties` allows no
+    other properties.
     """
     known_by_each: list[tuple[Json, Any]] = []
     for keywords in every:
@@ -244,7 +250,7 @@ def _merge_properties(
 
 
 def any_of(schemas: list[Any]) -> Any:
-    """Return a schema for values that fit any of these."""
+    """Return a schema for values that fit any of these schemas."""
     if any(schema in (True, {}) for schema in schemas):
         return True
     distinct = {identity(schema): schema for schema in schemas if schema is not False}

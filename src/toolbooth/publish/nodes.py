@@ -1,6 +1,6 @@
-"""The parts of a schema while it is being published: nodes, their branches, and their positions.
+"""The parts of a schema that is being published: nodes, their branches, and their positions.
 
-Also a few functions about plain JSON that the other modules of this package share.
+This module also has a few functions about plain JSON that the whole package uses.
 """
 
 from __future__ import annotations
@@ -15,10 +15,12 @@ from typing_extensions import TypeIs
 from toolbooth.jsonvalue import Json, is_array, is_object
 
 KINDS = ("string", "number", "boolean", "object", "array", "null")
-"""The JSON types that "anything" consists of. Every integer is a number."""
+"""The JSON types of a value that may be anything. Integers are not listed, because every integer is
+a number.
+"""
 
 CHILDREN = frozenset({"properties", "required", "additionalProperties", "items"})
-"""The keywords of a branch that are about the nodes below it."""
+"""The keywords of a branch that are about its children."""
 
 NUMERIC_CONSTRAINTS = (
     "minimum",
@@ -43,7 +45,7 @@ CONSTRAINTS: Mapping[str, tuple[str, ...]] = {
     "array": ("minItems", "maxItems", "uniqueItems"),
     "object": ("minProperties", "maxProperties"),
 }
-"""The keywords that each JSON type keeps."""
+"""The keywords that are kept for each JSON type."""
 
 _PYTHON_TYPES: Mapping[str, type] = {
     "string": str,
@@ -56,19 +58,25 @@ _PYTHON_TYPES: Mapping[str, type] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Branch:
-    """One alternative of a node: keywords for one JSON type. Its children are still as written."""
+    """One alternative of a node: a JSON type and its keywords. The schemas of its children are not
+    read yet.
+    """
 
     kind: str
     keywords: Json = field(default_factory=dict[str, Any])
     refs: frozenset[str] = frozenset()
-    """The references that were followed to get here."""
+    """The references that were followed to reach this branch."""
     is_declared: bool = False
-    """True if the author named this type, and it is not just a part of "anything"."""
+    """True if the author declared this type. False if the author declared no type, so that every
+    type is allowed.
+    """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Node:
-    """A schema as alternatives of one JSON type each. Without branches, nothing is allowed."""
+    """A schema, as alternatives with one JSON type each. A node without branches allows no
+    value.
+    """
 
     branches: tuple[Branch, ...] = ()
     annotations: Json = field(default_factory=dict[str, Any])
@@ -76,15 +84,15 @@ class Node:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Position:
-    """The place of a schema: the references that were followed above it and at the same node, and
-    its depth.
+    """The position of a schema: its depth, the references that were followed above it, and the
+    references that were followed at the node itself.
     """
 
     refs_above: frozenset[str] = frozenset({"#"})
     refs_here: frozenset[str] = frozenset()
     depth: int = 0
     combinators: int = 0
-    """The number of combinators and references that have been entered at this node."""
+    """How many combinators and references have been followed at this node."""
 
     def inside(self, *refs: str) -> Position:
         """Return the position of the same node, inside a combinator or behind a reference."""
@@ -111,7 +119,7 @@ def array_of(value: Any) -> list[Any]:
 
 
 def has_kind(value: Any, kind: str) -> bool:
-    """Return True if a value has a JSON type. 1.0 is an integer; true is not."""
+    """Return True if a value has a JSON type. 1.0 is an integer; `True` is not."""
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         # `value // 1` is the value itself for `1.0`, which is an integer in JSON Schema.
         return kind == "number" or (kind == "integer" and value == value // 1)
@@ -133,24 +141,27 @@ def values_of(schema: Any) -> list[Any]:
 
 
 def identity(value: Any) -> str:
-    """Return a text that is the same for equal JSON: 1.0 equals 1; true does not."""
+    """Return a text that is the same for equal JSON. 1.0 and 1 are equal; 1 and `true` are not."""
     # This applies only to the value itself: inside arrays and objects, 1.0 and 1 stay different.
     plain = int(value) if isinstance(value, float) and value.is_integer() else value
     return json.dumps(plain, sort_keys=True, ensure_ascii=False, default=str)
 
 
 def is_same(left: Any, right: Any) -> bool:
-    """Whether two values are the same JSON."""
+    """Return True if two values are the same JSON."""
     return identity(left) == identity(right)
 
 
 def without_repeats(values: list[Any]) -> list[Any]:
-    """Return the values in the same order, each once."""
+    """Return the values in the same order. Repeated values are removed."""
     return list({identity(value): value for value in values}.values())
 
 
 def copy_json(value: Any) -> Any:
     """Return a copy in plain dicts and lists."""
+    # Most values are texts. To compare them with `Mapping` would take most of the time.
+    if isinstance(value, str):
+        return value
     if _is_mapping(value):
         return {key: copy_json(item) for key, item in value.items()}
     if _is_sequence(value):
@@ -159,7 +170,7 @@ def copy_json(value: Any) -> Any:
 
 
 def _is_mapping(value: Any) -> TypeIs[Mapping[str, Any]]:
-    return isinstance(value, Mapping)
+    return isinstance(value, dict | Mapping)
 
 
 def _is_sequence(value: Any) -> TypeIs[list[Any] | tuple[Any, ...]]:

@@ -1,13 +1,16 @@
-"""The profiles: `Portable` for every client at once, `Exact` for programs; and how to choose one.
+"""The profiles, and how to choose one. `Portable` is for all clients at once, `Exact` for programs.
 
-*Portable* never excludes a call that *exact* allows, null apart, with these limits:
+*portable* allows every call that *exact* allows. These are the exceptions:
 
-* An array has `items` and no node is untyped. So in a value that may be anything, arrays inside
-  arrays end in `ANY_ITEMS`.
-* As at the boundary, an untyped schema with keywords for properties (for items) is an object (an
-  array), and an object that lists properties and is silent on others is closed. The second matters
-  only if alternatives become one object.
-* A discriminator's tag is required, as in validation, even if the model has a default for it.
+* Calls with null may be forbidden.
+* A value of any type may contain arrays. *portable* forbids arrays directly inside such an array,
+  because it must give the items a type (`ANY_ITEMS`).
+* An untyped schema with keywords for properties counts as an object, and one with keywords for
+  items as an array. The boundary reads such schemas in the same way.
+* If alternatives are merged into one object, an alternative that lists properties and has no
+  `additionalProperties` counts as closed. The boundary does the same.
+* The tag of a discriminator is required, even if the model has a default for it. The author's
+  validation requires the tag too.
 """
 
 from __future__ import annotations
@@ -22,10 +25,12 @@ from toolbooth.publish.words import describe, describe_format
 from toolbooth.publish.write import Profile
 
 _ANY_ITEM_KINDS = ("string", "number", "boolean", "object")
-"""Arrays are left out, so that the schema is finite."""
+"""Arrays are left out. Otherwise the schema would have no end."""
 
 ANY_ITEMS: Mapping[str, Any] = {"anyOf": [{"type": kind} for kind in _ANY_ITEM_KINDS]}
-"""The items of an array inside a value that may be anything, as *portable* writes them."""
+"""What *portable* writes for the items of an array, if the array is inside a value that may be
+anything.
+"""
 
 
 class Portable(Profile):
@@ -36,48 +41,50 @@ class Portable(Profile):
     """
 
     def keeps_annotation(self, key: str, value: Any) -> bool:
-        """Return False for `default: null`. Beside required fields it made Claude Code send no
-        arguments at all (claude-code#3966, 2025-08-09).
+        """Return False for `default: null`. When a tool had this default and required fields,
+        Claude Code sent no arguments at all (claude-code#3966, 2025-08-09).
         """
         return value is not None and super().keeps_annotation(key, value)
 
     def write_nullable(self, node: Json, *, required: bool) -> Json:
-        """Mention null in words, or not at all if the key can be left out. Null branches fail in
-        Cursor (cursor#3540, 2025-08-29) and Ollama (netclaw#51, 2026-02-27).
+        """Mention null in words. If the key can be left out, do not mention null. Null branches
+        fail in Cursor (cursor#3540, 2025-08-29) and Ollama (netclaw#51, 2026-02-27).
         """
         return describe(node, "or null") if required else node
 
     def write_null(self, *, required: bool) -> Json | None:
-        """Mention null in words, like for a null branch."""
+        """Mention null in words, as `write_nullable` does."""
         text: Json = {"type": "string", "description": "always null"}
         return self.write_typed(text) if required else None
 
     def write_open_object(self, node: Json) -> Json:
-        """Mention other keys in words: google-genai 3.1.0 raises for a boolean
-        `additionalProperties` (python-genai#2393, 2026-05-07).
+        """Say in words that other keys may be sent. A boolean `additionalProperties` makes
+        google-genai 3.1.0 raise an exception (python-genai#2393, 2026-05-07).
         """
         return describe(node, "more keys allowed" if "properties" in node else "any keys")
 
     def write_closed_object(self, node: Json) -> Json:
-        """Add nothing, because clients assume that other keys are forbidden."""
+        """Add nothing, because clients assume that no other keys may be sent."""
         return node
 
     def write_open_array(self, node: Json) -> Json:
         """Add `items` with types. VS Code refuses an array without `items` (vscode#325618,
-        2026-07-13), and Claude Code sends text for an untyped node (claude-code#82652, 2026-08-15).
+        2026-07-13). If a node has no type, Claude Code sends text for it (claude-code#82652,
+        2026-08-15).
         """
         options = [self.write_typed({"type": kind}) for kind in _ANY_ITEM_KINDS]
         return {**node, "items": self.write_union(options)}
 
     def write_typed(self, node: Json) -> Json:
-        """Write `format` in words, unless it is `date-time`. Gemini refuses every request with a
-        tool that has another format (gemini-cli#2237, 2025-06-27; weave-os/router#387, 2026-06-12).
+        """Write `format` in words, unless it is `date-time`. If a tool has any other format, Gemini
+        refuses every request with this tool (gemini-cli#2237, 2025-06-27; weave-os/router#387,
+        2026-06-12).
         """
         return describe_format(node)
 
 
 class Exact(Profile):
-    """A copy of the full JSON Schema, with references, null and closed objects."""
+    """Publishes a copy of the full JSON Schema, with references, null and closed objects."""
 
     def input_schema(self, contract: Contract) -> Json:
         """Return the exact schema, even if the tool has a shorter one for listings."""
@@ -116,7 +123,7 @@ def choose_profile(choice: Any) -> Profile:
 
 
 def input_schema(contract: Contract, profile: ProfileChoice = "portable") -> dict[str, Any]:
-    """The JSON Schema to publish as a tool's `inputSchema`.
+    """Return the JSON Schema to publish as a tool's `inputSchema`.
 
     Raises:
         ValueError: for an unknown profile.
@@ -125,5 +132,5 @@ def input_schema(contract: Contract, profile: ProfileChoice = "portable") -> dic
 
 
 def portable(schema: Schema) -> dict[str, Any]:
-    """Return the schema of an arguments object in the form that every client reads."""
+    """Return the schema of an arguments object as the portable profile writes it."""
     return PORTABLE.write(schema)

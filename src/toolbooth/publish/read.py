@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import cached_property
 from typing import Any
 
 from toolbooth.alternatives import NESTS_AGAIN, TOO_DEEP
@@ -38,12 +39,14 @@ from toolbooth.references import References
 from toolbooth.sample import json_in
 
 MAX_READS = 5_000
-"""At most this many schemas are read for one tool. A schema that needs more is cut at a lower
-depth.
+"""At most this many schemas are read for one tool. If a schema needs more, it is published with
+fewer levels.
 """
 
 MAX_COMBINATORS = 32
-"""At one node, combinators are nested at most this deep."""
+"""At most this many combinators (`allOf`, `anyOf`, `oneOf`) are followed inside each other at one
+node.
+"""
 
 # An untyped schema that has one of these is read as the boundary reads it
 # (`compile/json_schema.py`).
@@ -58,7 +61,7 @@ _SAYS_FORM = re.compile(r"\bjson (object|list|array)\b", re.IGNORECASE)
 
 
 class Reader:
-    """Reads the parts of one schema, and counts in `reads` how many it has read."""
+    """Reads the parts of one schema. `reads` counts the parts that were read."""
 
     def __init__(
         self, root: Json, *, max_depth: int, keeps_annotation: Callable[[str, Any], bool]
@@ -67,20 +70,24 @@ class Reader:
         self.max_depth = max_depth
         self.keeps_annotation = keeps_annotation
         self.reads = 0
-        self._references = References(root)
         self._nodes_by_ref: dict[tuple[str, Position], Node] = {}
         # Up to draft-07, the keywords beside a `$ref` are ignored.
         self._refs_hide_keywords = "draft-0" in str(root.get("$schema"))
 
+    @cached_property
+    def _references(self) -> References:
+        # Most schemas have no references, so this index is made when it is first needed.
+        return References(self.root)
+
     def read_to_depth(self, schema: Any, position: Position) -> Node:
-        """Return the node of a schema, without its children if it is too deep."""
+        """Return the node of a schema. If the node is too deep, leave out its children."""
         node = self.read(schema, position)
         if position.depth >= self.max_depth:
             return _cut(node, TOO_DEEP)
         return node
 
     def read(self, schema: Any, position: Position) -> Node:
-        """Return the node of a schema. It allows anything if the schema cannot be followed."""
+        """Return the node of a schema. If the schema cannot be read, the node allows anything."""
         self.reads += 1
         written = object_of(schema)
         if schema is False or written.get("not") in (True, {}):
@@ -115,7 +122,7 @@ class Reader:
     # --- the schema's own keywords ---
 
     def _own_node(self, schema: Json, position: Position) -> Node:
-        """Return the node without references and combinators."""
+        """Return the node for the schema's own keywords, without its references and combinators."""
         declared = _declared_kinds(schema)
         is_declared = bool(declared)
         branches: list[Branch] = []
@@ -170,8 +177,8 @@ class Reader:
         return kept
 
     def _array_keywords(self, kept: Json, schema: Json, position: Position) -> Json:
-        """Return one schema for all items, and describe the order of a tuple in words: ChatGPT
-        refuses tuple items (enquire-mcp#354, 2026-07-18).
+        """Add one schema for all items. The order of a tuple's items is described in words, because
+        ChatGPT refuses tuple items (enquire-mcp#354, 2026-07-18).
         """
         if isinstance(schema.get("items"), list):  # a tuple, up to draft 2019-09
             tuple_key, rest_key = "items", "additionalItems"
@@ -203,7 +210,7 @@ class Reader:
     # --- references ---
 
     def _with_target(self, node: Node, schema: Json, position: Position) -> Node:
-        """Return the node merged with the target of its `$ref`."""
+        """Return the node, merged with the node that the schema's `$ref` points to."""
         if not isinstance(schema.get("$ref"), str):
             return node
         ref = self._references.absolute(schema, schema["$ref"])
@@ -225,8 +232,8 @@ class Reader:
         return intersect(node, Node(branches=tuple(branches), annotations=annotations))
 
     def _target(self, ref: str) -> Any:
-        """Return the schema that a reference points to. Return True, which allows anything, if it
-        is not in this document.
+        """Return the schema that a reference points to. If it is not in this document, return True,
+        which allows anything.
         """
         try:
             return self._references.target(self.root, ref)
@@ -238,7 +245,7 @@ class Reader:
 
 
 def _declared_kinds(schema: Json) -> list[str]:
-    """Return the JSON types that a schema names, or that its keywords imply."""
+    """Return the JSON types that a schema declares, or else the types that its keywords imply."""
     written = schema.get("type")
     names = array_of(written) or [written]
     declared = [kind for kind in names if kind in KINDS or kind == "integer"]
@@ -250,7 +257,9 @@ def _declared_kinds(schema: Json) -> list[str]:
 
 
 def _applies(key: str, kind: str, schema: Json) -> bool:
-    """Return True if a schema has a constraint that applies to a JSON type."""
+    """Return True if the schema has the constraint `key`, and the constraint applies to the JSON
+    type `kind`.
+    """
     if key not in schema:
         return False
     if key == "format":
@@ -261,8 +270,8 @@ def _applies(key: str, kind: str, schema: Json) -> bool:
 
 
 def _parts(schema: Json) -> list[Any]:
-    """Return the schemas that all apply: those of `allOf`, and the rule that a discriminator's tag
-    is required.
+    """Return the schemas that a value must also fit: those of `allOf`, and one that requires the
+    tag of a discriminator.
     """
     parts = array_of(schema.get("allOf"))
     tag = object_of(schema.get("discriminator")).get("propertyName")
@@ -272,7 +281,9 @@ def _parts(schema: Json) -> list[Any]:
 
 
 def _conditions(schema: Json) -> Iterator[list[Any]]:
-    """Yield each condition as two alternatives: the condition with its consequence, or neither."""
+    """Yield two alternatives for each condition. In the first, the condition and its consequence
+    apply; in the second, neither does.
+    """
     if "if" in schema:
         # The second alternative does not exclude the condition, so this allows more than JSON
         # Schema does. Calls are checked against the exact schema.
@@ -290,8 +301,8 @@ def _conditions(schema: Json) -> Iterator[list[Any]]:
 
 
 def _with_keys(kept: Json, names: Branch) -> Json:
-    """Return the keywords of an object with its `propertyNames`. If those are choices, they become
-    fields, which more clients can read.
+    """Return the keywords of an object, and add its `propertyNames` in words. If `propertyNames` is
+    a list of choices, declare each choice as a field instead, because more clients can read fields.
     """
     if names.kind != "string":
         return kept
@@ -304,14 +315,16 @@ def _with_keys(kept: Json, names: Branch) -> Json:
 
 
 def _content_phrase(schema: Json) -> str | None:
-    """Describe the JSON in a text, unless the description of the text does so already."""
+    """Return words that describe the JSON in a text. Return None if the description of the text
+    already does so.
+    """
     said = str(schema.get("description"))
     is_said = _SAYS_JSON.search(said) and (_SAYS_FORM.search(said) or any(json_in(said)))
     return None if is_said else phrase_of("JSON text:", schema.get("contentSchema"))
 
 
 def _cut(node: Node, reason: str) -> Node:
-    """Return the node without its children."""
+    """Return the node without its children. `reason` is added to its description."""
     branches = [_without_children(branch, reason) for branch in node.branches]
     return replace(node, branches=tuple(branches))
 

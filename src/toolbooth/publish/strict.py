@@ -1,5 +1,6 @@
-"""The strict form of a schema, which OpenAI's models are held to while they write a call: every
-field is required, no object takes other keys, and null means that an optional field is not sent.
+"""Writes the strict schema of a tool, for OpenAI's strict mode: every field is required, undeclared
+keys are forbidden, and null means that an optional field is not sent. With such a schema, OpenAI's
+models can only write calls that fit it.
 """
 
 from __future__ import annotations
@@ -29,13 +30,13 @@ _KEPT = frozenset(
         "maxItems",
     )
 )
-"""The keywords that strict schemas may have, apart from those that are written here."""
+"""The keywords that are copied to a strict schema."""
 
 _SILENT = frozenset(("default", "deprecated"))
 
 
 class NoStrictForm(Exception):
-    """The type of a field cannot be written as a strict schema."""
+    """Raised if the type of a field cannot be written as a strict schema."""
 
     def __init__(self, path: JsonPath, why: str) -> None:
         self.path = path
@@ -46,7 +47,7 @@ def strict_schema(contract: Contract) -> Json:
     """Return the strict input schema of a tool.
 
     Raises:
-        NoStrictForm: for the first field whose type has none.
+        NoStrictForm: names the first field that cannot be written as a strict schema.
     """
     root = Profile().input_schema(contract)
     if root.get("additionalProperties"):
@@ -98,7 +99,9 @@ def _optional(node: Json, written: Json, path: JsonPath) -> Json:
 
 
 def _plain(node: Json) -> Json:
-    """A node without its children. Rules that a strict schema has no keyword for are words."""
+    """Return a node without its children. If strict schemas do not have a keyword, it is described
+    in words.
+    """
     made = {key: value for key, value in node.items() if key in _KEPT}
     for key, value in node.items():
         if key not in _KEPT and key not in _WRITTEN and key not in _SILENT:

@@ -1,4 +1,6 @@
-"""Writes descriptions: a short phrase for each keyword that is not published."""
+"""Writes descriptions. A keyword that is not published becomes a short phrase in the
+description.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,7 @@ from toolbooth.jsonvalue import Json, shorten
 from toolbooth.publish.nodes import array_of, identity, object_of, values_of
 
 MAX_PHRASE = 80
-"""A longer schema is not quoted."""
+"""A phrase longer than this is left out."""
 
 MAX_LIST = 401
 """A list of names or values has at most this many characters, with the ellipsis."""
@@ -22,20 +24,22 @@ _ENUM_KEYS = frozenset({"type", "const", "enum"})
 
 
 def describe(keywords: Json, more: str | None) -> Json:
-    """Return the keywords with a longer description."""
+    """Return the keywords, with `more` added to the description."""
     text = join_texts(keywords.get("description"), more)
     return {**keywords, "description": text} if text else keywords
 
 
 def join_texts(text: str | None, more: str | None) -> str | None:
-    """Return a text followed by another one in brackets, unless it already contains that."""
+    """Return `text` followed by `more` in brackets. If `text` already contains `more`, return only
+    `text`.
+    """
     if text and more and more not in text:
         return f"{text} ({more})"
     return text or more
 
 
 def describe_format(keywords: Json) -> Json:
-    """Return a node of type string with its `format` in words. `date-time` is kept."""
+    """Write the `format` of a string in words. `date-time` is kept as a keyword."""
     words = format_phrase(keywords.get("format"))
     if keywords.get("type") != "string" or words is None:
         return keywords
@@ -44,20 +48,20 @@ def describe_format(keywords: Json) -> Json:
 
 
 def format_phrase(name: Any) -> str | None:
-    """Return a text `format` in words; None if the format is kept."""
+    """Return the words for a `format`. Return None for `date-time`, which is kept as a keyword."""
     if not isinstance(name, str) or name == TAKEN_FORMAT:
         return None
     return WORDS_OF_FORMATS.get(name, name)
 
 
 def shorten_list(text: str) -> str:
-    """Return a list of names or values as text, cut if it is too long to read."""
+    """Shorten a list of names or values that is too long to read."""
     return shorten(text, MAX_LIST)
 
 
 def phrase_of(word: str, schema: Any) -> str | None:
-    """Return a word followed by its schema; None if that would be too long, or if the schema is
-    empty.
+    """Return a word followed by a schema. Return None if the phrase would be too long, or if the
+    schema is empty.
     """
     written = dict(object_of(schema))
     written.pop("title", None)
@@ -89,13 +93,13 @@ def pattern_phrase(pattern: str, schema: Any) -> str:
 
 
 def dependency_phrases(schema: Json) -> Iterator[str]:
-    """Describe `dependentRequired`, also under its older name."""
+    """Yield phrases for `dependentRequired` and for its older name `dependencies`."""
     for name, names in dependencies(schema):
         yield f"{name} needs {', '.join(names)}"
 
 
 def dependencies(schema: Json) -> Iterator[tuple[str, list[Any]]]:
-    """Yield each key that requires other keys, with these keys."""
+    """Yield each key that requires other keys, together with those keys."""
     every = object_of(schema.get("dependentRequired")) | object_of(schema.get("dependencies"))
     for name, needed in every.items():
         if names := array_of(needed):
@@ -103,8 +107,8 @@ def dependencies(schema: Json) -> Iterator[tuple[str, list[Any]]]:
 
 
 def combinations_phrase(objects: list[Json]) -> str | None:
-    """Return the phrase that describes which keys belong together, if alternative objects are
-    published as one.
+    """Return the phrase for alternative objects that are published as one object. It says which
+    keys belong together. None if there is nothing to say.
     """
     labels_of_each = [list(_key_labels(keywords)) for keywords in _without_covered(objects)]
     shared = set(labels_of_each[0]).intersection(*labels_of_each)
@@ -115,7 +119,7 @@ def combinations_phrase(objects: list[Json]) -> str | None:
 
 
 def _without_covered(objects: list[Json]) -> list[Json]:
-    """Return the objects, without those that only require more keys than another one."""
+    """Return the objects. Leave out an object if another one is equal but requires fewer keys."""
     alike: dict[str, list[Json]] = {}
     for keywords in objects:
         alike.setdefault(identity({**keywords, "required": None}), []).append(keywords)
@@ -123,7 +127,9 @@ def _without_covered(objects: list[Json]) -> list[Json]:
 
 
 def _least_required(group: list[Json]) -> list[Json]:
-    """Of objects that differ only in their required keys, return those that no other one covers."""
+    """Remove objects that allow nothing more than another one. All objects of `group` differ only
+    in their required keys. One that requires `a` covers one that requires `a` and `b`.
+    """
     kept: list[Json] = []
     # Those that require the least come first, because only they can cover others.
     for keywords in sorted(group, key=lambda each: len(each.get("required", ()))):
@@ -139,7 +145,7 @@ def _keys_phrase(labels: list[str], shared: set[str]) -> str:
 
 
 def _key_labels(keywords: Json) -> Iterator[str]:
-    """Yield the keys of an object, each with its own description."""
+    """Yield a label for each key of an object: the key with its description."""
     required: list[str] = keywords.get("required", [])
     properties: Json = keywords.get("properties", {})
     if text := keywords.get("description"):

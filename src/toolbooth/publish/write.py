@@ -1,15 +1,18 @@
 """Profile: the base class of all profiles. It writes a schema as one tree without references.
 
-`Profile.write` reads a node (`read.py`), writes it, and descends to its children. This walk is the
-same for every profile. The public methods below it are the places where profiles differ. Here they
-write standard JSON Schema; a subclass replaces the ones that its clients cannot read.
+`Profile.write` reads a node (`read.py`), writes it, and continues with its children. This is the
+same for every profile. The profiles differ only in the public methods below `write`. In this class,
+these methods write standard JSON Schema. A subclass overrides a method if its clients cannot read
+the result.
 """
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 from toolbooth.contract import Contract
+from toolbooth.equal_json import EqualJson, equal_json
 from toolbooth.jsonvalue import Json, Schema
 from toolbooth.markers import VERBATIM_KEYWORD
 from toolbooth.publish.merge import blend_objects, enum_of
@@ -33,8 +36,8 @@ MAX_DEPTH = 12
 MAX_BYTES = 40_000  # or twice the exact schema, if that is more
 
 ANNOTATIONS = frozenset({"description", "default", "examples", "deprecated"})
-"""The keywords that are annotations and restrict nothing. `title` is left out because it costs
-tokens.
+"""The keywords that are annotations. They do not restrict values. `title` is left out because it
+costs tokens.
 """
 
 NULL: Json = {"type": "null"}
@@ -43,15 +46,15 @@ NULL: Json = {"type": "null"}
 class Profile:
     """One way to write the published schema.
 
-    To write your own, subclass `Portable` (or this class) and replace some of the public methods.
-    They get and return plain JSON, and must not change their arguments. See
+    To write your own, subclass `Portable` (or this class) and override some of the public methods.
+    These methods get and return plain JSON. They must not change their arguments. See
     `docs/reference/publishing.md`.
     """
 
     max_depth: int = MAX_DEPTH
     """The number of nested levels that are published."""
     max_bytes: int = MAX_BYTES
-    """A larger schema is published with fewer levels."""
+    """A schema with more bytes than this is published with fewer levels."""
 
     def input_schema(self, contract: Contract) -> Json:
         """Return the `inputSchema` of a tool."""
@@ -60,21 +63,24 @@ class Profile:
     def write(self, schema: Schema) -> Json:
         """Return the schema of an arguments object as this profile writes it."""
         root: Json = copy_json(schema)
-        max_bytes = max(self.max_bytes, 2 * len(identity(root)))
         depth = self.max_depth
         while True:
             reader = Reader(root, max_depth=depth, keeps_annotation=self.keeps_annotation)
             written = self._write_root(reader)
-            is_too_large = reader.reads > MAX_READS or len(identity(written)) > max_bytes
+            is_too_large = reader.reads > MAX_READS or self._is_too_long(written, root)
             if depth <= 1 or not is_too_large:
                 return copy_json(written)
             # Half as deep each time, so 12 levels are written four times at most.
             depth //= 2
 
+    def _is_too_long(self, written: Json, root: Json) -> bool:
+        size = len(identity(written))
+        return size > self.max_bytes and size > 2 * len(identity(root))
+
     # --- the methods that a profile may replace ---
 
     def keeps_annotation(self, key: str, value: Any) -> bool:
-        """Return True if an annotation such as `default` is published."""
+        """Return True if an annotation such as `default` is to be published."""
         return key in ANNOTATIONS or (key.startswith("x-") and key != VERBATIM_KEYWORD)
 
     def write_union(self, options: list[Json]) -> Json:
@@ -82,13 +88,15 @@ class Profile:
         return {"anyOf": options}
 
     def write_nullable(self, node: Json, *, required: bool) -> Json:
-        """Write a node that may also be null. `required`: the key cannot be left out instead."""
+        """Write a node that may also be null. `required` is true if the key must be sent."""
         if "anyOf" in node:
             return {**node, "anyOf": [*node["anyOf"], NULL]}
         return {"anyOf": [node, NULL]}
 
     def write_null(self, *, required: bool) -> Json | None:
-        """Write a node that can only be null. Return None to leave it out."""
+        """Write a node that can only be null. `required` is true if the key must be sent. Return
+        None to leave the node out.
+        """
         return NULL
 
     def write_open_object(self, node: Json) -> Json:
@@ -100,11 +108,11 @@ class Profile:
         return {**node, "additionalProperties": False}
 
     def write_open_array(self, node: Json) -> Json:
-        """Write an array inside a value that may be anything."""
+        """Write an array that is inside a value that may be anything."""
         return node
 
     def write_typed(self, node: Json) -> Json:
-        """Write a node, or one of its alternatives, that has a `type`. Its children are already
+        """Write a node, or one of its alternatives, that has a `type`. The children are already
         written.
         """
         return node
@@ -113,8 +121,8 @@ class Profile:
 
     def _write_root(self, reader: Reader) -> Json:
         """Write the root. MCP requires `type: object`. Anthropic and OpenAI refuse combinators at
-        the root (claude-code#710 2025-04-04, argent#773 2026-08-11), so alternatives become one
-        object.
+        the root (claude-code#710 2025-04-04, argent#773 2026-08-11), so alternatives are merged
+        into one object.
         """
         position = Position()
         node = reader.read_to_depth(reader.root, position)
@@ -126,7 +134,7 @@ class Profile:
     def _write_node(
         self, reader: Reader, schema: Any, position: Position, *, required: bool
     ) -> Json | None:
-        """Write the node of a schema; None if nothing can be sent there."""
+        """Write the node of a schema. Return None if no value can be sent for it."""
         node = reader.read_to_depth(schema, position)
         others = [branch for branch in node.branches if branch.kind != "null"]
         is_nullable = len(others) < len(node.branches)
@@ -137,8 +145,8 @@ class Profile:
         return self.write_nullable(written, required=required) if is_nullable else written
 
     def _write_options(self, options: list[Json], node: Node) -> Json:
-        """Write the options of a node. A single option becomes the node itself. The node's own text
-        comes first.
+        """Write the alternatives of a node. If there is only one, it becomes the node itself. The
+        description of the node comes before the description of the alternative.
         """
         written = options[0] if len(options) == 1 else self.write_union(options)
         text = join_texts(node.annotations.get("description"), written.get("description"))
@@ -169,7 +177,7 @@ class Profile:
             declared.setdefault(name, True if extra is None else extra)
         properties: Json = {}
         for name, schema in declared.items():
-            child = self._write_node(reader, schema, below, required=name in required)
+            child = self._write_property(reader, schema, below, required=name in required)
             if child is not None:
                 properties[name] = child
         if properties:
@@ -177,6 +185,35 @@ class Profile:
         if kept := [name for name in required if name in properties]:
             written["required"] = kept
         return self._write_other_keys(reader, written, extra, below)
+
+    def _write_property(
+        self, reader: Reader, schema: Any, below: Position, *, required: bool
+    ) -> Json | None:
+        """Write the schema of a property. The tools of an API repeat the same few, so they are
+        remembered.
+        """
+        found = equal_json(schema)
+        # A reference leads to another part of the document.
+        if found is not None and b"$ref" not in found.text:
+            written, reads = self._remembered_property(
+                self, found, required, below.depth, reader.max_depth
+            )
+            if reader.reads + reads <= MAX_READS:
+                reader.reads += reads
+                return written
+        return self._write_node(reader, schema, below, required=required)
+
+    # Resources follow one another in a list, so the tools that share a property are close together.
+    @staticmethod
+    @lru_cache(1024)
+    def _remembered_property(
+        profile: Profile, schema: EqualJson, required: bool, depth: int, max_depth: int
+    ) -> tuple[Json | None, int]:
+        """Return a property as a profile writes it, and how many schemas were read."""
+        reader = Reader({}, max_depth=max_depth, keeps_annotation=profile.keeps_annotation)
+        position = Position(depth=depth)
+        written = profile._write_node(reader, schema.value, position, required=required)
+        return written, reader.reads
 
     def _write_other_keys(self, reader: Reader, written: Json, extra: Any, below: Position) -> Json:
         if extra is None:
@@ -200,8 +237,8 @@ class Profile:
 
 
 def _tidy(options: list[Json]) -> list[Json]:
-    """Return the options without repetitions. Plain enums of one type are merged, and a plain
-    integer is dropped beside a plain number.
+    """Return the alternatives without repetitions. Plain enums of one type are merged into one. A
+    plain integer is removed if there is a plain number, because every integer is a number.
     """
     values: dict[str, list[Any]] = {}
     for option in options:

@@ -1,7 +1,7 @@
 """Writes the answers of the stdio transport.
 
-Each answer is written completely, and each call gets exactly one. The event loop writes them; if it
-hangs at the end of the process, another thread does.
+Each answer is written completely, and each call gets exactly one answer. Normally the event loop
+writes the answers. If the event loop hangs when the process ends, another thread writes them.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def error_reply(request_id: Any, code: int, words: str) -> bytes:
 
 
 class Answers:
-    """Writes messages to a client, and knows which calls have no answer yet."""
+    """Writes messages to a client. Knows which calls have no answer yet."""
 
     def __init__(self, sink: IO[bytes], lost: Callable[[], None]) -> None:
         # From here on, messages are written without Python's buffer: `deadline.py` ends the process
@@ -39,7 +39,7 @@ class Answers:
         self.lost = lost
         self.lock = threading.Lock()
         self.open: dict[Any, bytes] = {}
-        """The line of each call that has no answer yet."""
+        """For each call without an answer: the line in which it was sent."""
         self.is_closed = False
 
     def write(self, message: bytes) -> None:
@@ -55,7 +55,7 @@ class Answers:
                 self._write(message)
 
     def close(self, words: str) -> None:
-        """Answer all open calls with an error. Nothing is written after that."""
+        """Answer all open calls with an error. After that, write nothing more."""
         with self.lock:
             # The bytes of an open call are kept, because its id is read from them. A call without a
             # usable id cannot be answered.

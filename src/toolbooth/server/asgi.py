@@ -1,5 +1,5 @@
-"""The HTTP transport: an ASGI application around `respond`. It checks the parts that only HTTP has:
-method, host, origin and size.
+"""The HTTP transport: an ASGI application around `respond`. It checks what only HTTP requests have:
+the method, the host, the origin and the size of the body.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from collections.abc import (
     Mapping,
     Sequence,
 )
-from functools import partial
 from typing import Any
 
+from toolbooth.boundary.run import rest_of
 from toolbooth.contract import DEFAULT_LIMITS
 from toolbooth.server import messages
 from toolbooth.server.answers import error_reply
@@ -36,12 +36,14 @@ Application = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 LOCAL_HOSTS = ("localhost", "127.0.0.1", "[::1]")
 STOPPED = "the server is stopping"
-"""The message for `task.cancel(STOPPED)`. A task that is cancelled with it still sends an answer
-before it ends.
+"""The message for `task.cancel(STOPPED)`. A task that is cancelled with this message still sends an
+answer before it ends.
 """
 
 _WHILE = 0.05
-"""Seconds after which the connection of a waiting call is checked for a disconnect."""
+"""If a call takes longer than this many seconds, the server begins to check if its client has
+disconnected.
+"""
 _JSON = (b"content-type", b"application/json")
 _END: dict[str, Any] = {"type": "http.response.body", "body": b""}
 EVENT_STREAM = [
@@ -61,13 +63,13 @@ def app(
 ) -> Application:
     """Return an ASGI application that serves `registry` at `path`.
 
-    `hosts` has the allowed values of the `Host` header, without port; `"*"` allows all (behind a
-    proxy that checks it). If a browser sends an `Origin`, it must have an allowed host, or be
-    listed in `origins`. A request has at most `max_body` bytes, and must send its body within
-    `max_seconds`.
+    `hosts` has the allowed values of the `Host` header, without port. `"*"` allows all; use it only
+    behind a proxy that checks the header. If a browser sends an `Origin`, its host must be allowed
+    too, or it must be listed in `origins`. A request may have at most `max_body` bytes, and must
+    send its body within `max_seconds`.
 
     Raises:
-        ValueError: one of `hosts` is not a host.
+        ValueError: if one of `hosts` is not a host.
     """
     allowed = allowed_hosts(hosts)
     extra = frozenset(origins)
@@ -98,8 +100,8 @@ def checked(
     origins: frozenset[str],
     methods: Sequence[str] = ("POST",),
 ) -> tuple[dict[str, str], tuple[int, str] | None]:
-    """Check the headers of a request. Return the headers by lower-case name. If the request is
-    refused, also return the status and the message.
+    """Check the headers of a request. Return two values: the headers by lower-case name, and the
+    status and message if the request is refused, otherwise None.
     """
     # httptools keeps the white space after a value, which is not part of it (RFC 9110, 5.5).
     headers = {
@@ -133,8 +135,8 @@ def checked(
 
 
 def _sent_twice(scope: Scope) -> str | None:
-    """Return the name of a header that the server uses and that was sent more than once. Return
-    None if there is no such header.
+    """Return the name of a header that was sent more than once. Only headers that the server uses
+    are checked. Return None if there is no such header.
     """
     names = Counter(str(name, "latin-1") for name, _ in scope["headers"])
     for name, count in names.items():
@@ -144,8 +146,8 @@ def _sent_twice(scope: Scope) -> str | None:
 
 
 async def read_body(receive: Receive, max_body: int, max_seconds: float) -> bytes | None:
-    """Return the body of the request. Return None if the client disconnected before the end of the
-    body. Reading stops when the body is too long.
+    """Return the body of a request. Return None if the client disconnected before the body was
+    complete. If the body is too long, the rest is not read.
     """
     # Most bodies come in one message, which needs neither a timer nor a list of parts.
     message = await receive()
@@ -193,7 +195,7 @@ async def _serve(
 
 
 def _last_words(error: asyncio.CancelledError, body: bytes) -> bytes:
-    """Return the answer to a request that is still running when the server stops. If the task was
+    """Return the answer to a request that is interrupted because the server stops. If the task was
     cancelled for another reason, raise the error again.
     """
     task = asyncio.current_task()
@@ -208,21 +210,18 @@ def _last_words(error: asyncio.CancelledError, body: bytes) -> bytes:
 def _watched(
     answering: Coroutine[Any, Any, Reply], receive: Receive
 ) -> Generator[Any, Any, Reply | None]:
-    """Return the reply of a call. Return None if the client disconnected first and the call was
-    cancelled.
+    """Return the reply to a call. If the client disconnects first, cancel the call and return None.
 
-    Only a call that has to wait is watched in this way.
+    Most calls end without waiting. The connection is checked only for those that wait.
     """
     steps = answering.__await__()
     try:
-        # The coroutine is run by hand up to its first wait. Most calls never wait, so they need
-        # neither a task nor a timer.
         waits_for = next(steps)
     except StopIteration as done:
         return done.value
     leaving = _Leaving(receive)
     try:
-        return (yield from _going_on(steps, waits_for))
+        return (yield from rest_of(steps, waits_for))
     except asyncio.CancelledError:
         if not leaving.left:
             raise
@@ -233,26 +232,9 @@ def _watched(
         leaving.stop()
 
 
-def _going_on(steps: Generator[Any, Any, Reply], waits_for: Any) -> Generator[Any, Any, Reply]:
-    """Run the rest of a coroutine that was started by hand."""
-    while True:
-        try:
-            sent = yield waits_for
-        except BaseException as error:
-            # An exception during the wait, such as a cancellation, is thrown into the coroutine, as
-            # `await` does it.
-            resume = partial(steps.throw, error)
-        else:
-            resume = partial(steps.send, sent)
-        try:
-            waits_for = resume()
-        except StopIteration as done:
-            return done.value
-
-
 class _Leaving:
-    """Cancels a call if its client disconnects. Most calls end quickly, so a client is only checked
-    after a short time.
+    """Cancels a call if its client disconnects. The connection is checked only after a short time,
+    because most calls end quickly.
     """
 
     def __init__(self, receive: Receive) -> None:

@@ -1,4 +1,6 @@
-"""Requires a token in every HTTP request. A request without it is answered 401."""
+"""Requires a token in every HTTP request. A request without the token is answered with status
+401.
+"""
 
 from __future__ import annotations
 
@@ -9,21 +11,21 @@ from toolbooth.server import messages
 from toolbooth.server.asgi import Application, Receive, Scope, Send
 
 _TOKEN = re.compile(r"[\x21-\x7e]+")
-"""The characters of a token that a header can carry."""
+"""Matches a token that consists only of characters that a header may contain."""
 
 
 def check_token(token: str) -> None:
-    """Raises ValueError if the token is empty, or has a character that the header cannot carry."""
+    """Raise ValueError if the token is empty, or has a character that a header may not contain."""
     if not _TOKEN.fullmatch(token):
         raise ValueError(messages.WRONG_TOKEN)
 
 
 def require_token(application: Application, token: str) -> Application:
-    """Return an application that passes on only requests with `Authorization: Bearer` and this
-    token.
+    """Return an application that requires the header `Authorization: Bearer` with this token.
+    Requests without it do not reach `application`.
 
     Raises:
-        ValueError: the token is empty, or has a character that the header cannot carry.
+        ValueError: if the token is empty, or has a character that a header may not contain.
     """
     check_token(token)
     expected = token.encode()

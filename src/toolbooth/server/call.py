@@ -1,5 +1,5 @@
-"""Handles one call of a registered tool: the stages of the boundary, with a time limit, a fixed
-message for crashes, and a record.
+"""Handles one call of a registered tool. It runs the stages of the boundary, limits the time,
+answers crashes with a fixed message, and makes a record of the call.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ import asyncio
 import logging
 import signal
 import threading
-from collections.abc import Callable, Coroutine
+from collections.abc import Coroutine
 from dataclasses import replace
 from functools import partial
 from time import perf_counter
@@ -23,8 +23,8 @@ from toolbooth.boundary.run import (
     bound_call,
     must_be_awaited,
     off_the_loop,
-    run_async,
     run_sync,
+    with_timer,
 )
 from toolbooth.context import Context
 from toolbooth.contract import LARGE
@@ -38,6 +38,7 @@ from toolbooth.server.idempotency import InFlight
 from toolbooth.server.key_argument import refuse_key
 from toolbooth.server.observe import Arguments, CallRecord, Observer, Outcome
 from toolbooth.server.redact import as_text, without_secrets
+from toolbooth.server.run_limited import long_timer, run_in_thread, run_limited
 from toolbooth.server.running import Busy
 from toolbooth.server.tool import Shows, Tool
 
@@ -45,11 +46,6 @@ logger = logging.getLogger("toolbooth.server")
 
 
 Result = dict[str, Any]
-
-Ended = Callable[[], None]
-
-_LONG = 60.0
-"""Seconds after which a call is logged."""
 
 _FOR_THE_WIRE: dict[str, Any] = {"structured": render.as_fragment}
 
@@ -74,12 +70,12 @@ async def call(
 ) -> Result:
     """Call a tool and return the MCP tool result.
 
-    With `plain`, the result contains only plain Python values. Otherwise its structured part is
-    already encoded. `shows` decides which tools behind a dispatcher the caller sees. If it is None,
-    the caller sees all.
+    With `plain`, the result contains only plain Python values. Otherwise its structured content is
+    already encoded as JSON. `shows` decides which tools behind a dispatcher the caller sees. If it
+    is None, the caller sees all of them.
 
     Raises:
-        ToolInputError: the call is refused, and `registry.errors` is "protocol".
+        ToolInputError: if the call is refused and `registry.errors` is "protocol".
     """
     watch = _Watch(registry, tool, context, plain, reading)
     try:
@@ -90,7 +86,7 @@ async def call(
             values = watch.accept(reading, shows)
         # This uses `watch.tool` and not `tool`, because the arguments may have chosen the sub-tool
         # of a dispatcher, or a variant such as help.
-        value = await _run(watch.tool, values, context)
+        value = await run_tool(watch.tool, values, context)
     except asyncio.CancelledError as error:
         return watch.cancelled(error)
     # A tool may raise anything, and the server keeps running. argparse raises SystemExit.
@@ -102,9 +98,9 @@ async def call(
 
 
 def _is_ctrl_c(error: BaseException, tool: Tool) -> bool:
-    """Return True if an exception may come from the user's Ctrl-C. Python raises KeyboardInterrupt
-    only in the main thread. Under `asyncio.run` and similar event loops, the loop handles the
-    signal itself.
+    """Return True if a KeyboardInterrupt may come from the user, who pressed Ctrl-C. Python raises
+    it only in the main thread. Under `asyncio.run` and similar event loops, the loop handles the
+    signal itself, so the tool does not get this exception.
     """
     return (
         isinstance(error, KeyboardInterrupt)
@@ -123,8 +119,8 @@ def call_sync(
     plain: bool = False,
     shows: Shows | None = None,
 ) -> Result:
-    """Do the same as `call`, without a running event loop. A sync tool runs in this thread, an
-    async tool in its own loop.
+    """Do the same as `call`, but without a running event loop. A sync tool runs in this thread. For
+    an async tool, a new loop is started.
     """
     if tool.needs_loop:
         return _in_a_loop(tool, call(registry, tool, reading, context, plain=plain, shows=shows))
@@ -155,56 +151,28 @@ def _in_a_loop(tool: Tool, calling: Coroutine[Any, Any, Result]) -> Result:
 
 
 def refuse(registry: Registry, tool: Tool, context: Context, *problems: Problem) -> Result:
-    """Return the refusal of a call whose arguments were not read. Raises ToolInputError in the same
-    cases as `call`.
+    """Return the refusal of a call whose arguments were not read. Raises ToolInputError if
+    `registry.errors` is "protocol".
     """
     return _Watch(registry, tool, context, plain=True, reading=None).failed(
         ToolInputError(problems, tool=tool.name)
     )
 
 
-async def _run(tool: Tool, values: Any, context: Context) -> Any:
-    """Run a tool. A sync tool first waits for its turn. It keeps the turn until its thread ends."""
+async def run_tool(tool: Tool, values: Any, context: Context) -> Any:
+    """Run the function of a tool with these values."""
     if not tool.is_async:
-        run = bound_call(tool.contract, tool.function, values, context, None)
-        turns = tool.turns.here()
-        # Waiting and running have the same limit, but separately: a call that waited still has its
-        # full time to run.
-        await turns.take(tool.timeout)
-        ended = turns.begin(_logged_when_long(tool))
-        return await _run_limited(tool, run, ended)
-    timer = _logged_when_long(tool)
-    try:
-        run = bound_call(tool.contract, tool.function, values, context, None)
-        if tool.timeout is None:
-            return await run_async(run, is_async=True)
-        return await _run_limited(tool, run, None)
-    finally:
-        timer.cancel()
-
-
-def _logged_when_long(tool: Tool) -> asyncio.TimerHandle:
-    loop, name = asyncio.get_running_loop(), tool.contract.name
-    return loop.call_later(_LONG, logger.warning, messages.RUNS_LONG, name)
-
-
-async def _run_limited(tool: Tool, run: Callable[[], Any], ended: Ended | None) -> Any:
-    seconds = tool.timeout
-    if seconds is None:
-        return await run_async(run, is_async=tool.is_async, ended=ended)
-    limit = asyncio.timeout(seconds)
-    try:
-        async with limit:
-            return await run_async(run, is_async=tool.is_async, ended=ended)
-    except TimeoutError:
-        if not limit.expired():  # raised by the tool itself, for example by a socket
-            raise
-        message = messages.timed_out(seconds, stopped=tool.is_async)
-        raise ToolError(tool.name, message) from None
+        return await run_in_thread(tool, values, context)
+    run = bound_call(tool.contract, tool.function, values, context, None)
+    if tool.timeout is None:
+        return await with_timer(awaited(run()), partial(long_timer, tool))
+    return await with_timer(run_limited(tool, run), partial(long_timer, tool))
 
 
 class _Watch:
-    """One running call. It accepts the arguments, makes the result, and informs the observers."""
+    """Handles one running call: accepts the arguments, makes the result, and informs the
+    observers.
+    """
 
     __slots__ = (
         "arguments",
@@ -237,8 +205,8 @@ class _Watch:
             self._keep(reading)
 
     def accept(self, reading: Reading, shows: Shows | None) -> Any:
-        """Return the values for the function. Set `tool` to the tool that runs: the tool itself, a
-        sub-tool of a dispatcher, or a variant. Raises ToolInputError.
+        """Return the values for the function. Raises ToolInputError. Also set `tool` to the tool
+        that will run. This may be a sub-tool of a dispatcher, or a variant of the tool.
         """
         if self.tool.table is not None:
             self.routed = route(self.tool, self.tool.table, reading, shows)
@@ -264,8 +232,8 @@ class _Watch:
         return values
 
     def _keep(self, reading: Reading | None) -> None:
-        """Write the arguments as text for those observers that want them. This happens before the
-        tool can change the arguments.
+        """Write the arguments as text for the observers that want them. This is done before the
+        tool runs, because the tool may change the arguments.
         """
         wanted: set[Arguments] = {arguments for _, arguments in self.registry.observers}
         if reading is not None:
@@ -274,8 +242,8 @@ class _Watch:
             }
 
     def returned(self, value: Any) -> Result:
-        """Return the result for the value that a tool returned. If an error occurs here, the result
-        mentions that the tool has run.
+        """Return the result for the value that a tool returned. If the result cannot be written,
+        return an error result which says that the tool has run.
         """
         how_written = {} if self.plain else _FOR_THE_WIRE
         try:
@@ -300,9 +268,9 @@ class _Watch:
         return result
 
     def _violation(self, result: Result) -> str | None:
-        """Return a description of how a result violates the output schema of its tool. Return None
-        if the result is valid. Clients check results too, and would only show the agent that the
-        call failed.
+        """Return a text that says how a result violates the output schema of the tool. Return None
+        if the result is valid. This is checked here because clients check it too, and would only
+        show the agent that the call failed.
         """
         check = self.tool.output_check
         if check is None:
@@ -312,8 +280,8 @@ class _Watch:
         return check(result["content"][0]["text"])
 
     def cancelled(self, error: asyncio.CancelledError) -> Result:
-        """Return a result if something inside the tool was cancelled. If the call itself was
-        cancelled, raise the error again.
+        """Return an error result if something that the tool waited for was cancelled. If the call
+        itself was cancelled, raise the error again.
         """
         task = asyncio.current_task()
         # If this task is not cancelled, something that the tool awaited was.
@@ -323,8 +291,8 @@ class _Watch:
         raise error
 
     def failed(self, error: BaseException) -> Result:
-        """Return the result of a call that was refused or that failed. Raises ToolInputError in the
-        same cases as `call`.
+        """Return the result of a call that was refused or that failed. Raises ToolInputError if
+        `registry.errors` is "protocol".
         """
         # A caller without access to the tool must not learn its fields from a refusal.
         if isinstance(error, ToolInputError) and self.tool.access_check is not None:

@@ -1,4 +1,6 @@
-"""Writes the configuration of MCP clients for a server: its URL, or the command that starts it."""
+"""Writes the configuration with which an MCP client reaches a server: the URL of the server, or the
+command that starts it.
+"""
 
 from __future__ import annotations
 
@@ -9,12 +11,14 @@ from toolbooth.jsonvalue import Json
 from toolbooth.server import messages
 
 Entry = Callable[[str, Mapping[str, str]], Json]
-"""A function of a URL and headers that returns the entry of a server."""
+"""A function that gets a URL and headers, and returns the entry for the client's configuration
+file.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Client:
-    """An MCP client: its configuration file, and the form of an entry for a URL in this file."""
+    """An MCP client: its configuration file, and how a URL is written in that file."""
 
     file: str
     key: str
@@ -30,11 +34,11 @@ def _typed(url: str, headers: Mapping[str, str]) -> Json:
 
 
 def _by_bridge(url: str, headers: Mapping[str, str]) -> Json:
-    """Return an entry that reaches a URL with `mcp-remote`, for a client that can only start
-    programs.
+    """Return an entry that reaches a URL through the program `mcp-remote`. It is for clients that
+    can only start programs.
 
-    The header contains no space, because some systems would split the argument there
-    (geelen/mcp-remote, README).
+    The argument with the header has no space in it, because some systems would split the argument
+    there (geelen/mcp-remote, README).
     """
     arguments = ["-y", "mcp-remote", url]
     if url.startswith("http:"):
@@ -70,8 +74,8 @@ CLIENTS = {
 
 
 def configuration_for(client: str, name: str, url: str, authorization: str | None = None) -> Json:
-    """Return the JSON of a client's configuration for a URL. `authorization` is the complete value
-    of the Authorization header.
+    """Return the JSON configuration of a client for a URL. `authorization` is the complete value of
+    the Authorization header.
     """
     known = CLIENTS[client]
     headers = {"Authorization": authorization} if authorization else {}
@@ -79,8 +83,8 @@ def configuration_for(client: str, name: str, url: str, authorization: str | Non
 
 
 def command_configuration_for(client: str, name: str, command: Sequence[str]) -> Json:
-    """Return the JSON of the configuration for a command that serves over stdio. It is the same for
-    all clients.
+    """Return the JSON configuration for a command that serves over stdio. It is the same for all
+    clients.
     """
     entry = {"command": command[0], "args": list(command[1:])}
     return {CLIENTS[client].key: {name: entry}}

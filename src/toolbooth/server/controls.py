@@ -1,8 +1,8 @@
-"""Control arguments: arguments for the server that a caller may send with any call, beside the
-tool's own arguments.
+"""Control arguments. A caller may send these in any call, beside the arguments of the tool. They
+are for the server, such as `help`.
 
-All hosts share one table of them. If a tool has an argument with such a name, the tool's argument
-wins: its calls cannot send the control argument, unless you rename it.
+All hosts use the table in this module. If a tool has an argument with the same name as a control
+argument, callers cannot send the control argument. You can give the control argument another name.
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ from toolbooth.shape import Field, Shape
 Mode = Literal["summary", "page", "full"]
 
 HELP_KEY = "protocol"
-"""The key in help with the control arguments. Do not change it, because clients read it."""
+"""The key under which help lists the control arguments. Do not change it, because clients read it.
+"""
 
 BOOLEAN: Json = {"type": "boolean"}
 _BOOLEAN_SHAPE = Shape(types=frozenset(("boolean",)))
@@ -36,15 +37,15 @@ class ControlArgument:
     """One control argument."""
 
     schema: Json
-    """Its published schema, which is short because many tools list it."""
+    """The schema that is published for it. It is short, because many tools list it."""
     meaning: str
-    """Its description in help."""
+    """The text that describes it in help."""
     exact: bool = False
-    """True if it is never repaired: see `Field.exact`. A repair must not turn a preview into a
-    write.
+    """True if the argument is never repaired (see `Field.exact`). A repair could turn a preview
+    into a write.
     """
     other_names: tuple[str, ...] = ()
-    """Its names in other products: see `Field.other_names`."""
+    """The names of similar arguments in other products (see `Field.other_names`)."""
 
 
 CONTROL_ARGUMENTS: Mapping[str, ControlArgument] = {
@@ -96,7 +97,7 @@ CONTROL_ARGUMENTS: Mapping[str, ControlArgument] = {
         other_names=("idempotency", "idempotency_token", "request_key", "client_request_id"),
     ),
 }
-"""All control arguments by their default names, in the order in which they are published."""
+"""All control arguments by their default names. They are published in this order."""
 
 GUARDED = frozenset(
     recased(name)
@@ -104,20 +105,22 @@ GUARDED = frozenset(
     if argument.exact
     for name in (own, *argument.other_names)
 )
-"""The names of those that are never repaired, including their names in other products, in lower
-case and without separators.
+"""The names of control arguments that are never repaired, and the names of these arguments in other
+products. All are in lower case and without separators.
 """
 
 ROW_KEYS = ("objects", "data", "items", "_items", "body")
-"""Keys for many rows in one call. The first one is documented."""
+"""Keys for several rows in one call. Only the first one is documented."""
 
 RESERVED = (*ROW_KEYS, "action", "resource", "params")
-"""Names with another meaning: rows, and the arguments of dispatchers."""
+"""Names that already have another meaning: the keys for several rows, and the arguments of
+dispatchers.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Controls:
-    """The control arguments of one call. The value None or False means that the argument was not
+    """The control arguments that one call sent. None and False mean that an argument was not
     sent.
     """
 
@@ -135,8 +138,9 @@ _READ = frozenset(each.name for each in fields(Controls))
 
 
 def split_controls(sent: Json, known: Mapping[str, str]) -> tuple[Json, Controls]:
-    """Split the arguments of a call into those of the tool and the control arguments. `known` maps
-    the names of control arguments in this tool to their names in `CONTROL_ARGUMENTS`.
+    """Split the arguments of a call into the tool's own arguments and the control arguments.
+    `known` maps the names of the control arguments in this tool to their names in
+    `CONTROL_ARGUMENTS`.
     """
     # Most calls have no control argument: then nothing is copied.
     if known.keys().isdisjoint(sent):
@@ -154,16 +158,17 @@ def split_controls(sent: Json, known: Mapping[str, str]) -> tuple[Json, Controls
 
 
 def check_plain(asked: Controls, *, has_key: bool) -> None:
-    """Raise RuntimeError before a plain write in two cases: the call asks for a preview, or it has
-    a key that is not claimed. So a bug cannot ignore a preview or a key. `has_key` means that the
-    key is claimed.
+    """Raise RuntimeError if a call asks for a preview, or has an idempotency key that is not
+    claimed. Code that is about to write calls this function, so that a bug cannot ignore a preview
+    or a key. `has_key` is true if the key is claimed.
     """
     if asked.preview or (asked.idempotency_key is not None and not has_key):
         raise RuntimeError(messages.NOT_A_PLAIN_WRITE)
 
 
 def is_true(value: Any) -> bool:
-    """Return True if the boundary reads a value as true, also from text or text in text.
+    """Return True if the boundary would read a value as true. It also reads the text `"true"`, even
+    if it is encoded twice.
 
     If this function did not recognise a request for help, the tool would run.
     """
@@ -174,8 +179,8 @@ def is_true(value: Any) -> bool:
 
 
 def asks_for_preview(contract: Contract, sent: Any) -> bool:
-    """Return True if a call asks for a preview of a tool that has previews. The argument is never
-    repaired, so only `true` counts.
+    """Return True if a call asks for a preview, and the tool has previews. Only `true` counts,
+    because this argument is never repaired.
     """
     # The tool may have its own `preview`, or the control argument may be renamed.
     name = next((each for each, own in contract.controls.items() if own == "preview"), None)
@@ -186,7 +191,9 @@ def asks_for_preview(contract: Contract, sent: Any) -> bool:
 
 
 def is_free(contract: Contract, name: str) -> bool:
-    """Return True if a tool neither declares a name nor accepts it as an undeclared key."""
+    """Return True if a tool does not declare a name, and does not accept it as an undeclared key
+    either.
+    """
     return all(
         name not in form.fields and form.additional is None for form in contract.shape.objects
     )
@@ -205,8 +212,8 @@ def _described(contract: Contract, schemas: Mapping[str, Schema]) -> Json:
 def accepting(
     contract: Contract, schemas: Mapping[str, Schema], known: Mapping[str, str]
 ) -> Contract:
-    """Return a contract that also accepts these control arguments. The author's validation gets
-    only the other arguments. `known` maps their names to those in `CONTROL_ARGUMENTS`.
+    """Return a contract that also accepts these control arguments. The author's validation does not
+    get them. `known` maps their names in this tool to their names in `CONTROL_ARGUMENTS`.
     """
     fields = {
         name: Field(name=name, shape=shape_of_schema(schema), required=False)
@@ -238,7 +245,7 @@ def accepting(
 
 
 def wrong_length(name: str, schema: Schema, value: Any) -> Iterator[Objection]:
-    """Yield an error for a text that is too short or too long. The shape does not check lengths."""
+    """Yield an error if a text is too short or too long. The shape does not check lengths."""
     length = len(value) if isinstance(value, str) and "maxLength" in schema else None
     if length is not None and not schema["minLength"] <= length <= schema["maxLength"]:
         message = messages.text_of_length(schema["minLength"], schema["maxLength"], length)
@@ -246,9 +253,9 @@ def wrong_length(name: str, schema: Schema, value: Any) -> Iterator[Objection]:
 
 
 def with_controls(shape: Shape, known: Mapping[str, str]) -> Shape:
-    """Return the shape with some fields marked as control arguments. A refusal does not list these
-    fields among the fields of the tool. Some of them are never repaired. `known` maps their names
-    to those in `CONTROL_ARGUMENTS`.
+    """Return the shape, with the control arguments marked. A refusal does not list them among the
+    fields of the tool, and some of them are never repaired. `known` maps their names in this tool
+    to their names in `CONTROL_ARGUMENTS`.
     """
     form = shape.objects[0]
     exact = {
@@ -273,16 +280,16 @@ def _exact(field: Field, argument: ControlArgument) -> Field:
 
 
 def control_names(renamed: Mapping[str, str | None]) -> dict[str, str]:
-    """Return the name of each control argument. Control arguments that are switched off are left
-    out.
+    """Return the names of the control arguments, by their default names. Those that are switched
+    off are left out.
     """
     names = {name: renamed.get(name, name) for name in CONTROL_ARGUMENTS}
     return {name: each for name, each in names.items() if each is not None}
 
 
 def instructions(renamed: Mapping[str, str | None]) -> str:
-    """Return the text that explains control arguments in the server's instructions. The tools then
-    need no such text.
+    """Return the text about control arguments for the instructions of the server. It is there only
+    once, and not in the description of each tool.
     """
     names = control_names(renamed)
     meanings = [f"{name}: {CONTROL_ARGUMENTS[own].meaning}" for own, name in names.items()]
@@ -291,7 +298,7 @@ def instructions(renamed: Mapping[str, str | None]) -> str:
 
 
 def naming_mistakes(renamed: Any) -> Iterator[str]:
-    """Yield the mistakes in the setting that renames control arguments."""
+    """Yield a message for each mistake in the setting that renames control arguments."""
     # The setting is Python code of the user, and may contain anything.
     given: Mapping[Any, Any] = renamed
     if not isinstance(renamed, Mapping):

@@ -1,8 +1,9 @@
-"""Removes credentials from text that is not JSON: the values of secret names, users and passwords
-in URLs, and private keys.
+"""Removes credentials from text that is not JSON: the values of secret names, the users and
+passwords in URLs, and private keys.
 
-A record must not cost more than its call. So every regular expression here takes linear time. The
-names that are read as words are counted, and after a limit the rest of the text is left out.
+Writing a record must not cost more than the call. So every regular expression here takes linear
+time. Each name that is split into words counts as work. After a limit, the rest of the text is left
+out.
 """
 
 from __future__ import annotations
@@ -15,17 +16,22 @@ HIDDEN = "[redacted]"
 
 
 class Effort:
-    """The work that may still be done for one record. Hostile arguments may look like secrets
-    everywhere. After these limits, everything that may be a secret counts as one.
+    """How much work may still be done for one record. The limits matter only for hostile arguments,
+    in which everything looks like a secret. When a limit is reached, everything that may be a
+    secret counts as one.
     """
 
     def __init__(self) -> None:
         self.values = 100_000
-        """Values of JSON inside text. The limit is that of a whole call."""
+        """How many JSON values inside text may still be read. The limit is the same as for a whole
+        call.
+        """
         self.names_in_text = 50_000
-        """Names with a value inside text."""
+        """How many names with a value inside text may still be checked."""
         self.letters = 200_000
-        """Letters of the names that are read as words, plus ten for each name."""
+        """How many letters of names may still be split into words. Each name counts ten letters
+        more.
+        """
         self._known: dict[str, bool] = {}
 
     def is_secret_name(self, name: str) -> bool:
@@ -35,7 +41,7 @@ class Effort:
         return known
 
     def is_secret_name_in_text(self, name: str) -> bool:
-        """Return True if `name` is the name of a secret. Reading it as words counts as work."""
+        """Return True if `name` is the name of a secret. Each new name counts as work."""
         known = self._known.get(name)
         if known is None:
             known = self._known[name] = self._read(name)
@@ -54,8 +60,8 @@ _BEFORE_HOST = re.compile(r"""://[^\s/?#"'<>]+@""")
 """The user and password in a URL."""
 
 _BEARER = re.compile(r" (?<=\b[Bb][Ee][Aa][Rr][Ee][Rr] )[\w.~+/=-]{8,}")
-"""The token after the word "bearer", with the space before it. An expression that begins with a
-character is faster than one that begins with a look-behind.
+"""Matches the token after the word "bearer", and the space before the token. It begins with the
+space and not with a look-behind, because that is faster.
 """
 
 _QUOTE = r"""(?P<quote>\\{0,8}["'])?"""
@@ -64,22 +70,23 @@ _NAMED = re.compile(
     rf"(?:{SECRET_PART})[\w.-]*+(?P<end>)"
     rf"""(?:\\{{0,8}}["']?\s{{0,8}}(?P<sign>[:=])\s{{0,8}}{_QUOTE})?"""
 )
-"""The end of a name that may be a secret's, in lower case, and the beginning of its value: in a
-header, in JSON, in a variable, in the query of a URL, or in an option of a command. Names without a
-value match too, because they would otherwise be searched again from each of their letters.
+"""Matches the end of a name that may be the name of a secret, and the beginning of its value. The
+name may be in a header, in JSON, in a variable, in the query of a URL, or in an option of a
+command. The text must be in lower case. Names without a value match too. Otherwise they would be
+searched again from each of their letters.
 """
 
 _OPTION = re.compile(
     rf"--(?<![\w.-]--)(?=[a-z_])(?:(?!{SECRET_PART})[\w.-])*+(?:{SECRET_PART})[\w.-]*+(?P<end>)"
     rf"[ ]{{0,7}}(?P<sign>[ ])(?![-:=]){_QUOTE}"
 )
-"""The same for an option of a command with only a space before its value."""
+"""Matches an option of a command in the same way, if there is only a space before its value."""
 
 _WORD = re.compile(r"[\w.-]*+")
 _NAME = re.compile(r"(?:--)?(?P<name>[A-Za-z_][\w.-]{0,79})")
 
 _TOO_LONG = 83
-"""A word with this many letters is not a name, even with the dashes of an option."""
+"""A word with this many letters is too long for a name. The dashes of an option are included."""
 
 _VALUES = {
     # In quotes, in escaped quotes, and without quotes.
@@ -95,12 +102,12 @@ _VALUES = {
 _NO_SECRETS = frozenset(("", "null", "none", "true", "false", "{", "[", "|"))
 
 _SHORTEST = 5
-"""The length of the shortest text with a credential: `pwd=a`."""
+"""The length of the shortest text that can contain a credential, such as `pwd=a`."""
 
 
 def without_credentials(text: str, effort: Effort | None = None) -> str:
-    """Remove the values of secret names, users and passwords in URLs, and private keys from text
-    that is not JSON. `effort` counts the work.
+    """Remove credentials from text that is not JSON: the values of secret names, users and
+    passwords in URLs, and private keys. `effort` counts the work.
     """
     if len(text) < _SHORTEST:
         return text
@@ -120,7 +127,7 @@ def without_credentials(text: str, effort: Effort | None = None) -> str:
 
 
 def _without_values(pattern: re.Pattern[str], text: str, effort: Effort) -> str:
-    """Return the text without the values of secret names."""
+    """Remove the values of secret names from the text."""
     # Both texts must have the same positions. This letter is the only one that becomes two
     # characters in lower case.
     lowered = text.replace("İ", "i").lower()
@@ -143,7 +150,7 @@ def _without_values(pattern: re.Pattern[str], text: str, effort: Effort) -> str:
 
 
 def _is_secret(text: str, found: re.Match[str], effort: Effort) -> bool:
-    """Return True if the name that ends here is the name of a secret."""
+    """Return True if the name that `found` matches is the name of a secret."""
     start = found.start()
     # The expression finds the end of a name. Its beginning is searched backwards, for at most the
     # length of a name.

@@ -11,13 +11,13 @@ from queue import Empty, SimpleQueue
 from time import monotonic
 
 _PATIENCE = 1.0
-"""At the end, the process waits this many seconds for a client that does not read."""
+"""When the process ends, a client that does not read its answers gets this many more seconds."""
 
 
 class Deadline:
-    """Ends the process at a certain time, from a separate thread. A tool that hangs may block the
-    event loop, or the exit of the interpreter, which waits for threads. Before the end, the thread
-    calls `last_words`.
+    """Ends the process at a certain time, from its own thread. This is needed because a tool that
+    hangs may block the event loop. It may also block the exit of the interpreter, which waits for
+    all threads. Before the process ends, the thread calls `last_words`.
     """
 
     def __init__(self, last_words: Callable[[], None] = lambda: None) -> None:
@@ -28,7 +28,7 @@ class Deadline:
         threading.Thread(target=self._watch, daemon=True).start()
 
     def set(self, seconds: float, *, exit_code: int = 0) -> None:
-        """Exit after this many seconds. The earliest of several times counts."""
+        """Exit after this many seconds. If a time is already set, the earlier one counts."""
         self.is_set = True
         self.times.put((monotonic() + seconds, exit_code))
 
@@ -38,7 +38,7 @@ class Deadline:
             self.set(seconds)
 
     def clear(self) -> None:
-        """Remove the time."""
+        """Remove the time. The process then does not end by itself."""
         self.times.put(None)
 
     def _watch(self) -> None:

@@ -1,3 +1,3 @@
-"""The former place of `mcp_action`, kept for code that imports it from here."""
+"""Only for compatibility: `mcp_action` was once defined in this module."""
 
 from toolbooth.server.dispatch.build import mcp_action as mcp_action

@@ -1,4 +1,6 @@
-"""Writes `tools/list` as JSON, in pages. Each tool is encoded once, until the next registration."""
+"""Writes `tools/list` as JSON, in pages. Each tool is encoded once. After a new registration, the
+tools are encoded again.
+"""
 
 from __future__ import annotations
 
@@ -9,14 +11,16 @@ import orjson
 from toolbooth.server.tool import Tool
 
 MOST_BYTES = 1024 * 1024
-"""The largest page in bytes. A page with a single tool may be larger."""
+"""The largest size of a page in bytes. A page with only one tool may be larger."""
 
 Page = tuple[bytes, int | None]
-"""The tools of a page as JSON, and where the next page begins."""
+"""The tools of a page as JSON, and the position at which the next page begins; None after the last
+page.
+"""
 
 
 Narrowed = Callable[[Tool], Tool | None]
-"""A function that returns a tool as one caller sees it; None if they may not see it."""
+"""A function that returns a tool as one caller sees it, or None if the caller may not see it."""
 
 
 class EncodedTools:
@@ -24,7 +28,7 @@ class EncodedTools:
 
     def __init__(self, most: int) -> None:
         self.most = most
-        """Tools in one page."""
+        """The largest number of tools in one page."""
         self._tools: dict[str, bytes] = {}
         self._pages: dict[int, Page] = {}
         self._made_at = 0
@@ -32,9 +36,9 @@ class EncodedTools:
     def page(
         self, start: int, listed: Mapping[str, Tool], narrowed: Narrowed | None, changes: int
     ) -> Page | None:
-        """Return the page of the list that begins at this tool. Return None if no page begins
-        there. Without `narrowed`, every caller sees the same tools. `changes` is the number of
-        registrations so far.
+        """Return the page of the list that begins at the position `start`. Return None if no page
+        begins there. If `narrowed` is None, every caller sees the same tools. `changes` is the
+        number of registrations so far.
         """
         if self._made_at != changes:
             self._tools.clear()
@@ -66,14 +70,20 @@ class EncodedTools:
         if tool is not listed.get(tool.name):
             return orjson.dumps(tool.listing())
         if tool.name not in self._tools:
-            self._tools[tool.name] = orjson.dumps(tool.listing())
+            self._tools[tool.name] = encoded_tool(tool)
         return self._tools[tool.name]
 
 
+def encoded_tool(tool: Tool) -> bytes:
+    """Return the entry of a tool for the list, as JSON to keep."""
+    # orjson returns bytes with much room after them. A copy has only what it needs.
+    return bytes(memoryview(orjson.dumps(tool.listing())))
+
+
 def page_of(start: int, end: int, written: Callable[[int], bytes | None], most: int) -> Page:
-    """Return a page with as many tools as fit, beginning with a given one. Only these tools are
-    checked for permissions, because that takes longer than writing them. `written` returns a tool
-    as JSON, or None if the caller may not see it.
+    """Return a page with as many tools as fit, beginning at the position `start`. `written` returns
+    a tool as JSON, or None if the caller may not see it. It is called only for the tools of this
+    page, because checking permissions takes longer than writing.
     """
     page: list[bytes] = []
     room = MOST_BYTES

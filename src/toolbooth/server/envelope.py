@@ -1,4 +1,4 @@
-"""Checks the envelope of one JSON-RPC message.
+"""Checks the envelope of one JSON-RPC message: everything except the arguments of the tool.
 
 In: the bytes of a message and its headers. Out: a Request with its id, method, params, revision of
 MCP and arguments, or a ProtocolError. This module does not know the tools.
@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from decimal import Decimal
 from math import isfinite
-from typing import Any
+from typing import Any, NamedTuple
 
 from toolbooth.boundary.read import NOTHING, Reading, Unreadable, read_json, read_leniently
 from toolbooth.boundary.render import META_KEY
@@ -33,24 +32,25 @@ from toolbooth.server.revisions import (
 Headers = Mapping[str, str]
 
 _INTEGERS = range(-(2**63), 2**64)
-"""The integers that can be written as the id of a reply."""
+"""Integers outside this range cannot be written as the id of a reply."""
 
 _KEYS_OF_A_CALL = frozenset(
     ("name", "arguments", "_meta", "task", "inputResponses", "requestState")
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Message:
-    """One message, parsed once: its bytes, and its JSON or the reason why it is invalid."""
+class Message(NamedTuple):
+    """One message that was parsed once. It has the bytes, and either the JSON or the reason why it
+    is invalid.
+    """
 
     body: bytes
     reading: Reading | Unreadable
 
     @property
     def method(self) -> str | None:
-        """Return the JSON-RPC method. For an invalid message, the method is read by a lenient
-        parser.
+        """Return the JSON-RPC method. If the message is invalid, a lenient parser finds the
+        method.
         """
         if isinstance(self.reading, Unreadable):
             found = _leniently(self.body).get("method")
@@ -61,8 +61,8 @@ class Message:
 
     @property
     def own_meta(self) -> Any:
-        """Return the part of `_meta` that belongs to this server. Return None if there is no such
-        part.
+        """Return what `_meta` contains for this server. Return None if it contains nothing for this
+        server.
         """
         message: Any = None if isinstance(self.reading, Unreadable) else self.reading[0]
         for key in ("params", "_meta", META_KEY):
@@ -71,15 +71,14 @@ class Message:
 
 
 def read_message(body: bytes) -> Message:
-    """Parse a message."""
+    """Parse a message. An invalid message is not an error here."""
     try:
-        return Message(body, read_json(body, DEFAULT_LIMITS))
+        return Message(body, read_json(body, DEFAULT_LIMITS, may_wait=True))
     except Unreadable as error:
         return Message(body, error)
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
+class Request(NamedTuple):
     """A request whose envelope has been checked."""
 
     id: Any
@@ -88,15 +87,15 @@ class Request:
     revision: Revision
     arguments: Reading
     problems: list[Problem]
-    """For a tool call: one problem for each key outside `arguments`."""
+    """For a tool call: a problem for each key that was sent outside `arguments`."""
 
 
 def read_request(reading: Reading, headers: Headers | None) -> Request | None:
-    """Return the request in a message. Return None for a message that gets no answer. `headers` is
+    """Return the request in a message. Return None if the message needs no answer. `headers` is
     None on a transport without headers.
 
     Raises:
-        ProtocolError: the envelope is wrong.
+        ProtocolError: if the envelope is wrong.
     """
     message: Json = reading[0]
     if type(message) is not dict:
@@ -136,13 +135,18 @@ def read_request(reading: Reading, headers: Headers | None) -> Request | None:
 
 
 def beside(message: Json, params: Json) -> list[Problem]:
-    """Return one problem for each key that is sent beside `arguments`. No tool would get such a
-    key.
+    """Return a problem for each key that was sent beside `arguments`, because no tool would get
+    such a key.
     """
-    strangers = [key for key in params if key not in _KEYS_OF_A_CALL]
-    strangers += _misplaced_in_meta(params.get("_meta"))
+    meta: Json | None = params.get("_meta")
+    own = None if meta is None else meta.get(META_KEY)
     # `{"method": ..., "params": ..., "arguments": {...}}`: the arguments are one level too high.
-    if "arguments" in message:
+    is_too_high = "arguments" in message
+    if own is None and not is_too_high and params.keys() <= _KEYS_OF_A_CALL:
+        return []
+    strangers = [key for key in params if key not in _KEYS_OF_A_CALL]
+    strangers += _misplaced_in_meta(own)
+    if is_too_high:
         strangers.append("arguments")
     return [
         Problem(code="unknown-key", path=(), message=messages.beside_arguments(key))
@@ -150,23 +154,22 @@ def beside(message: Json, params: Json) -> list[Problem]:
     ]
 
 
-def _misplaced_in_meta(meta: Json | None) -> list[str]:
-    """Return the control arguments in `_meta.toolbooth`. They are refused there, because nothing
-    reads them, and an ignored preview would become a write.
+def _misplaced_in_meta(own: Any) -> list[str]:
+    """Return the control arguments in `_meta.toolbooth`. They must be refused, because nothing
+    reads them there. If a preview were ignored, the call would write.
     """
-    own: Json | None = meta.get(META_KEY) if isinstance(meta, dict) else None
-    # Only the idempotency key is read from here.
-    if not isinstance(own, dict):
+    if not is_object(own):
         return []
+    # Only the idempotency key is read from here.
     return [key for key in own if recased(key) in GUARDED and key != "idempotency_key"]
 
 
 def unreadable_call(body: bytes, error: Unreadable) -> Request:
-    """Return a tool call without arguments for a message that cannot be read. Its caller gets the
-    same kind of answer as for any refused call.
+    """Return a tool call without arguments, for a message that cannot be parsed. The caller then
+    gets the same kind of answer as for any refused call.
 
     Raises:
-        ProtocolError: it is not plainly a tool call.
+        ProtocolError: if the message is not clearly a tool call.
     """
     message = _leniently(body)
     params = message.get("params")
@@ -181,14 +184,14 @@ def unreadable_call(body: bytes, error: Unreadable) -> Request:
 
 
 def id_in(body: bytes) -> Any:
-    """Return the id of a refused message. Return None if the message does not have exactly
-    one id.
+    """Return the id of a refused message. Return None if the message has no id, or more than
+    one.
     """
     return only_id(top_level_ids(body))
 
 
 def only_id(found: list[bytes]) -> Any:
-    """Return the only one of these ids. Return None if there are none or several, or if a reply
+    """Return the only one of these ids. Return None if there is not exactly one, or if a reply
     cannot repeat the id exactly.
     """
     return _repeatable(found[0]) if len(found) == 1 else None

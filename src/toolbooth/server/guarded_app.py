@@ -1,5 +1,5 @@
-"""Protects an ASGI application of another library: only requests to known hosts reach it. Our own
-`app` checks this itself.
+"""Protects an ASGI application of another library: only requests to known hosts reach it.
+Toolbooth's own `app` does not need this, because it checks hosts itself.
 """
 
 from __future__ import annotations
@@ -12,11 +12,12 @@ from toolbooth.server.web_hosts import ANY_HOST, allowed_hosts, host_in_host, ho
 
 
 def only_for_hosts(application: Application, hosts: Iterable[str]) -> Application:
-    """Return an application that passes on only requests whose `Host`, and `Origin` if there is
-    one, is in `hosts`. Other requests get 421 or 403, which stops DNS rebinding.
+    """Return an application that checks the `Host` of each request, and the `Origin` if there is
+    one. If a host is not in `hosts`, the request gets status 421 or 403. This prevents DNS
+    rebinding.
 
     Raises:
-        ValueError: one of `hosts` is not a host.
+        ValueError: if one of `hosts` is not a host.
     """
     allowed = allowed_hosts(hosts)
 
@@ -38,8 +39,8 @@ def only_for_hosts(application: Application, hosts: Iterable[str]) -> Applicatio
 
 
 def _fault(scope: Scope, allowed: frozenset[str]) -> tuple[int, str] | None:
-    """Return the status and message that refuse a request to an unknown host. Return None if the
-    host is allowed.
+    """Return the status and the message that refuse a request to an unknown host. Return None if
+    the host is allowed.
     """
     if ANY_HOST in allowed:
         return None

@@ -1,7 +1,8 @@
-"""Idempotency keys: a call that is sent again with the same key runs only once.
+"""Idempotency keys: if a call is sent again with the same key, it does not run again.
 
-In: the caller, the tool, the key and the arguments. Out: the receipt of the call that ran, which a
-store keeps. `MemoryStore` is for one process. The Django gateway uses a table.
+In: the caller, the tool, the key and the arguments. Out: the receipt of the call that ran. A store
+keeps the receipts. `MemoryStore` is for a server with one process; the Django gateway uses a
+database table.
 """
 
 from __future__ import annotations
@@ -25,21 +26,21 @@ import jiter
 from toolbooth.jsonvalue import Json, is_array, is_object, json_bytes
 
 KEPT_SECONDS = 24 * 60 * 60
-"""Seconds for which a key is stored by default."""
+"""A key is stored for this many seconds by default."""
 
 WAIT_SECONDS = 5.0
-"""Seconds for which a call waits by default for a running call with the same key."""
+"""If a call with the same key is still running, a new call waits this many seconds by default."""
 
 _MOST_KEPT = 10_000
 
 
 class KeyReused(Exception):
-    """The key was used for a call with other arguments."""
+    """Raised if the key was already used for a call with other arguments."""
 
 
 class InFlight(Exception):
-    """A call with this key is still running. The new call had no effect and may be repeated after
-    `seconds`.
+    """Raised if a call with this key is still running. The new call had no effect, and may be
+    repeated after `seconds`.
     """
 
     def __init__(self, seconds: float) -> None:
@@ -49,21 +50,21 @@ class InFlight(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeyUse:
-    """One call with a key."""
+    """The use of a key in one call."""
 
     caller: str
     tool: str
     key: str
     arguments: bytes
-    """The arguments after repair, without control arguments, as written by `canonical`. Stores keep
-    a keyed hash of them.
+    """The arguments after repair, without control arguments, as `canonical` writes them. Stores
+    keep only a keyed hash of them.
     """
 
 
 @dataclass(slots=True, kw_only=True)
 class Claim:
-    """A key that is claimed for one call. If `first` is None, the call runs and stores its own
-    receipt. Otherwise `first` is the receipt of an earlier call.
+    """A key that is claimed for one call. If `first` is None, the call runs and then stores a
+    receipt. Otherwise it does not run, because `first` is the receipt of an earlier call.
     """
 
     retry_until: datetime
@@ -72,26 +73,27 @@ class Claim:
     receipt: bytes | None = None
 
     def keep(self, receipt: bytes) -> None:
-        """Keep this receipt. This must be the last step of a call."""
+        """Store the receipt. This must be the last step of a call."""
         self.receipt = receipt
 
 
 class KeyStore(Protocol):
-    """Remembers which keys were used."""
+    """Stores which keys were used, and their receipts."""
 
     def claim(self, use: KeyUse) -> AbstractContextManager[Claim]:
-        """Claim a key while a call runs. The key becomes free again if the call raises an exception
-        or stores no receipt. Raises KeyReused and InFlight.
+        """Claim a key while a call runs. If the call raises an exception or stores no receipt, the
+        key becomes free again. Raises KeyReused and InFlight.
         """
         ...
 
 
 def run_once(store: KeyStore, use: KeyUse, run: Callable[[], bytes]) -> bytes:
-    """Call `run` and return its JSON, or the JSON of an earlier call with this key.
+    """Call `run` and return the JSON that it returns. If there was an earlier call with this key,
+    return the JSON of that call and do not call `run`.
 
     Raises:
-        KeyReused: the key was used for other arguments.
-        InFlight: a call with this key is still running.
+        KeyReused: if the key was used for other arguments.
+        InFlight: if a call with this key is still running.
     """
     with store.claim(use) as claim:
         # The call is not run again. The first answer is returned and marked as a repetition, so
@@ -106,8 +108,8 @@ def run_once(store: KeyStore, use: KeyUse, run: Callable[[], bytes]) -> bytes:
 
 
 def with_fields(receipt: bytes, more: Json) -> bytes:
-    """Add these fields to the JSON of an object. If the object already has one of them, or if the
-    JSON is not an object, return the JSON unchanged.
+    """Add fields to a JSON object. If the object already has one of these fields, or if the JSON is
+    not an object, return the JSON unchanged.
     """
     found = jiter.from_json(receipt)
     if not is_object(found):
@@ -121,8 +123,8 @@ def with_fields(receipt: bytes, more: Json) -> bytes:
 
 
 def canonical(arguments: Any) -> bytes:
-    """Return the same JSON for equal arguments. `1.0` equals `1`, and the order of keys is
-    ignored.
+    """Write arguments so that equal arguments give equal bytes. `1.0` and `1` are equal, and the
+    order of keys does not matter.
     """
     plain = _plain(arguments)
     # Without spaces and with sorted keys, equal arguments give equal bytes. `str` writes values of
@@ -131,7 +133,9 @@ def canonical(arguments: Any) -> bytes:
 
 
 def _plain(value: Any) -> Any:
-    """Return the value with a letter before each text and number. So `"1"` and `1` differ."""
+    """Return the value with a letter before each text and each number, so that `"1"` and `1`
+    differ.
+    """
     if is_object(value):
         return {str(key): _plain(each) for key, each in value.items()}
     if is_array(value):
@@ -145,8 +149,8 @@ def _plain(value: Any) -> Any:
 
 
 def _digits(value: float | Decimal) -> str:
-    """Return a number as its digits and an exponent. Nothing is rounded, so numbers that differ
-    only in the 40th digit are different arguments.
+    """Return a number as its digits and an exponent. Nothing is rounded: numbers that differ only
+    in the 40th digit are different arguments.
     """
     number = Decimal(value if isinstance(value, int) else str(value))
     sign, digits, exponent = number.as_tuple()
@@ -168,17 +172,19 @@ class _Entry:
     arguments: bytes
     expires: datetime
     receipt: bytes | None = None
-    """None while the call is running."""
+    """The receipt of the call. None while the call is running."""
 
 
 @dataclass(slots=True, kw_only=True)
 class MemoryStore:
-    """Stores keys in memory, for a server with a single process. They are lost when it ends."""
+    """Stores keys in memory, for a server with only one process. When the process ends, the keys
+    are lost.
+    """
 
     kept_seconds: int = KEPT_SECONDS
     wait_seconds: float = WAIT_SECONDS
     most: int = _MOST_KEPT
-    """The number of keys that are kept. The oldest are dropped first."""
+    """The largest number of keys that are stored. The oldest keys are dropped first."""
     _entries: dict[tuple[str, str, str], _Entry] = field(
         default_factory=dict[tuple[str, str, str], _Entry], init=False
     )
@@ -206,7 +212,9 @@ class MemoryStore:
             self._end(name, entry, claim.receipt)
 
     def _entry(self, name: tuple[str, str, str], arguments: bytes) -> _Entry:
-        """Return the entry of an earlier call with this key, or a new entry."""
+        """Return the entry of an earlier call with this key, or a new entry if there was no such
+        call.
+        """
         ends = monotonic() + self.wait_seconds
         with self._changed:
             while True:
@@ -238,7 +246,7 @@ class MemoryStore:
             self._changed.notify_all()
 
     def _drop_old(self, now: datetime) -> None:
-        """Make room for one more entry. The entries that expire first are dropped first."""
+        """Make room for one more entry. The entries that expire first are dropped."""
         for name in tuple(self._entries):
             entry = self._entries[name]
             if entry.receipt is None:

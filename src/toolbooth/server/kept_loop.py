@@ -1,4 +1,4 @@
-"""Runs a coroutine in an event loop that an exit in a task of a tool does not end."""
+"""Runs a coroutine in an event loop that goes on if a tool calls `sys.exit` in a task."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ logger = logging.getLogger("toolbooth.server")
 
 
 def run(main: Coroutine[Any, Any, None]) -> None:
-    """Run a coroutine like `asyncio.run`. If a task raises SystemExit or KeyboardInterrupt, the
-    exception stays in that task. Ctrl-C and the exits of signal handlers are still raised.
+    """Run a coroutine as `asyncio.run` does, with one difference: if a task raises SystemExit or
+    KeyboardInterrupt, the exception stays in that task. Ctrl-C and the exits of signal handlers
+    still end the loop.
     """
     with asyncio.Runner() as runner:
         serving = runner.get_loop().create_task(main)

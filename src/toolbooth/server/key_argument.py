@@ -1,4 +1,6 @@
-"""Reads the idempotency key of a call: an argument, or `_meta.toolbooth.idempotency_key`."""
+"""Reads the idempotency key of a call. It may be an argument, or be sent in
+`_meta.toolbooth.idempotency_key`.
+"""
 
 from __future__ import annotations
 
@@ -22,10 +24,10 @@ _NOT_SENT = object()
 
 def key_of_call(tool: str, name: str | None, argument: str | None, own: Any) -> str | None:
     """Return the idempotency key of a call. Return None if the call has no key. `name` is the name
-    of the argument. `own` is the part of `_meta` for this server.
+    of the argument and `argument` its value. `own` is what `_meta` contains for this server.
 
     Raises:
-        ToolInputError: the key is not valid, or the argument and `_meta` differ.
+        ToolInputError: if the key is not valid, or if the argument and `_meta` have different keys.
     """
     found = own.get(KEY, _NOT_SENT) if is_object(own) else _NOT_SENT
     if found is _NOT_SENT:
@@ -44,8 +46,8 @@ def key_of_call(tool: str, name: str | None, argument: str | None, own: Any) -> 
 
 
 def refuse_key(tool: str, own: Any) -> None:
-    """Raise ToolInputError if `_meta` has a key but the tool takes none. The repeated call would
-    run twice.
+    """Raise ToolInputError if `_meta` has a key. This is for tools that do not accept keys: the
+    caller would repeat the call, and it would run twice.
     """
     if key_of_call(tool, None, None, own) is not None:
         problem = Problem(code="invalid", path=IN_META, message=messages.KEY_NOT_TAKEN)
@@ -53,7 +55,7 @@ def refuse_key(tool: str, own: Any) -> None:
 
 
 def value_of_receipt(receipt: bytes) -> Any:
-    """Return the value in a receipt. An object is returned as it was written. Any other value is
-    parsed.
+    """Return the value that a receipt contains. An object is returned as its JSON text. Any other
+    value is parsed.
     """
     return orjson.Fragment(receipt) if receipt.startswith(b"{") else jiter.from_json(receipt)

@@ -1,4 +1,6 @@
-"""Makes a tool of a registry take an idempotency key and run once for each key."""
+"""Changes a tool of a registry so that it accepts an idempotency key, and runs only once for each
+key.
+"""
 
 from __future__ import annotations
 
@@ -32,8 +34,8 @@ from toolbooth.server.tool import Tool
 
 _SENT = "toolbooth_sent"
 _CONTEXT = "toolbooth_context"
-"""The keyword arguments by which the wrapper of a tool gets the arguments as sent, and the
-context.
+"""Names of keyword arguments. Through them, the wrapper of a tool gets the arguments as sent, and
+the context.
 """
 
 CallerOf = Callable[[Context], str]
@@ -41,8 +43,8 @@ CallerOf = Callable[[Context], str]
 
 
 def with_key(tool: Tool, store: KeyStore, caller: CallerOf | None) -> Tool:
-    """Return the tool with `idempotency_key` beside its own arguments. Raises ContractError if it
-    has an argument of that name.
+    """Return a tool that accepts `idempotency_key` beside its own arguments. Raises ContractError
+    if the tool already has an argument with this name.
     """
     contract = tool.contract
     if not is_free(contract, KEY):
@@ -78,15 +80,15 @@ def _contract(contract: Contract) -> Contract:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Once:
-    """Runs the function of a tool once for each key."""
+    """Runs the function of a tool only once for each key."""
 
     tool: Tool
     store: KeyStore
     caller: CallerOf
 
     def wrapped(self) -> Callable[..., Any]:
-        """Return the function, which gets the arguments and the context of the call as further
-        keywords.
+        """Return a function to call instead. It gets the arguments and the context of the call as
+        additional keyword arguments.
         """
         function = self.tool.function
 
@@ -156,7 +158,7 @@ class _Once:
         return result
 
     def _kept(self, claim: Claim, value: Any) -> Any:
-        """Return the value of the first call, and store this value for repeated calls."""
+        """Return the value of the first call, and store it for repeated calls."""
         # Images and files would fill the store. A repeated call gets a note instead.
         if pieces_of(value) is not None:
             claim.keep(json_of({"note": messages.CONTENT_NOT_KEPT}))
@@ -169,8 +171,8 @@ class _Once:
         return value_of_receipt(self._marked(receipt, {"repeated": True}))
 
     def _marked(self, receipt: bytes, marks: Json) -> bytes:
-        """Return a receipt with additional marks. A tool whose results can have no further fields
-        gets no marks.
+        """Return a receipt with `marks` added as fields. If the results of the tool may have no
+        further fields, nothing is added.
         """
         schema = self.tool.output_schema or {}
         is_closed = schema.get("additionalProperties", True) is not True
@@ -182,6 +184,6 @@ class _Once:
 
 
 def _release(claiming: AbstractContextManager[Claim], entered: asyncio.Future[Claim]) -> None:
-    """Release a key that was claimed for a call after the call was cancelled."""
+    """Release a key whose call was cancelled while the key was being claimed."""
     if not entered.cancelled() and entered.exception() is None:
         claiming.__exit__(None, None, None)

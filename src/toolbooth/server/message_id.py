@@ -1,8 +1,9 @@
-"""Finds the ids at the top level of a message that may not be JSON.
+"""Finds the ids at the top level of a message. The message may not be valid JSON.
 
-The sender of a refused message must learn which message it was. So this also reads messages that
-parsers refuse: too deep, cut off, with a repeated key, or with other bytes after them. It does not
-loop over the bytes in Python: the most hostile message of 4 MB takes half a second.
+If a message is refused, its sender must learn which message it was. So this module also reads
+messages that parsers refuse: messages that are nested too deep, cut off, have a repeated key, or
+have other bytes after them. There is no Python loop over the bytes. The most hostile message of 4
+MB takes half a second.
 """
 
 from __future__ import annotations
@@ -21,11 +22,13 @@ _ID = _KEY + rb"\s*+(?:" + _STRING + rb"|" + _NUMBER + rb"|)"
 _OTHERS = rb"(?:(?!" + _KEY + rb")" + _STRING + rb'[^"\[\]{}]*+)++'
 
 _STRINGS = re.compile(rb"(?s)(" + _ID + rb")|" + _OTHERS + rb"|" + _UNENDED)
-"""Matches the key `id` with its value, or other strings with the text between them."""
+"""Matches the key `id` together with its value. Any other strings are matched together with the
+text between them.
+"""
 
 _MARK = b"\0"
 _MARKS = (_MARK, b"")
-"""The marks for an id and for other strings."""
+"""What replaces an id, and what replaces other strings."""
 
 _NOT_COUNTED = bytes(each for each in range(256) if each not in b"\0[]{}")
 _STEPS = [0] * 256
@@ -40,15 +43,17 @@ _LAST_MEMBERS = re.compile(
 
 
 def ids_at_ends(head: bytes, tail: bytes) -> list[bytes]:
-    """Return `top_level_ids` for a message of which only the beginning and the end are kept."""
+    """Return what `top_level_ids` returns, for a message of which only the beginning and the end
+    are known.
+    """
     last = _LAST_MEMBERS.search(tail)
     return [*top_level_ids(head), *([last[1]] if last else [])]
 
 
 def top_level_ids(body: bytes) -> list[bytes]:
-    """Return the values of the key `id` at the top level of a message, as they are written in it.
-    At most two values are returned, because a message with two ids has no usable id. A value that
-    is neither text nor a number becomes empty.
+    """Return the values of the key `id` at the top level of a message, as they are written there.
+    At most two values are returned, because a message with two ids has no usable id. If a value is
+    neither text nor a number, empty text is returned for it.
     """
     first = re.search(rb'[\[{}\]"]', body)
     if first is None or first[0] != b"{":
@@ -66,8 +71,8 @@ def top_level_ids(body: bytes) -> list[bytes]:
 
 
 def _at_top(marked: bytes) -> Iterator[int]:
-    """Yield the number of each mark at the top level of the first object. The marks are counted
-    from 0.
+    """Yield the numbers of those marks that are at the top level of the first object. The first
+    mark has the number 0.
     """
     # Only the brackets and the marks remain, in their order.
     places = marked.translate(None, _NOT_COUNTED)

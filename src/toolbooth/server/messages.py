@@ -1,7 +1,7 @@
-"""The messages of the server: to clients that send a wrong message, to agents that ask for help or
-call a dispatcher, and to authors who register a tool.
+"""The messages of the server, for three readers: clients that send a wrong message, agents that ask
+for help or call a dispatcher, and authors who register a tool.
 
-`boundary/messages.py` has the messages of refused arguments.
+The messages for refused arguments are in `boundary/messages.py`.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ LINE_TOO_LONG = "Parse error: the line is too long"
 
 
 def not_a_host(name: str) -> str:
-    """Report an invalid host in `hosts`."""
+    """Report a value in `hosts` that is not a host."""
     examples = "'tools.example.com', '192.0.2.1' or '[2001:db8::1]'"
     return f"{name!r} is not a host; valid hosts are, for example, {examples}"
 
@@ -73,24 +73,23 @@ OTHER_TOOL_IN_HEADER = "the Mcp-Name header and the body name different tools"
 
 
 def not_one_object(message: Any) -> str:
-    """Report a message that is not a JSON object."""
+    """Report a message that is not one JSON object."""
     what = "a batch" if isinstance(message, list) else "not an object"
     return f"the message is {what}; send one JSON-RPC object"
 
 
 def unknown_method(method: str) -> str:
-    """Report a method that this server does not have."""
     return f"there is no method {method[:80]!r} here"
 
 
 def beside_arguments(key: str) -> str:
-    """Report a key outside `arguments`, which no tool would get."""
+    """Report a key outside `arguments`. No tool would get it."""
     sent = json.dumps(key[:80])
     return f'the call has {sent} outside "arguments"; put the fields of the tool inside "arguments"'
 
 
 def meta_must_hold(keys: Sequence[str]) -> str:
-    """Report a stateless request without an object of metadata."""
+    """Report a stateless request without a `_meta` object that has these keys."""
     return f"params._meta must be an object with {' and '.join(map(repr, keys))}"
 
 
@@ -100,7 +99,7 @@ def must_be_a_string(key: str) -> str:
 
 
 def other_argument_in_header(token: str, name: str) -> str:
-    """Report an `Mcp-Param-*` header that does not repeat its argument."""
+    """Report an `Mcp-Param-*` header whose value differs from its argument."""
     return f"the Mcp-Param-{token} header and the argument {name!r} differ"
 
 
@@ -111,7 +110,7 @@ RESULT_NOT_AN_OBJECT = "it is not an object"
 
 
 def loop_is_running(tool: str) -> str:
-    """Report an async tool that is called without `await` while an event loop is running."""
+    """Report an async tool that was called without `await` while an event loop is running."""
     return f"tool {tool!r} cannot run here, because an event loop is running: await call_async"
 
 
@@ -125,7 +124,7 @@ RUNS_LONG = "a call of tool %r has been running for more than a minute"
 
 
 def busy(tool: str, target: Iterable[str], seconds: int) -> str:
-    """Report a tool with too many running calls."""
+    """Report a tool that has too many running calls."""
     return (
         f"Busy: {called(tool, target)} is called too often at the moment. "
         f"Nothing was done; try again in {seconds} s."
@@ -133,7 +132,7 @@ def busy(tool: str, target: Iterable[str], seconds: int) -> str:
 
 
 def in_flight(tool: str, target: Iterable[str], seconds: int) -> str:
-    """Report a key that a running call uses."""
+    """Report a call whose key is in use by a running call."""
     return (
         f"In flight: a call of {called(tool, target)} with this key has not ended yet. "
         f"Nothing was done; send the same call with the same key again in {seconds} s."
@@ -158,12 +157,12 @@ NAMELESS_ACTION = "an action or a resource has no name"
 
 
 def errors_must_be(given: Any, choices: Iterable[str]) -> str:
-    """Report a wrong value of `errors=`."""
+    """Report a wrong value of the parameter `errors`."""
     return f"errors={given!r}: must be one of {', '.join(map(repr, choices))}"
 
 
 def arguments_must_be(given: Any, choices: Iterable[str]) -> str:
-    """Report a wrong value of `arguments=` of an observer."""
+    """Report a wrong value of the parameter `arguments` of an observer."""
     return f"arguments={given!r}: must be one of {', '.join(map(repr, choices))}"
 
 
@@ -194,12 +193,12 @@ def not_a_word_for_help(word: str) -> str:
 
 
 def nested_dispatcher(tool: str) -> str:
-    """Report a dispatcher behind a dispatcher."""
+    """Report a dispatcher that was registered as an action of another dispatcher."""
     return f"{tool!r} is another dispatcher; list its actions instead"
 
 
 def dispatcher_usage(params: str, word: str) -> str:
-    """Return how to call a dispatcher, as part of its description."""
+    """Return the sentences that say how to call a dispatcher. They are added to its description."""
     return f"Fields go beside action, or in {params}; {word}=true lists them."
 
 
@@ -210,17 +209,17 @@ def actions_of(resource: str, signatures: Sequence[str]) -> str:
 
 
 def only_of(action: str, resources: Sequence[str]) -> str:
-    """Report an action that only some resources have."""
+    """Return the words for an action that only some resources have."""
     return f"{action}: only {', '.join(resources)}"
 
 
 def as_sentence(parts: Sequence[str]) -> str:
-    """Join the parts of a description."""
+    """Join the parts of a description to one text."""
     return f"{'; '.join(parts)}."
 
 
 def more_names(names: Sequence[str], count: int) -> str:
-    """Return the first names of a list that is too long, and the number of all names."""
+    """Return the first names of a list that is too long, and how many names the list has."""
     return f"{', '.join(names)} … {count} in all: see help"
 
 
@@ -259,7 +258,7 @@ TWO_KEYS = "is not the same as the key in _meta; send one of them"
 
 
 def key_is_taken(name: str) -> str:
-    """Report a tool that should take keys but already has an argument of that name."""
+    """Report a tool that accepts keys but already has an argument with that name."""
     return f"{quoted(name)} is one of the tool's own arguments; rename it, or take no keys"
 
 
@@ -295,7 +294,7 @@ def control_name_is_reserved(name: Any, new: str) -> str:
 
 
 def control_name_twice(name: str) -> str:
-    """Report two control arguments with the same name."""
+    """Report two control arguments that were given the same name."""
     return f"two protocol arguments would be called {name!r}"
 
 
@@ -305,7 +304,7 @@ NONE_FOR_YOU = "; none is available to you"
 
 
 def holds_the_whole_call(key: str, inside: Iterable[str]) -> str:
-    """Report a wrapper around the whole call of a dispatcher."""
+    """Report a wrapper around the whole call of a dispatcher, such as `{"data": {"action": …}}`."""
     names = listed(tuple(inside), 12)
     return (
         f"{quoted(key)} wraps the whole call; "
@@ -319,12 +318,12 @@ def no_such_argument(key: str, near: str) -> str:
 
 
 def only_one_resource(given: Any, only: str) -> str:
-    """Report a resource other than the only one."""
+    """Report a resource that does not exist. The dispatcher has only one resource."""
     return f"there is no resource {echo(given)} here; send {quoted(only)} or leave it out"
 
 
 def goes_into_params(key: str, params: str) -> str:
-    """Report a field that has the name of one of the dispatcher's own arguments."""
+    """Report a field that must be sent in `params`, because its name means something else."""
     return (
         f"{quoted(key)} has another meaning at this level; "
         f"send the field {quoted(key)} inside {quoted(params)}"
@@ -332,19 +331,19 @@ def goes_into_params(key: str, params: str) -> str:
 
 
 def ask_by_help(action: str, word: str) -> str:
-    """Report a question for help that is written as an action."""
+    """Report an action such as `help create`, which should be sent as a request for help."""
     return f"there is no action {echo(action)}; for help, send {quoted(word)}: true with an action"
 
 
 def did_you_mean_action(action: str, meant: str) -> str:
-    """Report an action under another name."""
+    """Report an action that was sent under another name."""
     return f"there is no action {action}; did you mean {quoted(meant)}?"
 
 
 def choose_one(
     key: str, given: Any, of: str, near: str | None, names: Sequence[str], word: str
 ) -> str:
-    """Report a missing or unknown `action` or `resource`, and list the existing ones."""
+    """Report a missing or unknown `action` or `resource`, and list the names that exist."""
     where = f" of {quoted(of)}" if of else ""
     said = "is required" if given is None else f"there is no {key} {echo(given)}{where}"
     if near:
@@ -354,7 +353,7 @@ def choose_one(
 
 
 def sent_inside_too(path: JsonPath) -> str:
-    """Report a field that is sent flat and in `params`."""
+    """Report a field that was sent twice: flat and in `params`."""
     return f"is also sent in {path_text(path)}; send it once"
 
 
@@ -364,7 +363,7 @@ NOTHING_CALLED = "nothing: help was requested"
 
 
 def more_arguments(count: int) -> str:
-    """Return the end of a signature that is too long: the number of the missing arguments."""
+    """Return the end of a signature that was cut: the number of arguments that are left out."""
     return f"… {count} more"
 
 
@@ -375,7 +374,7 @@ def wrappers_ignored(keys: tuple[str, ...]) -> str:
 
 
 def send_inside_params(names: Sequence[str], params: str) -> str:
-    """List the fields of a sub-tool that cannot be sent flat."""
+    """List the fields of a sub-tool that must be sent in `params`."""
     fields = "fields" if len(names) > 1 else "field"
     return f"Send the {fields} {listed(tuple(names))} inside {quoted(params)}."
 
@@ -391,7 +390,7 @@ def ask_for_fields(call: str) -> str:
 
 
 def number_of_pages(pages: int) -> str:
-    """Report the number of pages after a request for a page that does not exist."""
+    """Report a request for a page that does not exist. The message has the number of pages."""
     return "there is one page" if pages == 1 else f"there are {pages} pages"
 
 

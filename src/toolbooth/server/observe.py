@@ -1,5 +1,5 @@
-"""One record for each call, for logs and statistics. It contains arguments only for observers that
-ask for them.
+"""Makes one record for each call, for logs and statistics. A record has the arguments only if the
+observer asks for them.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ Outcome = Literal["passed", "repaired", "refused", "failed"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallRecord:
-    """The outcome of one call."""
+    """What happened in one call."""
 
     tool: str
     outcome: Outcome
@@ -25,18 +25,18 @@ class CallRecord:
     dispatcher: str | None = None
     """The name of the dispatcher, if one passed the call on to `tool`."""
     arguments: str | None = None
-    """The arguments of `tool` as JSON text. None if the observer did not ask for them, or if they
-    could not be parsed.
+    """The arguments of `tool` as JSON text. None if the observer did not ask for them, or if the
+    call could not be parsed.
     """
     preview: bool = False
-    """True if the call asked for a preview. Then it wrote nothing, with any outcome."""
+    """True if the call asked for a preview. Then nothing was written, whatever the outcome is."""
     undeclared: tuple[str, ...] = ()
-    """Of a call through the proxy: its undeclared keys, forwarded or not."""
+    """The undeclared keys of a call through the proxy, even if they were not forwarded."""
 
 
 Observer = Callable[[CallRecord], Any]
 Arguments = Literal["none", "redacted", "whole"]
-"""How much of the arguments an observer gets: nothing, everything except secrets, or everything."""
+"""Which arguments an observer gets: none, those without secrets, or all."""
 
 logger = logging.getLogger("toolbooth.calls")
 

@@ -1,4 +1,4 @@
-"""Reads lines from the pipe of a stdio connection and passes each one on when it arrives."""
+"""Reads lines from the pipe of a stdio connection. Each line is passed on when it arrives."""
 
 from __future__ import annotations
 
@@ -10,13 +10,15 @@ from contextlib import contextmanager
 from typing import IO
 
 LONGEST_LINE = 16 * 1024 * 1024
-"""Bytes of a message. Of a longer one, only the two ends are kept."""
+"""A message may have at most this many bytes. Of a longer one, only the beginning and the end are
+kept.
+"""
 _KEPT = 64 * 1024
-"""If a line is too long, its id is searched in this many bytes at both ends."""
+"""If a line is too long, this many bytes at each of its ends are searched for the id."""
 
 
 class Lines(asyncio.Protocol):
-    """Passes on each line when it arrives. No task has to wait for lines."""
+    """Passes on each line when it arrives. No task is needed that waits for lines."""
 
     def __init__(
         self,
@@ -30,10 +32,10 @@ class Lines(asyncio.Protocol):
         self.parts: list[bytes] = []
         self.size = 0
         self.head = b""
-        """The beginning of a line that is too long; `parts` then has its end."""
+        """The beginning of a line that is too long. `parts` then has the end of this line."""
 
     def data_received(self, data: bytes) -> None:
-        """Pass on complete lines, and keep the beginning of the next one."""
+        """Pass on all complete lines, and keep the beginning of an incomplete one."""
         first, *others = data.split(b"\n")
         self._add(first)
         for each in others:
@@ -61,18 +63,18 @@ class Lines(asyncio.Protocol):
         self.head = b""
 
     def eof_received(self) -> None:
-        """Pass on the last line, which may have no line end."""
+        """Pass on the last line. It may have no line end."""
         self._end()
         self.ended()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Treat a broken pipe as the end of the input."""
+        """Handle a broken pipe like the end of the input."""
         self.ended()
 
 
 async def read_lines(source: IO[bytes], lines: Lines) -> asyncio.BaseTransport | None:
-    """Let the event loop pass on the lines of a pipe, and return the transport of the pipe. The
-    lines of a file are passed on at once, and None is returned.
+    """Let the event loop read the lines of a pipe. Return the transport of the pipe. If the source
+    is a file, its lines are passed on at once, and None is returned.
     """
     mode = os.fstat(source.fileno()).st_mode
     if stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) or source.isatty():
@@ -86,9 +88,9 @@ async def read_lines(source: IO[bytes], lines: Lines) -> asyncio.BaseTransport |
 
 @contextmanager
 def as_blocking_as_before(descriptor: int) -> Generator[None]:
-    """Restore the blocking mode of standard input at the end. The event loop made it non-blocking.
-    This also affects other users of the same file: the terminal of the shell, or the other
-    direction of a socket.
+    """Restore the blocking mode of standard input at the end, because the event loop changes it.
+    The change would affect all users of the same file, such as the shell in a terminal, or the
+    other direction of a socket.
     """
     before = os.get_blocking(descriptor)
     try:

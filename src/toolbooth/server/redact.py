@@ -1,9 +1,9 @@
-"""Writes arguments for a record: as JSON text with every digit that was sent, and without secrets
-on request.
+"""Writes arguments for a record as JSON text, with every digit that was sent. If wanted, secrets
+are left out.
 
-Secrets are values that the contract declares as secret, values under the name of a secret
-(`secret_names.py`), and credentials inside text (`credentials.py`): in URLs, headers, commands,
-JSON and private keys.
+These are secrets: values that the contract declares as secret, values under the name of a secret
+(`secret_names.py`), and credentials inside text (`credentials.py`), such as in URLs, headers,
+commands, JSON and private keys.
 """
 
 from __future__ import annotations
@@ -21,7 +21,9 @@ from toolbooth.shape import Shape, item_shape
 _UNKNOWN = Shape(types=frozenset(("string",)))
 
 _NAME_KEYS = ("name", "key", "header", "field", "variable")
-"""The keys for the name in lists of headers and variables, beside `value`."""
+"""In a list of headers or variables, each item has its name under one of these keys and its value
+under `value`.
+"""
 
 _OPENING, _CLOSING = frozenset('{["'), frozenset('}]"')
 
@@ -51,9 +53,10 @@ def _with_numbers_as_written(value: Any) -> str:
 def without_secrets(shape: Shape, value: Any) -> Any:
     """Return the value without secrets.
 
-    The contract or the name of a key marks a secret. If an object declares a secret field, the
-    values of undeclared keys are left out too, because one may be that field misspelt. Text that
-    would take too long to examine is also left out.
+    A value is a secret if the contract declares it as one, or if its key is the name of a secret.
+    In an object that declares a secret field, all undeclared keys are hidden too, because one of
+    them may be a misspelling of that field. Text that would take too long to examine is also
+    hidden.
     """
     return _kept(shape, value, Effort())
 
@@ -118,7 +121,9 @@ def _array(shape: Shape, value: list[Any], effort: Effort) -> list[Any]:
 
 
 def _without_header(item: Any, effort: Effort) -> Any:
-    """Return a pair without its secret value. Some libraries take headers as a list of pairs."""
+    """Hide the value of a pair such as `["Authorization", "..."]`, if its name is the name of a
+    secret. Some libraries use lists of pairs for headers.
+    """
     is_pair = is_array(item) and len(item) == 2
     return [item[0], HIDDEN] if is_pair and _names_a_secret(item[0], effort) else item
 
@@ -132,8 +137,8 @@ def _item_shapes(shape: Shape, index: int) -> list[Shape | None]:
 
 
 def _merged(parts: Iterable[Shape | None], outer: Shape, value: Any, effort: Effort) -> Any:
-    """Return the value after the secrets of all its possible shapes are removed. If there is no
-    shape, use the shape `outer`.
+    """Return the value without the secrets of any of its possible shapes. If there is no shape, use
+    that of the surrounding value.
     """
     known = [part for part in parts if part is not None]
     # No form describes this place, so only the surrounding object shows if it may contain a secret.
@@ -152,7 +157,9 @@ def _undeclared(outer: Shape, value: Any, effort: Effort) -> Any:
 
 
 def _text(text: str, effort: Effort) -> str:
-    """Return the text without secrets. JSON text is parsed and treated like its value."""
+    """Return a text without secrets. JSON in the text is parsed, and secrets inside it are
+    hidden.
+    """
     # Text is parsed only if it looks like JSON, because parsing a long text is slow.
     if not _is_in_brackets(text):
         return without_credentials(text, effort)
@@ -163,8 +170,8 @@ def _text(text: str, effort: Effort) -> str:
 
 
 def _text_of_json(shape: Shape, text: str, effort: Effort) -> str:
-    """Return the text without secrets, for a place where the contract declares another type. The
-    text is then JSON.
+    """Return a text without secrets. The contract declares another type here, so the text is
+    JSON.
     """
     try:
         if shape.has_secret or _is_in_brackets(text):

@@ -36,20 +36,21 @@ Errors = Literal["result", "protocol"]
 
 _ARGUMENTS = get_args(Arguments)
 TOOL_NAME = re.compile(r"[A-Za-z0-9_.-]{1,128}")
-"""The names that the MCP specification allows. `toolbooth lint` knows clients that allow fewer."""
+"""The names that MCP allows. `toolbooth lint` reports names that some clients refuse."""
 
 
 class ToolRegistry(ListedTools):
-    """The tools of one server. `errors` chooses how a refusal is answered: as a tool result, or as
-    JSON-RPC -32602.
+    """The tools of one server. `errors` chooses how a refused call is answered: as a tool result,
+    or as JSON-RPC error -32602.
 
-    docs/reference/wire-contract.md lists the values that your functions get. In tests, call them
-    with `toolbooth.testing.call_over_wire`, which delivers the arguments as a client does.
+    docs/reference/wire-contract.md describes the values that your functions get. In tests, call
+    them with `toolbooth.testing.call_over_wire`, which delivers the arguments as a client does.
 
-    With `help="help"`, every tool takes `help: true`, which returns its arguments instead of
-    calling it. `profile` chooses how `tools/list` writes input schemas: by name, or a `Profile` of
-    your own. `keys` remembers idempotency keys, in memory by default; `caller` returns the name of
-    the caller, if the server has several users.
+    With `help="help"`, every tool accepts `help: true`. The tool is then not called; the answer
+    describes its arguments. `profile` chooses how `tools/list` writes input schemas: the name of a
+    profile, or a `Profile` of your own. `keys` is the store of idempotency keys; by default, they
+    are kept in memory. `caller` is a function that returns the name of the caller. You need it if
+    the server has several users.
     """
 
     def __init__(
@@ -133,10 +134,12 @@ class ToolRegistry(ListedTools):
         `registry.tool(provider.method)`.
 
         The function gets values of the types that it declares, as docs/reference/wire-contract.md
-        promises. A direct call does not check that; `toolbooth.testing.call_over_wire` does.
+        promises. If you call the function directly, this is not checked; use
+        `toolbooth.testing.call_over_wire` to check it.
 
-        `idempotent`: a second call with the same arguments changes nothing more, and clients may
-        know it. `idempotency_key`: callers may send a key, for which the tool runs once.
+        Set `idempotent` if a second call with the same arguments changes nothing more; clients are
+        then told so. With `idempotency_key`, callers may send a key, and the tool runs only once
+        for each key.
 
         Raises:
             ContractError: with every mistake in the signature, each with its remedy.
@@ -178,12 +181,13 @@ class ToolRegistry(ListedTools):
         help_schema: Callable[[], Mapping[str, Any] | None] | None = None,
         placeholders: Callable[[Json], Json] | None = None,
     ) -> Tool:
-        """Register a compiled contract with the function that it is for.
+        """Register a compiled contract with its function.
 
-        `refuses_key`: a call with an idempotency key in its `_meta` is refused. `access_check`
-        returns the error for a caller who may not call the tool, None for one who may. `variant`
-        finds another tool to run, if the arguments ask for it. `extra_help` adds to its help, and
-        `placeholders` replaces keys of rows in its example.
+        With `refuses_key`, a call with an idempotency key in its `_meta` is refused. `access_check`
+        returns the error for a caller who may not call the tool, and None for all others. `variant`
+        returns another tool to run, if the arguments ask for one. `extra_help` returns additional
+        entries for the tool's help. `placeholders` replaces keys of database rows in the example
+        that help shows.
         """
         chosen = function or contract.function
         if chosen is None:
@@ -241,18 +245,23 @@ class ToolRegistry(ListedTools):
         hide: bool = True,
         help: str = "help",
     ) -> Any:
-        """Register one tool that routes to others by `action`. The other arguments, flat or in
-        `params`, are passed on.
+        """Register one tool that passes its calls on to other tools. The argument `action` chooses
+        the tool. The other arguments, flat or in `params`, are passed on.
 
-        `actions` maps each action to a registered tool, or each resource to such a map. These tools
-        are not listed unless `hide=False`, and can still be called by their own names. Without
-        `actions` this decorates a class (without parentheses: under the name of the class). Its
-        methods marked `@mcp_action` become tools, `name__method`, and its actions. `help` is the
-        argument that asks for help: `"help": true`, alone or beside a resource, an action or both.
+        `actions` maps each action to a registered tool. With several resources, it maps each
+        resource to such a mapping. The tools are no longer listed unless `hide=False`, but can
+        still be called by their own names.
+
+        Without `actions`, this method decorates a class. Without parentheses, the dispatcher gets
+        its name from the class. Each method marked `@mcp_action` becomes a tool, `name__method`,
+        and an action of the dispatcher.
+
+        `help` is the name of the argument that asks for help: `"help": true`, alone or together
+        with a resource, an action or both.
 
         Raises:
             ContractError: with every mistake.
-            UnknownTool: an action leads to a tool that is not registered.
+            UnknownTool: if an action is mapped to a tool that is not registered.
         """
 
         def gather(cls: C) -> C:
@@ -296,18 +305,18 @@ class ToolRegistry(ListedTools):
         return made
 
     def _hide(self, names: frozenset[str]) -> None:
-        """Hide these tools behind their dispatcher, in the order of registration."""
+        """Hide these tools behind their dispatcher. They keep their order."""
         for name in [name for name in self.tools if name in names]:
             self.hidden[name] = self.tools.pop(name)
 
     def call(
         self, name: str, arguments: Any = None, *, context: Context | None = None
     ) -> dict[str, Any]:
-        """Call a tool as the wire would, and return the MCP tool result.
+        """Call a tool as a client would, and return the MCP tool result.
 
         Raises:
-            UnknownTool: there is no such tool.
-            ToolInputError: the arguments were refused, and `errors` is "protocol".
+            UnknownTool: if there is no such tool.
+            ToolInputError: if the arguments are refused and `errors` is "protocol".
         """
         # The JSON is written from Python values here, so the original digits are not known.
         return self._call(name, json_bytes(arguments), context, from_floats=True)
@@ -362,11 +371,11 @@ class ToolRegistry(ListedTools):
         self, observer: None = None, /, *, arguments: Arguments = "none"
     ) -> Callable[[Watching], Watching]: ...
     def observe(self, observer: Any = None, /, *, arguments: Arguments = "none") -> Any:
-        """Have `observer` called with a record of every call; usable as a decorator, with and
-        without parentheses.
+        """Call `observer` with a record of every call. You can use this method as a decorator, with
+        or without parentheses.
 
-        `arguments`: "none", "redacted" (without secrets, as the contract or a key's name marks
-        them) or "whole".
+        `arguments` decides which arguments the record has: "none", "redacted" (without secrets,
+        which the contract or the name of a key marks) or "whole".
         """
         if arguments not in _ARGUMENTS:
             raise ValueError(messages.arguments_must_be(arguments, _ARGUMENTS))
@@ -379,7 +388,7 @@ class ToolRegistry(ListedTools):
 
 
 def _found(actions: Mapping[str, Any], find: Callable[[str], Tool]) -> dict[str, Any]:
-    """Return the same table with tools in place of names."""
+    """Return the same mapping with tools in place of their names."""
     found: dict[str, Any] = {}
     for key, below in actions.items():
         found[key] = _found(below, find) if _is_mapping(below) else find(below)

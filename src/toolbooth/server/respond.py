@@ -1,8 +1,8 @@
-"""Answers one message: the MCP methods of a tool server, without I/O. Start here.
+"""Answers one message: the MCP methods of a tool server, without I/O. Start reading here.
 
-In: the bytes of one JSON-RPC message and its headers. Out: a Reply with the bytes to send back, or
-with an iterator of messages if the tool reports progress. `envelope.py` reads and checks the
-message.
+In: the bytes of one JSON-RPC message and its headers. Out: a Reply, with the bytes to send back. If
+the tool reports progress, the Reply has an iterator of messages instead. `envelope.py` reads and
+checks the message.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ import asyncio
 import base64
 import logging
 from collections.abc import AsyncGenerator
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 import orjson
 from pydantic_core import to_json
@@ -47,14 +47,13 @@ logger = logging.getLogger("toolbooth.server")
 _NO_CONTEXT = Context()
 
 
-@dataclass(frozen=True, slots=True)
-class Reply:
+class Reply(NamedTuple):
     """The answer to one message."""
 
     body: bytes
     status: int = 200
     events: AsyncGenerator[bytes, None] | None = None
-    """An iterator of messages with the response as the last, if the tool reports progress."""
+    """An iterator of messages, if the tool reports progress. The last message is the response."""
 
 
 ACCEPTED = Reply(b"", 202)
@@ -68,11 +67,11 @@ async def respond(
     context: Context | None = None,
     shows: Shows | None = None,
 ) -> Reply:
-    """Answer one message. `headers` has lower-case names, or is None on a transport without
+    """Answer one message. `headers` has lower-case names. It is None on a transport without
     headers.
 
-    `shows` decides which tools this caller sees; None: all. It does not restrict calls: the tools
-    themselves do that.
+    `shows` decides which tools this caller sees. If it is None, the caller sees all. It does not
+    decide which tools the caller may call; the tools check that themselves.
     """
     try:
         # Parsing a large body would block every other call in this event loop.
@@ -97,7 +96,7 @@ def respond_sync(
     context: Context | None = None,
     shows: Shows | None = None,
 ) -> Reply:
-    """Do the same as `respond` for WSGI, without an event loop and streams."""
+    """Do the same as `respond`, for WSGI: without an event loop and without streams."""
     read = message if isinstance(message, Message) else read_message(message)
     try:
         prepared = _prepare(registry, read, headers, context, shows)
@@ -118,8 +117,8 @@ def _prepare(
     context: Context | None,
     shows: Shows | None,
 ) -> Reply | tuple[Request, Tool]:
-    """Return a reply for a message that runs no tool. For any other message, return the request and
-    the tool to run. Raises ProtocolError and UnknownTool.
+    """Return the reply to a message that runs no tool. For any other message, return the request
+    and the tool to run. Raises ProtocolError and UnknownTool.
     """
     if isinstance(message.reading, Unreadable):
         request = unreadable_call(message.body, message.reading)
@@ -147,7 +146,7 @@ def _prepare(
         arguments = read_json(as_text(request.arguments[0]).encode(), tool.contract.limits)
     except Unreadable as error:
         return _refused(registry, request, tool, context, [error.problem])
-    return replace(request, arguments=arguments), tool
+    return request._replace(arguments=arguments), tool
 
 
 def _refused(
@@ -206,7 +205,9 @@ def _listing(registry: ToolRegistry, request: Request, shows: Shows | None) -> J
 
 
 def _start(cursor: Any) -> int:
-    """Return the start of the page for a cursor. Return -1 if the cursor is invalid."""
+    """Return the position at which a page begins, from a cursor. Return -1 if the cursor is
+    invalid.
+    """
     if cursor is None:
         return 0
     try:
@@ -256,8 +257,8 @@ async def _events(
     token: Any,
     shows: Shows | None,
 ) -> AsyncGenerator[bytes, None]:
-    """Yield progress as it is reported, then the response. Closing the iterator cancels the
-    call.
+    """Yield messages about progress when the tool reports it, and then the response. Closing the
+    iterator cancels the call.
     """
     queue: asyncio.Queue[bytes | None] = asyncio.Queue()
     loop = asyncio.get_running_loop()

@@ -1,8 +1,9 @@
-"""Knows the revisions of the protocol, and reads the revision of a request. 2026-07-28 is
-stateless: every request has its version and client in `_meta`, and over HTTP also in headers.
+"""Knows the revisions of the MCP protocol, and finds the revision of a request. The revision
+2026-07-28 is stateless: every request has its version and its client in `_meta`. Over HTTP, it also
+has them in headers.
 
-The handshake revisions negotiate once, with `initialize`. This server does not store the result of
-that either.
+In the older revisions, the client and the server agree on a revision once, in `initialize`. This
+server is stateless there too: it does not store the result.
 """
 
 from __future__ import annotations
@@ -11,17 +12,16 @@ import base64
 import binascii
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from toolbooth.errors import INVALID_PARAMS
 from toolbooth.jsonvalue import Json, is_object
 from toolbooth.server import messages
 
 STATELESS = ("2026-07-28",)
-"""Revisions in which every request is independent, the newest first."""
+"""Revisions in which every request is independent of the others. The newest comes first."""
 HANDSHAKE = ("2025-11-25", "2025-06-18", "2025-03-26")
-"""Revisions that begin with `initialize`, the newest first."""
+"""Revisions in which a session begins with `initialize`. The newest comes first."""
 
 PARSE_ERROR = -32700
 INVALID_REQUEST = -32600
@@ -51,6 +51,7 @@ _BEFORE_ANY_ERA = frozenset((PARSE_ERROR, INVALID_REQUEST, HEADER_MISMATCH, UNSU
 VERSION_KEY = "io.modelcontextprotocol/protocolVersion"
 CLIENT_KEY = "io.modelcontextprotocol/clientInfo"
 CAPABILITIES_KEY = "io.modelcontextprotocol/clientCapabilities"
+_REQUIRED = (VERSION_KEY, CAPABILITIES_KEY)
 SERVER_KEY = "io.modelcontextprotocol/serverInfo"
 
 _WHOLE = re.compile(r"(-?[0-9]{1,4300})(?:\.0+)?")
@@ -59,7 +60,7 @@ Headers = Mapping[str, str]
 
 
 class ProtocolError(Exception):
-    """The request itself is wrong. The answer is a JSON-RPC error."""
+    """Raised if the request itself is wrong. The answer is a JSON-RPC error."""
 
     def __init__(self, code: int, message: str, data: Any = None) -> None:
         self.code = code
@@ -68,9 +69,8 @@ class ProtocolError(Exception):
         super().__init__(message)
 
 
-@dataclass(frozen=True, slots=True)
-class Revision:
-    """The revision of one request, and its sender."""
+class Revision(NamedTuple):
+    """The revision of one request, and the client that sent it."""
 
     version: str
     client: str | None
@@ -79,8 +79,8 @@ class Revision:
 
 
 def http_status(code: int, headers: Headers | None) -> int:
-    """Return the HTTP status of an error. In the handshake revisions, every message that was
-    understood has the status 200.
+    """Return the HTTP status for an error. In the revisions with `initialize`, the status is 200 if
+    the message could be read.
     """
     stateless = headers is not None and headers.get("mcp-protocol-version") in STATELESS
     # Some errors occur before the revision of the client is known. For all of them, 400 is right.
@@ -89,7 +89,7 @@ def http_status(code: int, headers: Headers | None) -> int:
 
 def negotiated(requested: Any) -> str:
     """Return the revision for the answer to `initialize`. If the requested revision is not
-    supported, return the newest revision that has a handshake.
+    supported, return the newest revision with `initialize`.
     """
     # The specification allows the server to answer with another version. Then the client decides.
     return requested if requested in HANDSHAKE else HANDSHAKE[0]
@@ -114,11 +114,10 @@ def revision_of(method: str, params: Json, headers: Headers | None) -> Revision:
 
 
 def _stateless(method: str, params: Json, meta: Json | None, headers: Headers | None) -> Revision:
-    required = (VERSION_KEY, CAPABILITIES_KEY)
     if meta is None:
-        raise ProtocolError(INVALID_PARAMS, messages.meta_must_hold(required))
-    missing = [key for key in required if key not in meta]
-    if missing:
+        raise ProtocolError(INVALID_PARAMS, messages.meta_must_hold(_REQUIRED))
+    if VERSION_KEY not in meta or CAPABILITIES_KEY not in meta:
+        missing = [key for key in _REQUIRED if key not in meta]
         raise ProtocolError(INVALID_PARAMS, f"params._meta lacks {', '.join(missing)}")
     version = meta[VERSION_KEY]
     if headers is not None:
@@ -131,8 +130,8 @@ def _stateless(method: str, params: Json, meta: Json | None, headers: Headers | 
 
 
 def revision_shown(meta: Any) -> Revision:
-    """Return the revision of a message that could not be read. The revision is taken from `_meta`
-    if possible.
+    """Return the revision of a message that could not be read. It is taken from `_meta` if
+    possible.
     """
     # Even if the version is not supported, the caller must get an answer in the form of its
     # revision.
@@ -143,7 +142,9 @@ def revision_shown(meta: Any) -> Revision:
 
 
 def request_meta(client: str) -> Json:
-    """Return the `_meta` that our own client sends with a request of the newest revision."""
+    """Return the `_meta` that Toolbooth's own client sends with a request of the newest
+    revision.
+    """
     return {
         VERSION_KEY: STATELESS[0],
         CAPABILITIES_KEY: {},
@@ -159,8 +160,8 @@ def client_name(meta: Mapping[str, Any]) -> str | None:
 
 
 def _check_headers(method: str, params: Json, version: Any, headers: Headers) -> None:
-    """Check that the routing headers have the same values as the body. They repeat these values for
-    proxies.
+    """Check that the routing headers have the same values as the body. These headers exist so that
+    proxies need not read the body.
     """
     if headers.get("mcp-protocol-version") != version:
         raise ProtocolError(HEADER_MISMATCH, messages.OTHER_VERSION_IN_HEADER)
@@ -177,8 +178,8 @@ def _unsupported(version: Any) -> ProtocolError:
 
 
 def decoded_header(value: str | None) -> str | None:
-    """Return the decoded value of a header. Text that a header cannot contain is encoded as
-    `=?base64?...?=`. Return None if the encoding is malformed.
+    """Return the decoded value of a header. A text that a header cannot contain is sent as
+    `=?base64?...?=`. Return None if this encoding is wrong.
     """
     if value is None or not (value.startswith("=?base64?") and value.endswith("?=")):
         return value
@@ -195,8 +196,8 @@ def decoded_header(value: str | None) -> str | None:
 def check_param_headers(
     wanted: Mapping[tuple[str, ...], tuple[str, str]], arguments: Any, headers: Headers
 ) -> None:
-    """Check the `Mcp-Param-*` headers (x-mcp-header). A header must be sent if its argument is
-    sent, and only then. The two values must be equal.
+    """Check the `Mcp-Param-*` headers (x-mcp-header). If an argument is sent, its header must be
+    sent with the same value. If it is not sent, its header must not be sent.
     """
     for path, (token, kind) in wanted.items():
         value = arguments

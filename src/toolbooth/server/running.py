@@ -1,30 +1,33 @@
-"""Limits the calls of one sync tool that run at the same time.
+"""Limits how many calls of one sync tool run at the same time.
 
-Sync tools run in threads, whose number is limited. A tool that hangs can block only a part of them,
-so other tools still run.
+Sync tools run in threads, and the number of threads is limited. With this limit, a tool that hangs
+blocks only some of the threads, and other tools can still run.
 """
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from contextlib import suppress
 from functools import partial
 from math import ceil
 from time import monotonic
 from weakref import WeakKeyDictionary
 
 MOST_RUNNING = 16
-"""By default, this many calls of one sync tool run at a time: a quarter of the threads."""
+"""By default, this many calls of one sync tool may run at the same time. This is a quarter of the
+threads.
+"""
 
 MOST_WAITING = 256
-"""At most this many calls of one tool wait. For more, the answer is that the tool is busy."""
+"""At most this many calls of one tool wait. Further calls are answered that the tool is busy."""
 
 _LONGEST_PAUSE = 60
 
 
 class Busy(Exception):
-    """The call cannot run now. Nothing was done. It may be sent again after `seconds`."""
+    """Raised if the call cannot run now. Nothing was done. The call may be sent again after
+    `seconds`.
+    """
 
     def __init__(self, seconds: int) -> None:
         self.seconds = seconds
@@ -32,7 +35,7 @@ class Busy(Exception):
 
 
 class Turns:
-    """The turns of one sync tool in one event loop."""
+    """The calls of one sync tool in one event loop. Each call needs a turn to run."""
 
     def __init__(self, most: int) -> None:
         self._free = asyncio.Semaphore(most)
@@ -41,7 +44,7 @@ class Turns:
         self._usual = 0.0  # seconds of a call
 
     async def take(self, limit: float | None) -> None:
-        """Wait for a turn, at most `limit` seconds. Raises Busy."""
+        """Wait for a turn, but at most `limit` seconds. Raises Busy."""
         if not self._free.locked():
             await self._free.acquire()
             return
@@ -59,26 +62,22 @@ class Turns:
             self._waiting -= 1
 
     def begin(self, timer: asyncio.TimerHandle) -> Callable[[], None]:
-        """Count a call that begins in a thread. Return a function that the thread must call when it
-        ends, even if the caller no longer waits. This function also cancels `timer`.
+        """Count a call that begins in a thread. Return a function that must be called in the event
+        loop when the thread has ended, even if the caller no longer waits. This function also
+        cancels `timer`.
         """
-        return partial(self._end_from_thread, asyncio.get_running_loop(), monotonic(), timer)
+        return partial(self._end, monotonic(), timer)
 
-    def _end_from_thread(
-        self, loop: asyncio.AbstractEventLoop, start: float, timer: asyncio.TimerHandle
-    ) -> None:
-        with suppress(RuntimeError):  # the loop is closed, so no call waits for a turn
-            loop.call_soon_threadsafe(self._end, monotonic() - start, timer)
-
-    def _end(self, seconds: float, timer: asyncio.TimerHandle) -> None:
+    def _end(self, start: float, timer: asyncio.TimerHandle) -> None:
         timer.cancel()
+        seconds = monotonic() - start
         # A moving average follows a tool that becomes slower, but a single slow call changes
         # little.
         self._usual = seconds if not self._usual else 0.8 * self._usual + 0.2 * seconds
         self._free.release()
 
     def _pause(self) -> int:
-        """Return the number of seconds after which a turn will probably be free."""
+        """Return the number of seconds until a turn will probably be free."""
         # The number of waiting calls, including this one, is divided by the usual rate of all
         # turns.
         expected = ceil(self._usual * (self._waiting + 1) / self._most)
@@ -86,7 +85,7 @@ class Turns:
 
 
 class TurnsByLoop:
-    """The turns of one sync tool, in each event loop that calls it."""
+    """The turns of one sync tool. Each event loop that calls the tool has its own."""
 
     def __init__(self, most: int) -> None:
         self._most = most

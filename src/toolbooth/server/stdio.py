@@ -1,5 +1,5 @@
-"""The stdio transport: one JSON-RPC message per line, in and out. Every request gets an answer,
-even while the server stops.
+"""The stdio transport: one JSON-RPC message per line, in both directions. Every request gets an
+answer, even while the server stops.
 """
 
 from __future__ import annotations
@@ -35,7 +35,8 @@ STOP_SECONDS = 5.0
 DRAIN_SECONDS = 60.0
 
 _PROGRESS = b'{"jsonrpc":"2.0","method":'
-"""The beginning of a message that is not a response."""
+"""The beginning of a message that is not a response. It is used to recognise such messages quickly.
+"""
 
 
 def serve(
@@ -46,10 +47,10 @@ def serve(
 ) -> None:
     """Serve until standard input ends, or until SIGTERM.
 
-    The output of tools, and of programs that they start, does not reach the client. At the end,
-    running calls have `drain_seconds` to end, or `stop_seconds` after SIGTERM. After that they are
-    answered with an error, and the process exits, because a thread cannot be stopped in another
-    way.
+    The output of tools, and of programs that they start, does not reach the client. At the end of
+    the input, running calls get `drain_seconds` to end. After SIGTERM, they get `stop_seconds`.
+    Calls that take longer are answered with an error. The process then exits, because there is no
+    other way to stop a thread.
     """
     # The protocol gets its own file descriptors. After that, 0 is empty and 1 is the log. So
     # neither `print` in a tool nor a program that it starts can write to the client.
@@ -78,14 +79,14 @@ def serve(
 
 
 async def serve_streams(registry: ToolRegistry, source: IO[bytes], sink: IO[bytes]) -> None:
-    """Read lines from `source` and write answers to `sink`. Return when the source has ended and
-    all calls have an answer.
+    """Read lines from `source` and write answers to `sink`. Return when `source` has ended and all
+    calls have an answer.
     """
     await _Serving(registry, sink).run(source)
 
 
 class _Serving:
-    """The running calls, from their line to their answer."""
+    """Handles the running calls, from the line of each call to its answer."""
 
     def __init__(self, registry: ToolRegistry, sink: IO[bytes]) -> None:
         self.registry = registry
@@ -96,8 +97,8 @@ class _Serving:
         self.is_stopping = False
 
     async def run(self, source: IO[bytes], at_end: Callable[[], None] = lambda: None) -> None:
-        """Read lines until the source ends or `stop` is called. Then call `at_end`, and wait for
-        the answers of the running calls.
+        """Read lines until the source ends or `stop` is called. Then call `at_end`, and wait until
+        the running calls have their answers.
         """
         self.loop = asyncio.get_running_loop()
         lines = Lines(self.take, self.too_long, self.ended.set)
@@ -115,8 +116,8 @@ class _Serving:
         self.ended.set()
 
     def take(self, line: bytes) -> None:
-        """Answer a line in the background. A slow tool then does not block the next line, and the
-        client can cancel the call by its id.
+        """Answer a line in the background. So a slow tool does not block the next line, and the
+        client can still cancel the call.
         """
         # This comes first: a cancellation has no id and gets no answer, and is still accepted while
         # the server stops.
@@ -131,7 +132,7 @@ class _Serving:
             task.add_done_callback(self.calls.pop)
 
     def too_long(self, head: bytes, tail: bytes) -> None:
-        """Refuse a line that is too long. Only the beginning and the end of the line are known."""
+        """Refuse a line that is too long. Only its beginning and its end are known."""
         request_id = only_id(ids_at_ends(head, tail))
         self.answers.write(error_reply(request_id, PARSE_ERROR, messages.LINE_TOO_LONG))
 
@@ -175,7 +176,7 @@ class _Serving:
 
 
 def _cancelled(line: bytes) -> Any:
-    """Return the id of the request that a line cancels. Return None if the line cancels no
+    """Return the id of the request that a line cancels. Return None if the line does not cancel a
     request.
     """
     # Nearly every line is a call. With this check of the bytes, it is not parsed twice.

@@ -1,4 +1,4 @@
-"""Answers `tools/list` from a stored list, without making the tools."""
+"""Answers `tools/list` from a stored list, so that the tools need not be made."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Protocol
 import orjson
 
 from toolbooth.server.dispatch.build import narrowed
-from toolbooth.server.encoded_tools import Page, page_of
+from toolbooth.server.encoded_tools import Page, encoded_tool, page_of
 from toolbooth.server.tool import Shows, Tool
 
 Find = Callable[[str], Tool]
@@ -17,7 +17,7 @@ Find = Callable[[str], Tool]
 
 @dataclass(frozen=True, slots=True)
 class StoredTool:
-    """One tool of the list, as JSON."""
+    """One tool of the stored list, as JSON."""
 
     name: str
     encoded: bytes
@@ -26,14 +26,15 @@ class StoredTool:
 
 
 def stored_tools(tools: Mapping[str, Tool]) -> list[StoredTool]:
-    """Return the entries to store for these tools."""
-    return [_stored(tool) for tool in tools.values()]
+    """Return what to store for these tools."""
+    return [stored_tool(tool) for tool in tools.values()]
 
 
-def _stored(tool: Tool) -> StoredTool:
+def stored_tool(tool: Tool) -> StoredTool:
+    """Return the entry to store for a tool."""
     subs = () if tool.table is None else tool.table.subs()
     behind = tuple(dict.fromkeys(sub.name for _, sub in subs))
-    return StoredTool(tool.name, orjson.dumps(tool.listing()), behind)
+    return StoredTool(tool.name, encoded_tool(tool), behind)
 
 
 class StoredList:
@@ -44,11 +45,12 @@ class StoredList:
         self._in_order = list(tools)
         self._behind = {name for tool in tools for name in tool.behind}
         self._most = most
-        """Tools in one page."""
+        """The largest number of tools in one page."""
 
     def page(self, start: int, shows: Shows | None, find: Find) -> Page | None:
-        """Return the page of the list that begins at this tool. Return None if no page begins
-        there. `find` makes a dispatcher if the caller may see only some of its tools.
+        """Return the page of the list that begins at the position `start`. Return None if no page
+        begins there. `find` makes a tool. It is called for a dispatcher if the caller may see only
+        some of its tools.
         """
         if not 0 <= start <= len(self._in_order):
             return None
@@ -59,15 +61,15 @@ class StoredList:
         return page_of(start, len(self._in_order), written, self._most)
 
     def agrees_with(self, name: str, tool: Tool | None) -> bool:
-        """Return True if the stored entry of a tool equals the tool itself. `tool` is None if the
-        tool does not exist.
+        """Return True if a tool equals its entry in the stored list. `tool` is None if the tool
+        does not exist.
         """
         stored = self.tools.get(name)
         if tool is None or stored is None:
             # Either both sides know the name or neither does. A tool behind a dispatcher has no
             # entry of its own.
             return (tool is None) == (stored is None and name not in self._behind)
-        return stored == _stored(tool)
+        return stored == stored_tool(tool)
 
 
 def _written(tool: StoredTool, shows: Shows | None, find: Find) -> bytes | None:
@@ -88,16 +90,16 @@ def _written(tool: StoredTool, shows: Shows | None, find: Find) -> bytes | None:
 
 
 class EarlierList(Protocol):
-    """Finds the stored list of a registry."""
+    """Finds the list that an earlier process stored for a registry."""
 
     def found(self) -> StoredList | None:
-        """Return the stored list. Return None if there is no usable list. The search for it runs
-        only once.
+        """Return the stored list, or None if there is no usable one. The list is looked for only
+        once.
         """
         ...
 
     def compare(self, name: str, tool: Tool | None) -> None:
         """Compare a new tool with its entry in the list. `tool` is None if the tool does not exist.
-        If the two differ, the list is not used any more.
+        If they differ, the list is not used any more.
         """
         ...

@@ -31,10 +31,14 @@ Shows = Callable[[str], bool]
 """A function that returns True if the caller may see the tool with this name."""
 
 Variant = Callable[[Any], "Tool | None"]
-"""A function that returns the tool to run for these arguments; None for the tool itself."""
+"""A function that returns the tool to run for these arguments. It returns None if the tool itself
+should run.
+"""
 
 AccessCheck = Callable[[], Exception | None]
-"""A function that returns the error for a caller who may not call a tool; None if they may."""
+"""A function that returns the error for a caller who may not call a tool. It returns None for all
+other callers.
+"""
 
 PARAMS = "params"
 """The argument of a dispatcher that may contain the fields of an action."""
@@ -44,23 +48,25 @@ PARAMS = "params"
 class ActionTable:
     """The tools behind a dispatcher, by resource and action.
 
-    A dispatcher without `resource` has the single resource "". A target is the `action` of a
-    sub-tool, with its `resource` if there are several.
+    If the dispatcher has no argument `resource`, the table has only the resource "". The *target*
+    of a call is `{"action": ...}`; if there are several resources, it also has `resource`.
     """
 
     resources: Mapping[str, Mapping[str, Tool]]
     only: str = ""
-    """The name of the only resource, if there is only one. A call may leave it out."""
+    """The name of the only resource, if the dispatcher has just one. A call may leave it out."""
     help: str = "help"
-    """The argument that asks for help: `"help": true`."""
+    """The name of the argument that asks for help: `"help": true`."""
     help_action: str = ""
-    """The action that also asks for help. If the author has an action of that name, another name is
-    used.
+    """The action that asks for help too. If the author already has an action with this name,
+    another name is used.
     """
     keys: tuple[str, ...] = field(init=False)
-    """Return the arguments that name the sub-tool of a call."""
+    """The arguments that name the sub-tool of a call."""
     own: frozenset[str] = field(init=False)
-    """Return the dispatcher's own arguments. Fields with these names must be sent in `params`."""
+    """The dispatcher's own arguments. If a sub-tool has a field with one of these names, the field
+    must be sent in `params`.
+    """
 
     def __post_init__(self) -> None:
         keys = ("action",) if "" in self.resources else ("resource", "action")
@@ -72,8 +78,8 @@ class ActionTable:
             object.__setattr__(self, "help_action", free)
 
     def call(self, target: Mapping[str, Any], fields: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the dispatcher's call with these fields. The fields are sent flat. If a field has
-        the name of one of the dispatcher's arguments, they are sent inside `params`.
+        """Return the dispatcher's call for these fields. The fields are sent flat. If one of them
+        has the name of a dispatcher's argument, all are sent inside `params`.
         """
         # The flat form is shorter, but a field called `action` would replace the action itself.
         if self.own.isdisjoint(fields):
@@ -81,7 +87,7 @@ class ActionTable:
         return {**target, PARAMS: dict(fields)}
 
     def subs(self) -> Iterator[tuple[dict[str, str], Tool]]:
-        """Yield every sub-tool together with its target."""
+        """Yield every sub-tool with the arguments that name it."""
         for resource, actions in self.resources.items():
             for action, tool in actions.items():
                 yield target_of(resource, action), tool
@@ -92,7 +98,9 @@ class ActionTable:
         return sum(map(len, self.resources.values()))
 
     def mapped(self, change: Callable[[Tool], Tool | None]) -> ActionTable:
-        """Return a table with other sub-tools. A sub-tool that is mapped to None is left out."""
+        """Return a table in which `change` has replaced the sub-tools. If `change` returns None,
+        the sub-tool is left out.
+        """
         resources: dict[str, dict[str, Tool]] = {}
         for resource, actions in self.resources.items():
             changed = {action: change(tool) for action, tool in actions.items()}
@@ -102,12 +110,12 @@ class ActionTable:
         return replace(self, resources=resources)
 
     def only_shown(self, shows: Shows) -> ActionTable:
-        """Return the table without those sub-tools that the caller may not see."""
+        """Return the table with only those sub-tools that the caller may see."""
         return self.mapped(lambda tool: tool if shows(tool.name) else None)
 
 
 def target_of(resource: str, action: str) -> dict[str, str]:
-    """Return the arguments that name one action. `resource` is "" if the dispatcher has only one
+    """Return the arguments that name one action. `resource` is "" if a call need not name a
     resource.
     """
     return {"resource": resource, "action": action} if resource else {"action": action}
@@ -123,37 +131,39 @@ class Tool:
     annotations: Mapping[str, Any] | None = None
     timeout: float | None = None
     max_running: int = MOST_RUNNING
-    """The number of calls that run at a time, if the tool is sync and there is an event loop."""
+    """How many calls may run at the same time. Only for sync tools in an event loop."""
     profile: Profile = PORTABLE
     """How `tools/list` writes the input schema."""
     table: ActionTable | None = None
     """For a dispatcher: its sub-tools."""
     extra_help: Callable[[], Mapping[str, Any]] | None = None
-    """The entries that help adds to the tool's fields."""
+    """Returns additional entries for the help of the tool."""
     help_schema: Callable[[], Mapping[str, Any] | None] | None = None
-    """A function that returns the input schema for the current caller, if callers may send
-    different fields. None: the schema of the contract.
+    """Returns the input schema for the current caller. Needed if not all callers may send the same
+    fields. If this is None, all callers get the schema of the contract.
     """
     placeholders: Callable[[Json], Json] | None = None
-    """A function that replaces possible keys of rows by placeholders in an example of the
-    arguments.
+    """Replaces values that could be keys of existing database rows by placeholders. It is used for
+    examples of the arguments.
     """
     list_words: Callable[[], str] | None = None
-    """For a dispatcher: text that only `tools/list` adds to the description."""
+    """For a dispatcher: returns text that is added to its description, but only in `tools/list`."""
     variant: Variant | None = None
-    """Finds another tool to run, if the arguments ask for it: for example, for many rows at
-    once.
+    """Returns another tool to run, if the arguments ask for it. An example is a tool for many rows
+    at once.
     """
     refuses_key: bool = False
-    """True if the tool may write but takes no idempotency key. Then a key in `_meta` is refused."""
+    """True if the tool may write, but does not accept idempotency keys. Then a key in `_meta` is
+    refused.
+    """
     access_check: AccessCheck | None = None
-    """Returns the error for a caller who may not call the tool. This error replaces a refusal,
-    which would name the fields.
+    """Returns the error for a caller who may not call the tool. Such a caller gets this error
+    instead of a refusal, because a refusal would name the fields.
     """
 
     @property
     def is_dispatcher(self) -> bool:
-        """Return True if the tool routes its calls to sub-tools. The boundary then checks the
+        """Return True if the tool passes its calls on to sub-tools. The boundary then checks the
         arguments of the sub-tool.
         """
         return self.table is not None
@@ -164,7 +174,9 @@ class Tool:
 
     @property
     def schema_for_caller(self) -> Mapping[str, Any]:
-        """Return the exact input schema. It contains only the fields that this caller may send."""
+        """Return the exact input schema for the current caller. It has only the fields that this
+        caller may send.
+        """
         own = None if self.help_schema is None else self.help_schema()
         return self.contract.schema if own is None else own
 
@@ -174,7 +186,7 @@ class Tool:
         return {} if self.extra_help is None else self.extra_help().get(HELP_KEY, {})
 
     def owns(self, key: str) -> bool:
-        """Return True if a key is a field of the tool itself, and not a control argument."""
+        """Return True if a key is one of the tool's own fields. Control arguments are not."""
         is_field = any(key in form.fields for form in self.contract.shape.objects)
         return is_field and key not in self.controls
 
@@ -185,12 +197,14 @@ class Tool:
 
     @cached_property
     def turns(self) -> TurnsByLoop:
-        """Return the object that limits how many calls of a sync tool run at once."""
+        """Return the object that limits how many calls of a sync tool run at the same time."""
         return TurnsByLoop(self.max_running)
 
     @cached_property
     def needs_loop(self) -> bool:
-        """Return True if a call needs an event loop, to await the tool or to limit its time."""
+        """Return True if a call needs an event loop, because the tool or one of its sub-tools is
+        async or has a time limit.
+        """
         # One async sub-tool is enough, because it is not known yet which one is called.
         return (
             self.is_async or self.timeout is not None or any(sub.needs_loop for sub in self._below)
@@ -198,8 +212,8 @@ class Tool:
 
     @cached_property
     def has_secret(self) -> bool:
-        """Return True if the arguments may contain a secret. For a dispatcher, the arguments of all
-        sub-tools count.
+        """Return True if the arguments may contain a secret. For a dispatcher, this includes the
+        arguments of all sub-tools.
         """
         return self.contract.shape.has_secret or any(sub.has_secret for sub in self._below)
 
@@ -210,15 +224,15 @@ class Tool:
 
     @cached_property
     def header_params(self) -> dict[tuple[str, ...], tuple[str, str]]:
-        """Return the parameters that are repeated in `Mcp-Param-*` headers. Each path is mapped to
-        the name in the header and the JSON type.
+        """Return the parameters that are repeated in `Mcp-Param-*` headers. The path of each is
+        mapped to the name of its header and its JSON type.
         """
         return dict(header_params(self.profile.input_schema(self.contract), ()))
 
     @cached_property
     def output_schema(self) -> dict[str, Any] | None:
-        """Return the JSON Schema of the structured result. Return None if the return annotation
-        does not describe an object.
+        """Return the JSON Schema of the structured result. Return None if the return type is not an
+        object.
         """
         try:
             raw = inspect.signature(self.function).return_annotation
@@ -235,8 +249,8 @@ class Tool:
 
     @cached_property
     def output_check(self) -> Callable[[str], str | None] | None:
-        """Return a function that describes how a JSON result violates the output schema. Return
-        None if there is no schema.
+        """Return a function that says how a JSON result violates the output schema. Return None if
+        the tool has no output schema.
         """
         schema = self.output_schema
         if schema is None or schema == _ANY_OBJECT:
@@ -268,7 +282,7 @@ class Tool:
 
 
 def _read(text: str) -> Any:
-    """Parse a result like a client, but keep every digit of an integer."""
+    """Parse a result as a client does, but keep every digit of integers."""
     try:
         return jiter.from_json(text.encode())
     except ValueError:  # too deep for this parser
@@ -280,8 +294,8 @@ _ANY_OBJECT = {"type": "object", "additionalProperties": True}
 
 @lru_cache(256)
 def _result_schema(hint: Any) -> dict[str, Any] | None:
-    """Return the JSON Schema of a return type if it describes an object. Many tools have the same
-    return type.
+    """Return the JSON Schema of a return type. Return None if the type is not an object. The result
+    is cached, because many tools have the same return type.
     """
     try:
         schema = TypeAdapter[Any](hint).json_schema(mode="serialization")
@@ -310,7 +324,7 @@ def _untitled(schema: Any) -> Any:
 def header_params(
     schema: Mapping[str, Any], path: tuple[str, ...]
 ) -> Iterator[tuple[tuple[str, ...], tuple[str, str]]]:
-    """Yield each property that has `x-mcp-header`: its path, the name in the header, and the JSON
+    """Yield each property that has `x-mcp-header`: its path, the name of its header, and its JSON
     type.
     """
     for name, node in schema.get("properties", {}).items():

@@ -1,7 +1,7 @@
-"""Reads the host in the `Host` or `Origin` header of a request.
+"""Finds the host in the `Host` or `Origin` header of a request.
 
-`urllib.parse` parses them. They are refused if they have a part that a browser never sends: a user,
-a path, or an invalid port.
+The headers are parsed with `urllib.parse`. They are refused if they have a part that a browser
+never sends: a user, a path, or an invalid port.
 """
 
 from __future__ import annotations
@@ -18,23 +18,25 @@ ANY_HOST = "*"
 
 @lru_cache(maxsize=256)  # cached, because most requests name the same host
 def host_in_host(value: str) -> str | None:
-    """Return the host in a `Host` header, in lower case and without its port; None if it is
-    invalid.
+    """Return the host in a `Host` header, in lower case and without its port. Return None if the
+    header is invalid.
     """
     return _host(f"//{value}", value)
 
 
 def host_in_origin(value: str) -> str | None:
-    """Return the host in an `Origin` header in the same form."""
+    """Return the host in an `Origin` header, in lower case and without its port. Return None if the
+    header is invalid.
+    """
     scheme, separator, rest = value.partition("://")
     return _host(value, rest) if scheme and separator else None
 
 
 def allowed_hosts(hosts: Iterable[str]) -> frozenset[str]:
-    """Convert the hosts of an author to the form with which requests are compared.
+    """Return the hosts that an author allows, in lower case and without ports.
 
     Raises:
-        ValueError: one of them is not a host.
+        ValueError: if one of them is not a host.
     """
     return frozenset(map(_allowed_host, hosts))
 
@@ -49,8 +51,8 @@ def _allowed_host(name: str) -> str:
 
 
 def _host(url: str, authority: str) -> str | None:
-    """Return the host of a URL that has only a host and perhaps a port. Return None for any other
-    URL.
+    """Return the host of a URL that consists of a host and perhaps a port. Return None for any
+    other URL.
     """
     try:
         found = urlsplit(url)

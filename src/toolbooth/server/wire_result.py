@@ -1,4 +1,4 @@
-"""Reads a tool result as an agent gets it, for tests and for tools that compare calls."""
+"""Reads a tool result as an agent gets it. Used by tests, and by code that compares calls."""
 
 from __future__ import annotations
 
@@ -21,21 +21,23 @@ class WireResult:
     """`structuredContent`, if the tool has one."""
     is_error: bool
     repairs: tuple[Repair, ...]
-    """The repairs of the boundary. This, `problems` and `corrected` are empty for a server that is
-    not protected.
+    """The repairs that the boundary made. This field, `problems` and `corrected` are empty if the
+    server is not protected.
     """
     problems: tuple[Problem, ...]
-    """The problems for which the boundary refused the call. Empty if a view refused it."""
+    """The problems for which the boundary refused the call. Empty if the boundary accepted the call
+    and the tool returned an error.
+    """
     corrected: Json | None
-    """The call to send instead, if it could be derived."""
+    """The call to send instead, if the boundary could derive it."""
     raw: Json
     """The whole tool result, or `{"error": ...}` for a protocol error."""
     status: int | None = None
-    """The status of the HTTP response, if there was one."""
+    """The status of the HTTP response. None if HTTP was not used."""
 
     @property
     def value(self) -> Json | None:
-        """Return the result as an object, the same as `structured`."""
+        """Return the structured result. This is the same as `structured`."""
         return self.structured
 
     @property
@@ -75,8 +77,8 @@ def read_result(raw: Json, status: int | None = None) -> WireResult:
 
 
 def boundary_meta(beside: Any) -> Json:
-    """Return the part that the boundary added to a response: in `_meta` of a result, or in `data`
-    of an error.
+    """Return what the boundary added to a response. It is in `_meta` of a result, or in `data` of
+    an error.
     """
     return beside.get(META_KEY, {}) if is_object(beside) else {}
 

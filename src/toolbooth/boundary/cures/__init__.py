@@ -1,3 +1,3 @@
-"""Finds the meaning of a wrong value, if only one reading is left. A cure is advice in a refusal;
-nothing is repaired.
+"""Finds what a wrong value means, if only one meaning is possible. The result is advice in a
+refusal; the call itself is not changed.
 """

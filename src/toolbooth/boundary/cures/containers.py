@@ -22,10 +22,12 @@ from toolbooth.shape import ObjectShape
 from toolbooth.spelling import certain_match
 
 _ITEM_KEYS = frozenset(("item", "items", "element", "elements", "list", "array", "value", "values"))
-"""If an object was sent for a list and has one key, the key has one of these names."""
+"""If an object is sent where a list is declared, and it has only one key, the key has one of these
+names.
+"""
 
 _PLACEHOLDERS = frozenset(("none", "null", "n/a", "nil", "omit", "undefined", "string", "text"))
-"""Placeholders for a value or for no value."""
+"""Texts that agents send as a placeholder, for some value or for no value."""
 
 _MOST_KEYS = 100
 """At most this many keys of an object are read."""
@@ -47,7 +49,7 @@ _LONGEST = 20_000
 
 
 def container_readings(place: Place, value: Any, limits: Limits) -> Iterator[Any]:
-    """Yield the possible meanings of a value where a list or an object is declared."""
+    """Yield the possible meanings of a wrong value where a list or an object is declared."""
     if isinstance(value, str):
         # If text is declared as well, `"[1, 2]"` may simply be that text.
         found = list(_written(value, limits)) if "string" not in place.types else []
@@ -91,8 +93,9 @@ def _lists(place: Place, value: Any, limits: Limits) -> Iterator[list[Any]]:
 
 
 def _is_item_key(place: Place, value: Json) -> bool:
-    """Return True if the only key of an object means "list", or is the name of the field or its
-    singular: `{"lines": {"line": [...]}}`. XML is written like this.
+    """Return True if the only key of an object is a word for "list", or if it is the name of the
+    field or its singular: `{"lines": {"line": [...]}}`. Clients that convert XML send lists like
+    this.
     """
     if len(value) != 1:
         return False
@@ -110,7 +113,7 @@ def _is_lone_item(items: Place, value: Any) -> bool:
 
 
 def _has_fields(form: ObjectShape, value: Json) -> bool:
-    """Return True if every key of an object is declared, or certainly means a declared one."""
+    """Return True if every key of an object is declared, or certainly means a declared key."""
     return form.additional is not None or all(
         key in form.fields or respelt(key, form) is not None for key in islice(value, _MOST_KEYS)
     )
@@ -126,8 +129,8 @@ def _is_item(items: Place, value: str) -> bool:
 
 
 def _separated(items: Place, value: str, limits: Limits) -> Iterator[list[Any]]:
-    """Yield the list in a text: numbers, UUIDs or choices between commas or line ends, or lines of
-    JSON.
+    """Yield the list that a text contains: numbers, UUIDs or choices between commas or line ends,
+    or lines of JSON.
     """
     lines = [line.strip() for line in value.strip().splitlines()]
     # JSON Lines: one object in each line.
@@ -149,8 +152,8 @@ def _separated(items: Place, value: str, limits: Limits) -> Iterator[list[Any]]:
 
 
 def _parts(items: Place, value: str) -> list[str]:
-    """Split a text at its separators, all of one kind. Return an empty list if its only comma may
-    belong to a number.
+    """Split a text at its separators, which must all be of one kind. Return an empty list if the
+    only comma may belong to a number.
     """
     inside = _IN_BRACKETS.fullmatch(value.strip())
     bare = (inside[1] or inside[2] or "").strip() if inside else value.strip()
@@ -180,7 +183,9 @@ def _is_text(items: Place) -> bool:
 
 
 def _separate(items: Place, part: str, limits: Limits) -> Any:
-    """Return one of several values in a text; None if it does not have the declared type."""
+    """Convert one part of a text to a value. Return None if the part does not have the declared
+    type.
+    """
     if items.shape.constants is not None:
         found = choices_of(items, part)
         return found[0] if len(found) == 1 else None
@@ -218,8 +223,8 @@ def _objects(place: Place, value: Any, limits: Limits) -> Iterator[Any]:
 
 
 def _only_field(place: Place, value: Any, limits: Limits) -> Iterator[Any]:
-    """Yield the object for a scalar if the object declares only one field: `{"type": "web"}` for
-    `"web"` (cloudwego/eino-examples#118, microsoft/agent-framework#982).
+    """If the declared object has only one field, yield the object that a scalar means: `{"type":
+    "web"}` for `"web"` (cloudwego/eino-examples#118, microsoft/agent-framework#982).
     """
     [form] = place.shape.objects
     if len(form.fields) != 1 or form.additional is not None or is_array(value) or value is None:
@@ -240,7 +245,9 @@ def _pair_in_line(line: str) -> tuple[Any, Any] | None:
 
 
 def _pair(value: Any) -> tuple[Any, Any] | None:
-    """Return the key and the text of a pair that was sent as a list of two or as an object."""
+    """Return the key and the value of a pair that was sent as `["a", "b"]` or as `{"key": "a",
+    "value": "b"}`.
+    """
     if is_array(value) and len(value) == 2 and isinstance(value[0], str):
         return value[0], value[1]
     if is_object(value):
@@ -254,7 +261,7 @@ def _pair(value: Any) -> tuple[Any, Any] | None:
 
 
 def _written(text: str, limits: Limits) -> Iterator[Any]:
-    """Yield the value of a text that is Python, or is nearly JSON."""
+    """Yield the value of a text that is written in Python, or that is almost JSON."""
     bare = text.strip().removeprefix("\ufeff").strip()
     fence = _FENCE.fullmatch(bare)
     bare = fence[1].strip() if fence else bare
@@ -272,8 +279,8 @@ def _written(text: str, limits: Limits) -> Iterator[Any]:
 
 
 def _without_closing_tags(text: str) -> str:
-    """Return the text without the closing tags of the call at its end, as in `]</parameter>`
-    (anomalyco/opencode#1373).
+    """Return the text without closing tags of the call at its end, such as the tag in
+    `]</parameter>` (anomalyco/opencode#1373).
     """
     while found := _CLOSING_TAG.fullmatch(text, text.rfind("</")):
         text = text[: found.start()].rstrip()
@@ -288,8 +295,8 @@ def _json(text: str, limits: Limits) -> Any:
 
 
 def _python(text: str) -> Any:
-    """Return a Python literal as JSON. Return None if the text is not a literal, or if JSON cannot
-    hold all of it.
+    """Convert a Python literal to JSON. Return None if the text is not a literal, or if JSON cannot
+    hold the whole value.
     """
     try:
         # `ast.literal_eval` would also accept sets and bytes, and would drop one of two equal keys.

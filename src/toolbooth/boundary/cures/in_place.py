@@ -1,7 +1,7 @@
-"""Corrects a call in which only values are wrong: each one is replaced at its path.
+"""Corrects a call in which only values are wrong. Each wrong value is replaced at its path.
 
-The paths are known, so the call is not walked again. `correct.py` does everything else. If both
-modules can correct a call, their results must be the same.
+This is quick, because the paths of the wrong values are known. `correct.py` handles all other
+calls. If both modules can correct a call, their results must be the same.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _Declared = tuple[Shape, Field | None]
 
 
 _MOST_KEPT = 500
-"""At most this many places are cached for one tool."""
+"""At most this many paths are cached for one tool."""
 
 _FOR_A_WALK = (dict, list, float)
 
@@ -31,7 +31,7 @@ _CONTAINERS = frozenset((dict, list))
 
 
 class Cured(NamedTuple):
-    """Arguments with wrong values replaced."""
+    """Arguments in which wrong values are replaced."""
 
     arguments: Json
     edits: list[Rewrite | LeaveOut]
@@ -40,8 +40,8 @@ class Cured(NamedTuple):
 
 
 def cure_in_place(contract: Contract, arguments: Json, wrong: Iterable[JsonPath]) -> Cured | None:
-    """Return the arguments with the wrong values replaced by the intended ones. Return None if
-    `correct` must look at the whole call.
+    """Return the arguments with the wrong values replaced by the values that were meant. Return
+    None if `correct` must look at the whole call.
     """
     corrected: Any = arguments
     edits: list[Rewrite | LeaveOut] = []
@@ -65,7 +65,9 @@ def cure_in_place(contract: Contract, arguments: Json, wrong: Iterable[JsonPath]
 
 
 def _place_at(contract: Contract, path: JsonPath) -> Place | None:
-    """Return the declared place at a path. It is cached, because agents repeat their mistakes."""
+    """Return what is declared at a path; None if that is not certain. The result is cached, because
+    agents repeat their mistakes.
+    """
     place = contract.cached_places.get(path)
     if place is None:
         declared = _declared_at(contract.shape, path)
@@ -79,8 +81,8 @@ def _place_at(contract: Contract, path: JsonPath) -> Place | None:
 
 
 def _declared_at(shape: Shape, path: JsonPath) -> _Declared | None:
-    """Return the shape and schema at a path. Return None if a value on the path has more than one
-    form, or if the path goes into JSON text.
+    """Return the shape and the field at a path. Return None if a value on the path may have several
+    types, or if the path goes into JSON text.
     """
     found: _Declared | None = (shape, None)
     for step in path:
@@ -100,8 +102,8 @@ def _declared_below(shape: Shape, step: str | int) -> _Declared | None:
 
 
 def _replaced(whole: Any, path: JsonPath, value: Any) -> Any:
-    """Return a copy with another value at a path, or without the value. The copy shares all values
-    outside the path.
+    """Return a copy with another value at a path. With NOT_SENT, the value is removed. The copy
+    shares all values outside the path.
     """
     if not path:
         return value

@@ -1,5 +1,6 @@
-"""Tools that call other tools, `call_tool(name, arguments)`: arguments of the other tool that were
-sent beside `arguments` (NousResearch/hermes-agent#101004, 2026-09-02).
+"""Corrects calls of tools that call other tools, such as `call_tool(name, arguments)`. Some agents
+send arguments of the other tool beside `arguments` instead of inside it
+(NousResearch/hermes-agent#101004, 2026-09-02).
 """
 
 from __future__ import annotations
@@ -18,16 +19,18 @@ _ARGUMENTS = frozenset(
         *("toolarguments", "toolargs", "toolparams", "toolparameters", "toolinput"),
     )
 )
-"""Names of the field for the other tool's arguments, in lower case and without separators."""
+"""Possible names of the field that holds the other tool's arguments, in lower case and without
+separators.
+"""
 
 _TOOL = frozenset(("name", "tool", "toolname", "function", "functionname", "action"))
-"""Names of the field that has the name of the called tool."""
+"""Possible names of the field that holds the name of the other tool."""
 
 
 @lru_cache(maxsize=1024)
 def arguments_of(form: ObjectShape) -> str | None:
-    """Return the field for the arguments of another tool; None if this tool does not call other
-    tools.
+    """Return the name of the field for the other tool's arguments. Return None if this tool does
+    not call other tools.
     """
     # An open object accepts any key, so no key is misplaced.
     if form.additional is not None:
@@ -55,7 +58,7 @@ def _is_text(shape: Shape) -> bool:
 
 
 def is_spread(form: ObjectShape, key: str, beside: Json) -> bool:
-    """Return True if an undeclared key of `beside` is an argument of another tool."""
+    """Return True if an undeclared key of the object `beside` is an argument of the other tool."""
     name = arguments_of(form)
     if name is None or recased(key) in _ARGUMENTS:
         return False
@@ -64,8 +67,8 @@ def is_spread(form: ObjectShape, key: str, beside: Json) -> bool:
 
 
 def _may_be_all(arguments: Any, strays: Iterable[Any]) -> bool:
-    """Return True if an object under an undeclared name may contain all arguments. That is possible
-    only if none were sent at the right place.
+    """Return True if the misplaced objects may contain all arguments of the other tool. That is
+    possible only if the field for these arguments was not sent.
     """
     return arguments is None and all(map(is_object, strays))
 
@@ -73,8 +76,8 @@ def _may_be_all(arguments: Any, strays: Iterable[Any]) -> bool:
 def gathered(
     form: ObjectShape, made: Json, strays: Mapping[str, tuple[JsonPath, Any]]
 ) -> list[Edit] | None:
-    """Move values that were sent beside the arguments of another tool into these arguments. Return
-    the edits, or None if it is not certain that the values belong there.
+    """Move misplaced values into the field for the other tool's arguments. Return the edits, or
+    None if it is not certain that the values belong there.
     """
     name = arguments_of(form)
     # One of the values is probably the name of the other tool, under an undeclared key.

@@ -1,5 +1,5 @@
-"""Finds a missing required field elsewhere in the call. It may be in an open object under a
-misspelt name. Or the whole call was sent inside a declared object that accepts any key.
+"""Finds a missing required field elsewhere in the call. An open object may have it under a misspelt
+name. Or the whole call may have been sent inside a declared object that accepts any key.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from toolbooth.key_patterns import matching_shapes
 from toolbooth.shape import ObjectShape, Shape
 
 _MOST_MISSING = 20
-"""If more fields are missing, they are not looked for."""
+"""If more than this many fields are missing, none of them is looked for."""
 
 
 def found_elsewhere(
     root: Shape, arguments: Json, problems: Iterable[Problem]
 ) -> tuple[Json, list[Edit]]:
-    """Return the arguments with the missing fields at the right paths, and the edits. If a field is
-    not found, return the arguments as they were sent, and no edits.
+    """Return the arguments with the missing fields at the right paths, and the edits. If one of the
+    fields is not found, return the arguments as they were sent, and no edits.
     """
     missing = [each.path for each in problems if each.code == "missing" and each.path]
     if not missing or len(missing) > _MOST_MISSING:
@@ -46,7 +46,7 @@ def found_elsewhere(
 
 
 def is_filled(problem: Problem, edits: list[Edit], arguments: Any) -> bool:
-    """Return True if one of the edits supplies a missing field."""
+    """Return True if one of the edits supplies the missing field that the problem is about."""
     if problem.code != "missing":
         return False
     for edit in edits:
@@ -58,8 +58,8 @@ def is_filled(problem: Problem, edits: list[Edit], arguments: Any) -> bool:
 
 
 def _renames(edit: Rename, missing: JsonPath, arguments: Any) -> bool:
-    """Return True if the field was sent under the name that the edit corrects. The edit may be for
-    another item of the same array, because not every item has an edit.
+    """Return True if the missing field was sent under the name that the edit corrects. Not every
+    item of an array has its own edit, so the edit may be about another item.
     """
     *above, key = edit.source
     target = mistake_at("missing", (*above, edit.name))
@@ -73,8 +73,8 @@ def _renames(edit: Rename, missing: JsonPath, arguments: Any) -> bool:
 
 
 def _misspelt(root: Shape, arguments: Json, path: JsonPath) -> str | None:
-    """Return the undeclared key of an open object that certainly means the field at this path, if
-    there is exactly one.
+    """Return the undeclared key of an open object that certainly means the field at this path.
+    Return None if there is no such key, or more than one.
     """
     beside = look_up(arguments, path[:-1])
     form = refusals.form_at(root, path[:-1], arguments)
@@ -93,7 +93,7 @@ def _misspelt(root: Shape, arguments: Json, path: JsonPath) -> str | None:
 
 
 def _renamed(value: Any, path: JsonPath, key: str) -> Any:
-    """Return the value with this key renamed to the field at the path."""
+    """Return a copy of the value. In the copy, `key` is renamed to the last step of `path`."""
     step, *rest = path
     if not rest:
         made: Json = {}
@@ -112,8 +112,8 @@ def _renamed(value: Any, path: JsonPath, key: str) -> Any:
 def _inside_a_field(
     root: Shape, arguments: Json, missing: list[JsonPath]
 ) -> tuple[Json, list[Edit]] | None:
-    """Return the call if all of it was sent inside one of its own fields: `{"params": {"url":
-    …}}`.
+    """Return the call and the edit, if the whole call was sent inside one of its own fields:
+    `{"params": {"url": …}}`. Otherwise return None.
     """
     wanted = {path[0] for path in missing}
     form = root.objects[0]

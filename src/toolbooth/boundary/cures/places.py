@@ -1,4 +1,4 @@
-"""One place in a call: its shape, and its part of the published schema."""
+"""Place: one path in a call, with its shape and its part of the published schema."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _MOST_REFERENCES = 20
 
 @dataclass(frozen=True)
 class Place:
-    """One place that a value is sent to."""
+    """A path in a call, with what is declared there."""
 
     shape: Shape
     root: Mapping[str, Any]
@@ -27,8 +27,8 @@ class Place:
 
     @cached_property
     def schema(self) -> Mapping[str, Any]:
-        """Return the part of the published schema for this place; empty if there is not exactly
-        one. It is looked up on first use, because few values need it.
+        """Return the part of the published schema for this path. Empty if several parts may apply.
+        It is looked up on first use, because few values need it.
         """
         return part_at(self.root, self.path)
 
@@ -38,13 +38,13 @@ class Place:
 
     @property
     def takes_plain_scalars(self) -> bool:
-        """Return True if only scalars are declared here, without a list of choices."""
+        """Return True if only scalars may be sent here, and the author did not list choices."""
         shape = self.shape
         return not shape.objects and not shape.arrays and shape.constants is None
 
     @property
     def has_one_type(self) -> bool:
-        """Return True if only one type is declared here, apart from null."""
+        """Return True if only one type may be sent here. Null is not counted."""
         # An integer is also a number, so these two count as one type.
         others = self.shape.types - {"null", "integer" if "number" in self.shape.types else "null"}
         is_single = len(self.shape.objects) < 2 and len(self.shape.arrays) < 2
@@ -56,7 +56,7 @@ class Place:
 
     @property
     def is_null_without_it(self) -> bool:
-        """Return True if a field that is left out is null."""
+        """Return True if leaving out the field has the same effect as sending null."""
         schema = self.schema
         # `get` would return None both for a default of null and for no default.
         has_null = "default" in schema and schema["default"] is None
@@ -64,12 +64,14 @@ class Place:
 
     @property
     def is_kept_without_it(self) -> bool:
-        """Return True if a field that is left out keeps its stored value."""
+        """Return True if the stored value is kept when the field is left out."""
         return not self.required and self.unsent == "kept"
 
     @property
     def labels(self) -> Mapping[str, Any]:
-        """Return the choices by title. Titles are in lower case and without separators."""
+        """Return the choices by their titles. The titles are in lower case and without
+        separators.
+        """
         return {
             recased(str(each["title"])): each["const"]
             for each in self.schema.get("oneOf", ())
@@ -77,7 +79,9 @@ class Place:
         }
 
     def items(self) -> Place | None:
-        """Return the place of every item of a list."""
+        """Return what is declared for the items of a list. Return None if it depends on their
+        position.
+        """
         form = self.shape.arrays[0] if len(self.shape.arrays) == 1 else None
         # In a tuple every position has a shape of its own.
         if form is None or form.items is None or form.prefix:
@@ -85,8 +89,8 @@ class Place:
         return Place(form.items, self.root, (*self.path, 0))
 
     def is_map_of_text(self) -> bool:
-        """Return True if an object without declared fields is declared here, with text under any
-        key.
+        """Return True if an object with any keys and text as values may be sent here, and no fields
+        are declared.
         """
         [form] = self.shape.objects
         texts = frozenset[JsonType](("string",))
@@ -94,15 +98,15 @@ class Place:
 
 
 def place_of(shape: Shape, root: Mapping[str, Any], path: JsonPath, field: Field | None) -> Place:
-    """Return a place. `field` is None if the place is not a declared field."""
+    """Return the Place for a path. `field` is None if the path does not end in a declared field."""
     if field is None:
         return Place(shape, root, path)
     return Place(shape, root, path, field.required, field.unsent)
 
 
 def part_at(schema: Mapping[str, Any], path: JsonPath) -> Mapping[str, Any]:
-    """Return the part of a schema that describes the value at a path; empty if several parts
-    may.
+    """Return the part of a schema that describes the value at a path. Empty if several parts may
+    apply.
     """
     part = _single(schema, schema)
     for step in path:
@@ -117,7 +121,9 @@ def part_at(schema: Mapping[str, Any], path: JsonPath) -> Mapping[str, Any]:
 
 
 def _single(root: Mapping[str, Any], part: Any) -> Mapping[str, Any]:
-    """Return this part with its reference followed, and without the alternative null."""
+    """Return this part of the schema with its reference followed. If null is one of its
+    alternatives, that is left out.
+    """
     # References may refer to each other in a circle.
     for _ in range(_MOST_REFERENCES):
         if not is_mapping(part):

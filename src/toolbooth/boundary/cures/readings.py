@@ -1,4 +1,4 @@
-"""Finds the meaning of a wrong value, if there is only one."""
+"""Finds what a wrong value means, if only one meaning is possible."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from toolbooth.boundary.repairs import NOT_SENT
 from toolbooth.contract import Limits
 
 NO_READING: Any = object()
-"""The value has no possible meaning, or several."""
+"""Returned if the value has no possible meaning, or several."""
 
 _NOTHINGS = frozenset(("", "none", "n/a", "null", "nil", "undefined"))
 """Words for "nothing"."""
 
 
 def only_reading(place: Place, value: Any, limits: Limits) -> Any:
-    """Return the only possible meaning of the value, or NO_READING. NOT_SENT: the field is to be
-    left out.
+    """Return the only possible meaning of the value, or NO_READING. NOT_SENT means that the field
+    is to be left out.
     """
     if type(value) is bool and place.takes_plain_scalars:  # true can mean only true
         return NO_READING

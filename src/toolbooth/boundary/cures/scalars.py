@@ -1,4 +1,4 @@
-"""Finds the possible meanings of a value where a scalar is declared."""
+"""Finds the possible meanings of a wrong value where a scalar is declared."""
 
 from __future__ import annotations
 
@@ -19,16 +19,17 @@ _BOOLEANS = {
     **dict.fromkeys(("true", "t", "yes", "y", "on", "1"), True),
     **dict.fromkeys(("false", "f", "no", "n", "off", "0"), False),
 }
-"""The texts that Pydantic reads as a boolean."""
+"""The texts that Pydantic accepts as a boolean."""
 
 _THOUSANDS = re.compile(r"-?[1-9]\d{0,2}(,\d{3})+")
 _YEAR_FIRST = re.compile(r"(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})")
 _SECONDS, _MILLISECONDS, _CALENDAR_DATE = 10, 13, 8
-"""Digits."""
+"""The number of digits of a time in seconds, a time in milliseconds, and a date such as 20260131.
+"""
 
 
 def scalar_readings(place: Place, value: Any, limits: Limits) -> Iterator[Any]:
-    """Yield the possible meanings of a value where a scalar is declared."""
+    """Yield the possible meanings of a wrong value where a scalar is declared."""
     if is_array(value):
         # If an array is declared as well, the list is not the mistake.
         if len(value) == 1 and "array" not in place.types:
@@ -49,8 +50,8 @@ def scalar_readings(place: Place, value: Any, limits: Limits) -> Iterator[Any]:
 
 
 def _only_item(place: Place, item: Any, limits: Limits) -> Iterator[Any]:
-    """Yield the only item of a list. If it is text, also yield the meanings of this text:
-    `["yes"]`.
+    """Yield the only item of a list. If the item is text, as in `["yes"]`, also yield the meanings
+    of the text.
     """
     if admits(place.shape, item):
         yield item
@@ -63,15 +64,15 @@ def _only_item(place: Place, item: Any, limits: Limits) -> Iterator[Any]:
 
 
 def is_thousands(value: Any) -> bool:
-    """Return True if text is a number with commas between the thousands. It may then also be
+    """Return True if a text is a number with commas between the thousands. It may then also mean
     several numbers.
     """
     return isinstance(value, str) and _THOUSANDS.fullmatch(value.strip()) is not None
 
 
 def _items(place: Place, value: Json) -> Iterator[Any]:
-    """Yield the value in `{"item": 14}`. Some clients send an item of a list like this
-    (NousResearch/hermes-agent#99270), or as the text of this JSON.
+    """Yield the value in an object such as `{"item": 14}`. Some clients send one item of a list
+    like this (NousResearch/hermes-agent#99270). The object may also be JSON text.
     """
     is_scalar = place.types.isdisjoint(("string", "object", "array"))
     if is_scalar and value.keys() == {"item"} and admits(place.shape, value["item"]):
@@ -92,14 +93,16 @@ def _integers(value: Any) -> Iterator[int]:
 
 
 def _texts(value: Any) -> Iterator[str]:
-    """Yield a number as it was written. For a float, this is not known."""
+    """Yield the text of a number as it was written. A float has lost it, so nothing is yielded for
+    a float.
+    """
     if type(value) in (int, LosslessFloat):
         yield str(value)
 
 
 def _choices(place: Place, value: Any) -> Iterator[Any]:
-    """Yield the choice that was sent in another case, in quotes, by its title, or as another JSON
-    type.
+    """Yield the choice that was meant. It may have been sent in another case, in quotes, by its
+    title, or as another JSON type.
     """
     constants = place.shape.constants or ()
     if not isinstance(value, str):
@@ -111,8 +114,8 @@ def _choices(place: Place, value: Any) -> Iterator[Any]:
 
 
 def choices_of(place: Place, value: str) -> list[Any]:
-    """Return the choices that equal a text, apart from case, separators and quotes. If there are
-    none, return the choices whose titles do.
+    """Return the choices that equal a text, apart from case, separators and quotes. If no choice
+    does, return the choices whose titles equal it.
     """
     wanted = recased(value.strip().strip("\"'"))
     constants = place.shape.constants or ()
@@ -122,8 +125,8 @@ def choices_of(place: Place, value: str) -> list[Any]:
 
 
 def _times(place: Place, value: Any) -> Iterator[str]:
-    """Yield the date and time for seconds or milliseconds since 1970. For a plain date, read eight
-    digits, or a year followed by a month and a day.
+    """Yield the date and time for a number of seconds or milliseconds since 1970. Where a plain
+    date is declared, also read eight digits, or a year followed by a month and a day.
     """
     if isinstance(value, str) and place.format == "date":
         yield from _dates(value.strip())

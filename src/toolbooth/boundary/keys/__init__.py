@@ -1,1 +1,1 @@
-"""The parts of a refusal about keys: wrappers, and the declared fields of an object."""
+"""The parts of a refusal that are about keys: wrappers, and the declared fields of an object."""

@@ -1,4 +1,4 @@
-"""Lists the declared fields of an object for a refusal: each name with its type in words."""
+"""Lists the declared fields of an object in a refusal: each name with its type in words."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from toolbooth.shape import ObjectShape
 
 @lru_cache(maxsize=1024)  # agents repeat the same mistakes, so the result is cached
 def declared_in(*forms: ObjectShape) -> Declared:
-    """Return the declared fields of an object that may have any of these forms."""
+    """Return the declared fields of an object that may match any of these types of a union."""
     return _listed(_names(forms), forms)
 
 
 def declared_among(names: Iterable[str], forms: tuple[ObjectShape, ...]) -> Declared:
-    """Return the declared fields that have one of these names."""
+    """Return those declared fields whose names are in `names`."""
     chosen = set(names)
     return _listed([name for name in _names(forms) if name in chosen], forms)
 

@@ -1,4 +1,4 @@
-"""The sentences of a refusal about keys: a wrapper and its correction, the declared fields and
+"""The messages of a refusal about keys: wrappers and their correction, the declared fields and
 their types.
 """
 
@@ -25,13 +25,13 @@ from toolbooth.jsonvalue import (
 from toolbooth.shape import JsonType, Shape, Temporal
 
 _ADVICE = 200
-"""The list of fields to send instead of a wrapper has at most this many characters."""
+"""In a message about a wrapper, the list of fields to send has at most this many characters."""
 
 _PATH = 80
-"""A path inside a sentence has at most this many characters."""
+"""A path in a message has at most this many characters."""
 
 REQUIRED = ", required"
-"""The end of the type of a required field."""
+"""Added to the type of a field that is required."""
 
 _MOST_CHOICES = 8
 """The type of a field lists at most this many choices."""
@@ -40,33 +40,33 @@ _MOST_CHOICES = 8
 
 
 class Contents(NamedTuple):
-    """The keys in a wrapper, compared with the object that the wrapper is in."""
+    """The keys inside a wrapper, compared with the object that the wrapper is in."""
 
     unsent: tuple[str, ...] = ()
     """Declared fields that were not sent outside the wrapper."""
     repeated: tuple[str, ...] = ()
     """Declared fields that were sent outside the wrapper too, with the same value."""
     conflicting: tuple[str, ...] = ()
-    """Declared fields that were sent outside the wrapper too, with another value."""
+    """Declared fields that were sent outside the wrapper too, but with another value."""
     similar: tuple[tuple[str, str], ...] = ()
-    """Undeclared keys, each with a similar declared name."""
+    """Undeclared keys, each with the declared name that it is similar to."""
     undeclared: tuple[str, ...] = ()
-    """All other keys."""
+    """All other undeclared keys."""
     is_open: bool = False
-    """True if the object is open, so the undeclared keys may be sent there too."""
+    """True if the outer object is open, so the undeclared keys may be sent there."""
 
     @property
     def has_fields(self) -> bool:
-        """Return True if some key belongs in the object around it. Otherwise the key is an unknown
-        field and not a wrapper.
+        """Return True if some key belongs in the outer object. Otherwise the key that was sent is
+        an unknown field and not a wrapper.
         """
         declared = self.unsent or self.repeated or self.conflicting or self.similar
         return bool(declared) or self.is_open
 
 
 def wrapper(key: str, value: Any, path: JsonPath, found: Contents | None) -> str:
-    """Report an undeclared key with an object as its value: what is wrong, the likely cause, and
-    the correction. `found` is None if the declared fields are not known.
+    """Report an undeclared key whose value is an object: what is wrong, the likely cause, and the
+    correction. `found` is None if the declared fields are not known.
     """
     is_text = isinstance(value, str)
     content = "a nested object as JSON text" if is_text else "a nested object"
@@ -118,12 +118,14 @@ def _undeclared(found: Contents) -> str:
 
 
 def sentence(text: str) -> str:
-    """The text with a full stop, unless it is a question."""
+    """Return the text with a full stop at its end, unless it is a question."""
     return text if text.endswith("?") else f"{text}."
 
 
 def misspelt_object(key: str, near: str) -> str:
-    """Report an undeclared key that contains an object and is similar to a declared key."""
+    """Report an undeclared key whose value is an object and whose name is similar to a declared
+    name.
+    """
     return (
         f"{quoted(key)} is not a declared field and holds a nested object; "
         f"did you mean {quoted(near)}?"
@@ -131,25 +133,27 @@ def misspelt_object(key: str, near: str) -> str:
 
 
 def unknown_field(key: str, near: str | None) -> str:
-    """Report an undeclared key, and suggest a similar declared one if there is one."""
+    """Report an undeclared key. Suggest the declared name `near` if there is one."""
     question = f"; did you mean {quoted(near)}?" if near else ""
     return f"there is no field {quoted(key)}{question}"
 
 
 def unknown_for_missing(key: str, missing: str) -> str:
-    """Report an undeclared key whose value fits the only missing field."""
+    """Report an undeclared key whose value fits the only missing field. Ask if the agent meant that
+    field.
+    """
     return f"there is no field {quoted(key)}; did you mean {quoted(missing)}, which is missing?"
 
 
 def unknown_for_items(key: str, missing: str) -> str:
-    """Report an undeclared key that is a field of the items of the only missing array."""
+    """Report an undeclared key that belongs inside the items of the only missing array."""
     name = quoted(missing)
     return f"there is no field {quoted(key)}; send it in an item of {name}, which is missing"
 
 
 def of_another_form(key: str, against: tuple[str, ...], names: tuple[str, ...]) -> str:
-    """Report a declared key that may not be sent together with others. `names`: the fields that may
-    be sent with it.
+    """Report a key of a union that cannot be sent together with the keys in `against`, because they
+    belong to another branch. `names` are the keys that may be sent with it.
     """
     others = listed(against, 4) if against else "the other fields that were sent"
     said = f"{quoted(key)} cannot be combined with {others}"
@@ -157,7 +161,7 @@ def of_another_form(key: str, against: tuple[str, ...], names: tuple[str, ...]) 
 
 
 def of_tagged_form(key: str, tag: str, values: Iterable[Any]) -> str:
-    """Report a declared key that may not be sent with this value of the tag."""
+    """Report a key of a union that may be sent only if the tag has one of these values."""
     return f"{quoted(key)} is only used if {quoted(tag)} is {choices(values)}"
 
 
@@ -185,8 +189,8 @@ def declared_fields(path: str, declared: Declared, room: int = sys.maxsize) -> s
 
 
 def _required_or_name(name: str, words: str) -> str:
-    """Return the type of a required field, or only the name of an optional one. This form is used
-    if there is no room for all types.
+    """Return the type of a required field, or only the name of an optional one. Used if there is no
+    room for the types of all fields.
     """
     return f"{in_quotes(name)} ({words})" if words.endswith(REQUIRED) else in_quotes(name)
 
@@ -204,7 +208,7 @@ _TYPES: dict[JsonType, str] = {
     "array": "array",
     "null": "null",
 }
-"""The JSON types in words, in the order of a sentence."""
+"""The words for each JSON type, in the order in which a message lists them."""
 
 _ARRAYS: dict[JsonType, str] = {
     "string": "array of text",
@@ -235,7 +239,9 @@ def type_in_words(shape: Shape) -> str:
 
 
 def _branches(shape: Shape, types: frozenset[JsonType]) -> list[str]:
-    """Return each JSON type that a field accepts, or the choices instead of their type."""
+    """Return words for each JSON type that a field accepts. If there are choices, they are listed
+    instead of their type.
+    """
     # null is named at the end, with the types, and not among the choices.
     chosen = [each for each in shape.constants or () if each is not None]
     made = [write_json(each) for each in chosen[:_MOST_CHOICES]]

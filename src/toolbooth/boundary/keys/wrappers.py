@@ -1,5 +1,5 @@
-"""Wrappers: decides which undeclared keys are wrappers, and finds their contents and corrections.
-The sentences are in `messages.py` beside it.
+"""Decides which undeclared keys are wrappers, such as `data` in `{"data": {...}}`. Finds out what a
+wrapper contains and how to correct it. The messages are in `messages.py` of this package.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from toolbooth.key_patterns import matching_shapes, undeclared_shape
 from toolbooth.shape import Field, ObjectShape
 
 _MOST_RESPELT = 3
-"""At most this many undeclared names inside a wrapper are compared with the declared ones."""
+"""At most this many undeclared names inside a wrapper are compared with declared names."""
 
 _MOST_BESIDE = 100
-"""Further wrappers are looked for among at most this many keys."""
+"""If a call has several wrappers, the others are looked for among at most this many keys."""
 
 _MOST_WRAPPERS = 8
 """The values of at most this many wrappers are compared, so that hostile input costs little."""
@@ -39,9 +39,9 @@ def undeclared_key(
     *,
     compares: bool = True,
 ) -> tuple[ProblemCode, str]:
-    """Return the code and message for an undeclared key of `beside`, the object at `path`. `inner`
-    is the value of the key as an object, possibly parsed from JSON text. `form` is None if the
-    declared fields are not known. `compares`: a similar name may be looked for.
+    """Return the code and the message for an undeclared key of `beside`, the object at `path`.
+    `inner` is the value of the key if it is an object, or JSON text of one. `form` is None if the
+    declared fields are not known. If `compares` is false, no similar name is looked for.
     """
     if inner is None:
         near = to_mention(key, form, beside) if form is not None and compares else None
@@ -60,9 +60,9 @@ def undeclared_key(
 
 
 def is_wrapper(form: ObjectShape, key: str, inner: Json | None, beside: Json) -> bool:
-    """Return True if an undeclared key of an open object is a wrapper: all keys inside it are
-    declared, or one of them is a required field that was not sent. A key that matches a pattern of
-    the object counts as declared.
+    """Return True if an undeclared key of an open object is a wrapper. There are two signs: all
+    keys inside it are declared, or it contains a required field that was not sent outside. A key
+    that matches a declared pattern is not a wrapper.
     """
     if not inner or matching_shapes(form, key):
         return False
@@ -73,8 +73,8 @@ def is_wrapper(form: ObjectShape, key: str, inner: Json | None, beside: Json) ->
 
 
 def _contains_unsent(form: ObjectShape, key: str, inner: Json, beside: Json) -> bool:
-    """Return True if a wrapper, or a wrapper inside it, contains a required field that was not sent
-    at its own place.
+    """Return True if a wrapper contains a required field that was not sent outside it. Wrappers
+    inside the wrapper are searched too.
     """
     names = [name for each in _wrapped_in_turn(form, inner) for name in each]
     # Other keys inside may be declared as objects with a field of the same name.
@@ -91,8 +91,8 @@ def _contains_unsent(form: ObjectShape, key: str, inner: Json, beside: Json) -> 
 
 
 def _wrapped_in_turn(form: ObjectShape, inner: Json) -> Iterator[Json]:
-    """Yield the contents of a wrapper. If they are a single undeclared object, yield its contents
-    too, at any depth.
+    """Yield the contents of a wrapper. If they are one undeclared key with an object, that is a
+    wrapper too, and its contents are yielded next.
     """
     yield inner
     while len(inner) == 1:
@@ -152,7 +152,7 @@ def _contents(form: ObjectShape, key: str, inner: Json, beside: Json) -> Content
 
 
 def _in_other_wrappers(form: ObjectShape, key: str, beside: Json) -> Json:
-    """Return the values in the first wrappers beside this one."""
+    """Return the keys and values inside the other wrappers of the same object."""
     made: Json = {}
     others = [name for name in islice(beside, _MOST_BESIDE) if name not in form.fields]
     for other in others[:_MOST_WRAPPERS]:
@@ -164,8 +164,8 @@ def _in_other_wrappers(form: ObjectShape, key: str, beside: Json) -> Json:
 def _with_undeclared(
     found: Contents, form: ObjectShape, key: str, inner: Json, beside: Json
 ) -> Contents:
-    """Return the contents with the undeclared keys sorted in: similar to a declared name, or
-    unknown.
+    """Add the undeclared keys to the contents. Keys that are similar to a declared name are listed
+    apart.
     """
     others = [name for name in inner if name not in form.fields]
     similar: dict[str, str] = {}
@@ -181,8 +181,8 @@ def _with_undeclared(
 
 
 def _innermost(form: ObjectShape, inner: Json) -> Json:
-    """Return the contents of the innermost wrapper if they are fields of this object, also misspelt
-    ones. Otherwise return the contents of the outermost wrapper.
+    """Return the contents of the innermost wrapper, if all their keys mean fields of this object.
+    Otherwise return the contents of the outermost wrapper.
     """
     *_, last = _wrapped_in_turn(form, inner)
     others = [name for name in last if name not in form.fields]
@@ -193,7 +193,9 @@ def _innermost(form: ObjectShape, inner: Json) -> Json:
 
 
 def _may_be_sent(form: ObjectShape, name: str, value: Any, beside: Json) -> bool:
-    """Return True if an undeclared key inside a wrapper may be sent in the outer object."""
+    """Return True if an undeclared key inside a wrapper may be sent directly in the outer
+    object.
+    """
     shape = undeclared_shape(form, name)
     if shape is None or name in beside:
         return False

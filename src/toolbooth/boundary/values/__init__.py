@@ -1,1 +1,1 @@
-"""The parts of a refusal about values: the expected type, an example, and advice."""
+"""The parts of a refusal that are about values: the expected type, an example, and advice."""

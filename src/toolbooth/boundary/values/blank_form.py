@@ -1,6 +1,7 @@
-"""Makes the form of a call, with placeholders as values, for a caller who has not seen the schema.
+"""Makes a template of a call, with placeholders as values. It is shown to a caller who has not seen
+the schema.
 
-The boundary refuses every placeholder, even if text is declared. So a form that is sent back
+The boundary refuses every placeholder, even where text is declared. So a template that is sent back
 unchanged has no effect.
 """
 
@@ -19,10 +20,10 @@ from toolbooth.jsonvalue import Json, JsonPath, is_array, is_object
 from toolbooth.shape import JsonType, ObjectShape, Shape, Temporal
 
 _DEEPEST = 4
-"""A form shows at most this many levels."""
+"""A template shows at most this many levels."""
 
 _MOST_OPTIONAL = 4
-"""If no field is required, a form shows at most this many."""
+"""If no field is required, a template shows at most this many fields."""
 
 _MOST_PLACEHOLDERS = 40
 """At most this many placeholders are reported one by one."""
@@ -46,7 +47,9 @@ _TIMES: dict[Temporal, str] = {
 _PLACEHOLDERS = frozenset((_ANYTHING, *_SCALARS.values(), *_TIMES.values()))
 
 _ESCAPED = b"\\u003"
-"""The beginning of `<` and `>` if a client escapes them, as Go's encoder does."""
+"""The beginning of an escaped `<` or `>`. Some JSON writers escape these characters, for example
+Go's encoder.
+"""
 
 _WRITTEN = re.compile(
     b"(?:<|003[cC])(?:%s)(?:>|..003[eE])" % "|".join(each[1:-1] for each in _PLACEHOLDERS).encode()
@@ -55,8 +58,8 @@ _WRITTEN = re.compile(
 
 @lru_cache(maxsize=1024)
 def blank_form(form: ObjectShape) -> Json:
-    """Return the required fields with placeholders. If an object requires none, return its first
-    fields. Arguments for the server are left out.
+    """Return the required fields with placeholders as values. If an object requires no field, its
+    first fields are returned. Arguments for the server are left out.
     """
     return _object(form, 0)
 
@@ -94,7 +97,9 @@ def _value(shape: Shape, depth: int) -> Any:
 
 
 def _tags(shape: Shape) -> Json:
-    """Return the tags of a union, with the values that they have in all forms."""
+    """Return the tags of a union, each with all values that it may have. Empty if the shape is not
+    a union.
+    """
     if len(shape.objects) == 1:
         return {}
     made: Json = {}
@@ -110,7 +115,9 @@ def _item(shape: Shape | None, depth: int) -> Any:
 
 
 def has_placeholders(body: bytes) -> bool:
-    """Return True if some text of a call may be a placeholder. This is a cheap first check."""
+    """Return True if some text of a call may be a placeholder. This check is quick and may be
+    wrong.
+    """
     # A placeholder is the end of its text, so its last sign is next to a quote, also in JSON text.
     is_plain = b'>"' in body or b'>\\"' in body
     return (is_plain or _ESCAPED in body) and _WRITTEN.search(body) is not None

@@ -1,5 +1,5 @@
-"""Reports objects that may have several forms. A refusal names every form that is still possible,
-and not only the missing fields of one.
+"""Reports problems of objects for which a union is declared. A refusal then names every branch that
+is still possible, and not only the missing fields of one branch.
 """
 
 from __future__ import annotations
@@ -20,7 +20,9 @@ _LACKS = ("missing", "invalid")
 
 
 def with_every_form(problems: list[Problem], contract: Contract, arguments: Any) -> list[Problem]:
-    """Return the problems. An object that may have several forms gets only one."""
+    """Replace the problems of each object for which a union is declared. Such an object gets one
+    problem, which names all possible branches.
+    """
     kept: list[Problem] = []
     done: set[JsonPath] = set()
     for each in problems:
@@ -46,8 +48,8 @@ def _object_of(problem: Problem) -> JsonPath:
 
 
 def _named(problem: Problem, place: JsonPath, contract: Contract, arguments: Any) -> Problem | None:
-    """Return a problem that names the possible forms. Return None if only one form is possible, or
-    if the problem is about something else.
+    """Return a problem that names the possible branches of a union. Return None if only one branch
+    is possible, or if the problem is about something else.
     """
     shape, _ = field_at(contract.shape, place, arguments)
     value = look_up(arguments, place)
@@ -92,7 +94,9 @@ def _lacking(form: ObjectShape, value: Json) -> tuple[str, ...]:
 def declared_by_forms(
     found: Mapping[JsonPath, Declared], contract: Contract, arguments: Any
 ) -> dict[JsonPath, Declared]:
-    """Return the declared fields of each object, from all forms that it may have."""
+    """Return the declared fields of each object. For a union, they are from all branches that the
+    object may match.
+    """
     declared = dict(found)
     for path in declared:
         shape, _ = field_at(contract.shape, path, arguments)

@@ -1,4 +1,4 @@
-"""Finds an example for a refusal: one value that the boundary accepts at a place."""
+"""Finds an example for a refusal: a value that the boundary accepts at a path."""
 
 from __future__ import annotations
 
@@ -13,16 +13,17 @@ from toolbooth.sample import given_values, sample_value
 from toolbooth.shape_check import fits, json_schema
 
 _LONGEST = 100
-"""A longer example is not shown, because part of one would be useless."""
+"""A longer example is not shown. It is not shortened either, because a part of it would be useless.
+"""
 
 _TELLING = ("format", "pattern", "minLength", "maxLength")
-"""If the author wrote no example, one is made for text only if its schema has one of these
+"""If the author wrote no example for a text, one is made only if the schema has one of these
 keywords.
 """
 
 
 def example_at(contract: Contract, place: Place) -> str:
-    """Return an example as JSON; empty if there is none to show."""
+    """Return an example as JSON text. Return empty text if there is no example to show."""
     shape = place.shape
     if not place.schema or shape.has_secret or shape.constants or shape.types <= {"boolean"}:
         return ""
@@ -35,7 +36,7 @@ def example_at(contract: Contract, place: Place) -> str:
 
 
 def _values(contract: Contract, place: Place) -> Iterator[Any]:
-    """Yield examples, the author's own first."""
+    """Yield possible examples. The author's own examples come first."""
     schema = place.schema
     yield from given_values(schema)
     # Any text is valid here, so a made-up one would not help.
@@ -52,5 +53,10 @@ def _is_accepted(contract: Contract, place: Place, value: Any) -> bool:
     # A `$ref` in this part points into the `$defs` of the whole schema.
     definitions = {key: contract.schema[key] for key in ("$defs",) if key in contract.schema}
     schema = {**place.schema, **definitions}
-    check = json_schema().validator_for(schema, validate_formats=True)
+    library = json_schema()
+    try:
+        check = library.validator_for(schema, validate_formats=True, offline=True)
+    # A reference by an anchor or by a path from the root does not work in a part of the schema.
+    except (ValueError, library.ReferencingError):
+        return False
     return check.is_valid(value) and (place.shape.json_text or fits(place.shape, value))

@@ -1,6 +1,6 @@
-"""The last stage of a refusal, which adds advice to the problems. A wrong value gets its possible
-meaning or an example, or the author's advice for it. A call in which nothing is right gets the form
-of a call.
+"""The last stage of a refusal: adds advice to the problems. For a wrong value, the advice is its
+possible meaning, an example, or advice that the author wrote. If nothing in a call is right, the
+refusal gets a template of the call.
 """
 
 from __future__ import annotations
@@ -45,12 +45,12 @@ from toolbooth.shape import ObjectShape, Shape
 from toolbooth.shape_check import fits
 
 _MOST_KEPT = 500
-"""Advice is cached for at most this many places of a tool, because an open object has any number of
-them.
+"""Advice is cached for at most this many paths of a tool. An open object may have any number of
+paths.
 """
 
 _UNKNOWN = ("missing", "unknown-key", "nested-wrapper")
-"""The codes of problems that show that the caller does not know the fields."""
+"""Codes of problems which show that the caller does not know the fields."""
 
 
 def explained(
@@ -63,8 +63,8 @@ def explained(
     edits: Sequence[Edit] = (),
     more: int = 0,
 ) -> ToolInputError:
-    """Return the refusal with advice and without secrets. If it has a corrected call, only the
-    assumptions of this call are added.
+    """Return the refusal with advice and without secrets. If there is a corrected call, the only
+    advice is which assumptions it makes.
     """
     form = None
     if edits:
@@ -127,9 +127,7 @@ def _with_advice(
 def _with_time_zone(
     problems: list[Problem], edits: Sequence[Edit], arguments: Any
 ) -> list[Problem]:
-    """Return the problems. If a number is corrected to a date and time, the assumed time zone is
-    added.
-    """
+    """If a number is corrected to a date and time, add the assumed time zone to its problem."""
     for edit in edits:
         if not isinstance(edit, Rewrite):
             continue
@@ -142,7 +140,7 @@ def _with_time_zone(
 
 
 def _as_corrected(problems: list[Problem], edits: Sequence[Edit], arguments: Any) -> list[Problem]:
-    """Return the problems in words that agree with the edits."""
+    """Reword the problems so that they agree with the edits."""
     made: list[Problem] = []
     for each in problems:
         message = ""
@@ -156,7 +154,9 @@ def _as_corrected(problems: list[Problem], edits: Sequence[Edit], arguments: Any
 
 
 def _sent_instead(missing: JsonPath, edits: Sequence[Edit], arguments: Any) -> str:
-    """Where a missing field was sent: an open object takes it under any name. Empty if nowhere."""
+    """Return the words that say where a missing field was sent. An open object, for example,
+    accepts it under a wrong name. Return empty text if the field was not sent anywhere.
+    """
     for edit in edits:
         if isinstance(edit, Rename) and missing == (*edit.source[:-1], edit.name):
             return messages.sent_as(str(edit.source[-1]))
@@ -181,7 +181,9 @@ def _is_moved(path: JsonPath, edits: Sequence[Edit]) -> bool:
 
 
 def _number_for_time(edit: Rewrite, arguments: Any) -> str:
-    """Return the digits that an edit replaces with a date and time; empty for any other edit."""
+    """Return the digits of a number that an edit replaces by a date and time. Return empty text for
+    any other edit.
+    """
     sent = look_up(arguments, edit.source)
     digits = str(sent) if type(sent) in (int, str) else ""
     is_time = digits.isdecimal() and len(digits) in UNITS and str(edit.value).endswith("Z")
@@ -189,8 +191,8 @@ def _number_for_time(edit: Rewrite, arguments: Any) -> str:
 
 
 def _about(problem: Problem, source: JsonPath, advice: str) -> Problem:
-    """Return the problem with the advice, if it is about the value at a path or an object that
-    contains it.
+    """Add the advice to the problem, if the problem is about the value at the path `source`, or
+    about an object that contains this value.
     """
     if problem.path != source[: len(problem.path)]:
         return problem
@@ -201,7 +203,7 @@ def _about(problem: Problem, source: JsonPath, advice: str) -> Problem:
 
 
 def with_meaning(problem: Problem, contract: Contract, arguments: Any) -> Problem:
-    """Return a problem that the tool itself raised for a value, with the possible meaning of the
+    """Add the possible meaning of a value to a problem that the tool itself raised for this
     value.
     """
     place, _ = _place(contract, problem.path, arguments) if problem.path else (None, ())
@@ -232,8 +234,8 @@ def _advice(contract: Contract, path: JsonPath, arguments: Any) -> tuple[str, ..
 def _place(
     contract: Contract, path: JsonPath, arguments: Any
 ) -> tuple[Place | None, tuple[str, ...]]:
-    """Return the place at a path, and the advice for any wrong value there. Both are cached if they
-    do not depend on the other arguments.
+    """Return what is declared at a path, and the advice for any wrong value there. Both are cached,
+    unless they depend on the other arguments.
     """
     if contract.has_forms:
         return _found_place(contract, path, arguments)
@@ -281,8 +283,8 @@ def _found_place(
 
 
 def _with_question(problems: list[Problem], contract: Contract, arguments: Any) -> list[Problem]:
-    """Ask for a possible misspelling. If an object has one unknown key and one missing field, and
-    the value fits this field, the problem gets the question if the field is meant.
+    """Ask the agent about a possible misspelling. This is done if an object has one unknown key and
+    one missing field, and the value of the key fits the field.
     """
     missing = [each.path for each in problems if each.code == "missing"]
     unknown = [each for each in problems if each.code in ("unknown-key", "nested-wrapper")]
@@ -311,8 +313,8 @@ def _with_question(problems: list[Problem], contract: Contract, arguments: Any) 
 
 
 def _with_items(problems: list[Problem], contract: Contract, arguments: Any) -> list[Problem]:
-    """Return the problems. If the fields of an item were sent beside the missing array, the right
-    place is added.
+    """If fields of an array item were sent beside the missing array, say in the problems that they
+    belong inside the items.
     """
     missing = [each.path for each in problems if each.code == "missing"]
     if len(missing) != 1:
@@ -336,7 +338,9 @@ def _with_items(problems: list[Problem], contract: Contract, arguments: Any) -> 
 
 
 def _fields_of_items(form: ObjectShape | None, name: str) -> Collection[str]:
-    """Return the fields of the objects in an array; empty for other items."""
+    """Return the fields of the objects in the array `name`. Return nothing if the array has other
+    items.
+    """
     if form is None or name not in form.fields:
         return ()
     arrays = form.fields[name].shape.arrays
@@ -355,7 +359,7 @@ def _fits(shape: Shape, value: Any) -> bool:
 
 
 def _form(problems: list[Problem], contract: Contract, arguments: Any) -> Any:
-    """Return the form of a call if nothing in this call is right; otherwise None."""
+    """Return a template of the call if nothing in the call is right. Otherwise return None."""
     codes = {each.code for each in problems}
     # A value under its declared name shows that the caller knows the fields.
     if codes.isdisjoint(_UNKNOWN) or "swallowed-argument" in codes:
@@ -372,8 +376,8 @@ def _form(problems: list[Problem], contract: Contract, arguments: Any) -> Any:
 
 
 def _has_right(form: ObjectShape, key: str, value: Any, wrong: set[JsonPath]) -> bool:
-    """Return True if a key shows that the caller knows the fields, also if the declared fields are
-    inside a wrapper.
+    """Return True if a key shows that the caller knows the fields. Declared fields inside a wrapper
+    count too.
     """
     if key not in form.fields and is_object(value) and not form.fields.keys().isdisjoint(value):
         return True

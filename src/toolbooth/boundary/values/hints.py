@@ -1,4 +1,4 @@
-"""Hints about a wrong value whose meaning is not certain enough for a corrected call."""
+"""Hints about a wrong value. Its meaning is not certain enough for a corrected call."""
 
 from __future__ import annotations
 
@@ -19,24 +19,24 @@ _MEASURE = re.compile(
     r"(?P<number>[-+]?\d+(?:[.,]\d+)*)"
     r"\s*(?P<unit>[^\W\d_][^\d]{0,30}|[%‰°€$£¥₹][^\d]{0,10})?"
 )
-"""A number with a unit or a currency."""
+"""Matches a number with a unit or a currency."""
 
 _MULTIPLE = re.compile(r"([kKMGTB]|mn?|bn?|thousand|[mb]illion|mil|lakh|crore|dozen|hundred)\b.*")
-"""Units that multiply a number: the number alone is not the intended one."""
+"""Units that multiply a number. Without the unit, the number would be wrong."""
 
 _THOUSANDS = re.compile(r"[-+]?[1-9]\d{0,2}(?:,\d{3})+(?:\.\d+)?")
 _DECIMAL_COMMA = re.compile(r"[-+]?\d+,\d+")
 _PLAIN = re.compile(r"[-+]?\d+(?:\.\d+)?")
 
 _LONGEST_LIST = 100
-"""A longer text is not shown as an array."""
+"""A text with more characters is not shown as an array."""
 
 UNITS = {10: ("seconds", 1), 13: ("milliseconds", 1000)}
-"""The unit of a time since 1970, by its number of digits."""
+"""The unit of a time since 1970. The key is the number of its digits."""
 
 
 def hint(place: Place, value: Any) -> str:
-    """Return the possible meaning of the value; empty if there is none."""
+    """Return the hint for a wrong value. Return empty text if there is none."""
     types = place.types
     if place.shape.opaque:
         return ""
@@ -58,7 +58,9 @@ def hint(place: Place, value: Any) -> str:
 
 
 def _nothing(place: Place, value: Any) -> str:
-    """Return the hint for a word that means "nothing", if null is declared."""
+    """Return the hint for a word that means "nothing". Return empty text if null may not be
+    sent.
+    """
     is_nothing = isinstance(value, str) and value.strip().lower() in _NOTHINGS
     if not is_nothing or "null" not in place.types:
         return ""
@@ -87,7 +89,7 @@ def _number(place: Place, value: str) -> str:
 
 
 def _readings(number: str) -> list[str]:
-    """Return the possible numbers for digits with points or commas."""
+    """Return the numbers that digits with points or commas may mean."""
     plain = number.removeprefix("+")
     if _PLAIN.fullmatch(number):
         return [plain]
@@ -114,8 +116,8 @@ _BOUNDS = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multip
 
 
 def _list(place: Place, value: str) -> str:
-    """Return the hint for text with commas, semicolons or line ends, if an array is declared and
-    its items may contain these signs too.
+    """Return the hint for a text with commas, semicolons or line ends, where an array is declared.
+    A separator may also be part of an item, so the hint shows both readings.
     """
     items = place.items()
     if items is None or items.shape.constants or len(value) > _LONGEST_LIST:
@@ -132,7 +134,7 @@ def _list(place: Place, value: str) -> str:
 
 
 def _numbers(items: Place, value: str) -> str:
-    """Return the hint for text that may be one number with commas, or several numbers."""
+    """Return the hint for a text that may be one number with commas, or several numbers."""
     if not may_be_one_number(items, value):
         return ""
     # `may_be_one_number` has found digits on both sides of every comma.
@@ -146,8 +148,8 @@ def _read(number: str) -> int | float:
 
 
 def _date(place: Place, value: Any) -> str:
-    """Return the hint for seconds or milliseconds where a plain date is declared: the day depends
-    on the time zone.
+    """Return the hint for a number of seconds or milliseconds, where a plain date is declared. It
+    is only a hint, because the day depends on the time zone.
     """
     digits = str(value) if type(value) in (int, str) else ""
     if place.shape.temporal != "date" or not (digits.isascii() and digits.isdecimal()):

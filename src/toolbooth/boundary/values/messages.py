@@ -1,4 +1,4 @@
-"""The sentences of a refusal about values: the rule of the type or of the author's validation, an
+"""The messages of a refusal about values: the rule of the type or of the author's validation, an
 example, and the possible meaning of a wrong value.
 """
 
@@ -43,7 +43,9 @@ _BY_TYPE = {
     "must be a URL": ("url_type", "url_parsing", "url_syntax_violation"),
     "must be null": ("none_required",),
 }
-"""Pydantic's errors about a type. An example is enough to show how to write a value."""
+"""Our messages for Pydantic's errors about a type. In these cases, an example is enough to show how
+to write a value.
+"""
 
 _TYPES = {kind: said for said, kinds in _BY_TYPE.items() for kind in kinds}
 
@@ -57,7 +59,7 @@ _BOUNDS = {
     "uuid_version": ("must be a UUID of version {}", "expected_version"),
     "url_scheme": ("must be a URL that starts with {}", "expected_schemes"),
 }
-"""The rules with a limit: our message, and Pydantic's name for the limit."""
+"""Rules with a limit: our message, and the name of the limit in Pydantic's error."""
 
 _LENGTHS = {
     "string_too_short": ("must have at least", "min_length", "character"),
@@ -77,21 +79,23 @@ _OTHERS = {
     "is_subclass_of": _NOT_TAKEN,
     "callable_type": _NOT_TAKEN,
 }
-"""Errors whose Pydantic messages would name Python types, or are missing."""
+"""Our messages for errors for which Pydantic has no message, or a message with Python types."""
 
 _CHOICES = ("enum", "literal_error")
 
 SCHEMA_RULE = "schema_"
-"""The prefix of the kinds of errors that a JSON Schema has raised."""
+"""The prefix in the `kind` of errors that come from a JSON Schema."""
 
 _MOST_FORMS = 8
-"""At most this many forms of a union are named."""
+"""A message names at most this many branches of a union."""
 
 # An example never contains a URL, so it would not help with `url_scheme`. null needs no example.
 _SHOWN = frozenset((*_TYPES, *_BOUNDS, *_LENGTHS, *_CHOICES)) - {"none_required", "url_scheme"}
 
 _PYDANTICS = frozenset(get_args(ErrorType))
-"""The errors with Pydantic's own messages. An author's own messages are not changed."""
+"""The kinds of errors for which Pydantic writes the message. If an author wrote the message, it is
+not changed.
+"""
 
 # Longer prefixes come first, because a shorter one would match before them.
 _VOCABULARY = (
@@ -106,14 +110,14 @@ _VOCABULARY = (
 
 
 def can_be_shown(kind: str | None) -> bool:
-    """Return True if any value that fits the type and the schema corrects this error. The author's
-    own code may require more.
+    """Return True if an example is enough to explain this error. It is not enough if the author's
+    own code may require more than the type and the schema.
     """
     return kind is not None and (kind in _SHOWN or kind.startswith(SCHEMA_RULE))
 
 
 def objection(said: Objection, shape: Shape | None = None) -> str:
-    """Return the message for one error of the author's validation, without words from Python."""
+    """Return the message for one error of the author's validation. It contains no Python words."""
     kind = said.kind
     if kind in _TYPES or kind in _OTHERS:
         return _TYPES.get(kind) or _OTHERS[kind]
@@ -133,7 +137,7 @@ def objection(said: Objection, shape: Shape | None = None) -> str:
 
 
 def _limited(kind: str, context: Mapping[str, Any]) -> str:
-    """Return the message of a rule with its limit; empty if the rule has no limit."""
+    """Return the message of a rule with its limit. Return empty text if the rule has no limit."""
     rule, name = _BOUNDS.get(kind, ("", ""))
     if name in context:
         return rule.format(_plain(context[name]))
@@ -146,7 +150,7 @@ def _limited(kind: str, context: Mapping[str, Any]) -> str:
 
 
 def _plain(limit: Any) -> Any:
-    """Return a whole number without its point."""
+    """Return a whole number such as 5.0 without its point."""
     return int(limit) if isinstance(limit, float) and limit.is_integer() else limit
 
 
@@ -156,7 +160,7 @@ _WRONG_TAG = re.compile(r"using '?([^']*?)'? does")
 
 
 def _tagged(said: Objection) -> str:
-    """Report a wrong tag of a union whose forms are not known."""
+    """Report a wrong tag of a union whose branches are not known."""
     pattern = _WRONG_TAG if said.kind == "union_tag_invalid" else _MISSING_TAG
     found = pattern.search(said.message)
     tag = found.group(1) if found else "the tag"
@@ -166,13 +170,15 @@ def _tagged(said: Objection) -> str:
 
 
 def forms_by_tag(forms: Sequence[ObjectShape], tag: str, sent: Mapping[str, Any]) -> str:
-    """Report a missing or invalid tag: list each valid value with the fields that it needs."""
+    """Report a missing or invalid tag. List each valid value of the tag, with the fields that it
+    needs.
+    """
     start = "must be one of" if tag in sent else MISSING
     return f"{start}: {_forms(forms, tag)}"
 
 
 def with_tag_sent(message: str, value: Any) -> str:
-    """The message with the value that was sent as the tag, if it is a short one."""
+    """Add the tag that was sent to the message, if it is short."""
     return (
         message if value is None or isinstance(value, dict | list) else with_value(message, value)
     )
@@ -190,24 +196,26 @@ def _form(form: ObjectShape, tag: str) -> str:
 
 
 def forms_by_fields(lacking: Sequence[tuple[str, ...]]) -> str:
-    """Report missing fields of an object that may have one of several forms."""
+    """Report missing fields of an object for which a union is declared. Several branches are
+    possible.
+    """
     # The same fields may be missing from two forms.
     forms = dict.fromkeys(" and ".join(map(quoted, names)) for names in lacking)
     return f"one of these is required, but none was sent: {'; or '.join(forms)}"
 
 
 def sent_as(name: str) -> str:
-    """A missing field that was sent under another name."""
+    """Report a missing field that was sent under another name."""
     return f"is required, but was sent as {quoted(name)}"
 
 
 def sent_inside(name: str) -> str:
-    """A missing field that was sent inside another one."""
+    """Report a missing field that was sent inside another field."""
     return f"is required, but was sent inside {quoted(name)}"
 
 
 def plain_choices(constants: Iterable[Any]) -> str:
-    """Return the choices for a placeholder, without quotes."""
+    """Return the choices for a placeholder. They are not quoted."""
     return shorten(" or ".join(str(each) for each in constants if each is not None), 60)
 
 
@@ -235,12 +243,12 @@ PLACEHOLDER = "is a placeholder; send a real value"
 
 
 def with_advice(message: str, advice: Iterable[str]) -> str:
-    """Return a problem with its advice."""
+    """Add the advice to the message of a problem."""
     return "; ".join((message.removesuffix("."), *advice))
 
 
 def example(value: str) -> str:
-    """Return the advice with a value that would be accepted."""
+    """Return the advice that shows an example."""
     return f"e.g. {value}"
 
 
@@ -257,7 +265,7 @@ def default_or_null(default: Any) -> str:
 
 
 def several_or_one(parts: list[Any], *wholes: Any) -> str:
-    """Return the advice for text with commas, if an array of text or numbers is declared."""
+    """Return the advice for a text with commas, where an array of text or numbers is declared."""
     ones = "".join(f", {write_json([each])} for one" for each in wholes)
     return f"send {write_json(parts)} for {len(parts)} values{ones}"
 
@@ -268,5 +276,5 @@ def as_utc(number: str, unit: str) -> str:
 
 
 def if_seconds(date: str, unit: str) -> str:
-    """Return the advice for a number that was sent for a date."""
+    """Return the advice for a number that was sent where a date is declared."""
     return f"send {write_json(date)} if these are {unit} since 1970 (UTC)"

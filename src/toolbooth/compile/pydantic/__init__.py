@@ -1,1 +1,1 @@
-"""Reads Pydantic's core schema as a Shape, and rewrites it to the validator of a contract."""
+"""Converts Pydantic's core schema to a Shape, and rewrites it to the validator of a contract."""

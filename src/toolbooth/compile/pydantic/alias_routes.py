@@ -1,5 +1,5 @@
-"""Makes the Shape of alias paths: the objects and arrays that contain the field of an
-`AliasPath("address", "city")`.
+"""Makes the Shape for alias paths. With `AliasPath("address", "city")`, the value of a field is
+sent inside another object, here `address`.
 """
 
 from __future__ import annotations
@@ -8,12 +8,12 @@ from toolbooth.compile.pydantic.field_nodes import KeyPath
 from toolbooth.shape import ArrayShape, Field, JsonType, ObjectShape, Shape
 
 Route = tuple[KeyPath, Shape]
-"""The remaining steps of an alias path, and the shape at its end."""
+"""The remaining steps of an alias path, and the shape of the field at its end."""
 
 
 def shape_of_routes(routes: list[Route]) -> Shape:
-    """Return the shape of the value at the first step of some alias paths. Parts of the value that
-    no path reads are forbidden.
+    """Return the shape of the object or array at the first step of several alias paths. Parts of it
+    that no path reads may not be sent.
     """
     # A path that ends here reads the whole value. So the longer paths need no shape of their own.
     ends = [shape for path, shape in routes if not path]
@@ -44,7 +44,9 @@ def _object(names: list[str], steps: dict[str | int, list[Route]]) -> ObjectShap
 
 
 def _array(positions: list[int], steps: dict[str | int, list[Route]]) -> ArrayShape:
-    """Return an array of which only some positions are read, counted from its start or its end."""
+    """Return the shape of an array. The model reads only some of its items; a negative index counts
+    from the end.
+    """
     length = max(positions) + 1
     # No path reads the other items, so they must be null.
     unread = Shape(types=frozenset(("null",)))

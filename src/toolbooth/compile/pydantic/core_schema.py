@@ -39,7 +39,7 @@ AUTHORED = frozenset(("function-before", "function-wrap"))
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Config:
-    """The settings of the enclosing model that change the accepted JSON."""
+    """The settings of the surrounding model that decide which JSON is accepted."""
 
     extra: str = "ignore"
     strict: bool = False
@@ -47,20 +47,22 @@ class Config:
     by_alias: bool = True
     numbers_as_text: bool = False
     rewrites: tuple[str, ...] = ()
-    """How text is stripped or changed in case. Two keys may become the same key by this."""
+    """How the model changes text: by stripping it, or by changing its case. Two keys may become
+    equal in this way.
+    """
     exact_types: bool = True
     """True if the validation accepts only 5 for an integer. Otherwise it also accepts 5.0, which is
     an integer in JSON Schema.
     """
     definitions: Mapping[str, CoreNode] = field(default_factory=dict[str, CoreNode], compare=False)
-    """The nodes that `definition-ref` may name."""
+    """The nodes that `definition-ref` nodes refer to."""
     as_json: bool = False
     """True if the validation parses JSON itself, and False if it gets parsed values."""
 
     @staticmethod
     def of(node: CoreNode, outer: Config) -> Config:
-        """Return the configuration inside `node`: its own if it has one, otherwise the enclosing
-        one.
+        """Return the configuration that applies inside `node`. This is its own configuration, or
+        else the outer one.
         """
         raw = node.get("config")
         if raw is None:
@@ -80,7 +82,9 @@ class Config:
 
 AS_SENT = "<as sent>"
 OWN_LABELS = frozenset((AS_SENT, "<pointed>", "<digits>", "<rewritten>", "<unreadable>"))
-"""Labels of the choices that we add to a core schema. Pydantic writes them into its paths."""
+"""Labels of the choices that Toolbooth adds to a core schema. Pydantic writes them into the paths
+of errors.
+"""
 
 DEFAULTS = Config()
 LENIENT = Config(exact_types=False)
@@ -88,7 +92,9 @@ AS_JSON = Config(as_json=True)
 
 
 def marker_of(node: CoreNode) -> Marker | None:
-    """Return the Toolbooth marker that created this node. Return None if no marker did."""
+    """Return the Toolbooth marker that created this node. Return None if the node is not from a
+    marker.
+    """
     metadata: dict[str, Any] | None = node.get("metadata")
     # A marker makes a chain of its own (`markers.py`): metadata on a model's node would be shared
     # by all uses of the model.
@@ -96,7 +102,7 @@ def marker_of(node: CoreNode) -> Marker | None:
 
 
 def without_unpack(node: CoreNode) -> CoreNode:
-    """Return the same schema without `Unpack` markers at any depth."""
+    """Return the same schema without `Unpack` markers. They are removed at any depth."""
     if isinstance(marker_of(node), Unpack):
         return without_unpack(node["steps"][0])
     return each_child(node, without_unpack)
@@ -114,8 +120,8 @@ def is_authors(node: CoreNode) -> bool:
 
 
 def extra_of(node: CoreNode, config: Config) -> str:
-    """Return the `extra` setting of a list of fields. This setting decides about undeclared
-    keys.
+    """Return the `extra` setting for a list of fields. It decides if undeclared keys are ignored,
+    allowed or forbidden.
     """
     return node.get("extra_behavior") or Config.of(node, config).extra
 
@@ -129,8 +135,34 @@ def each_child(node: CoreNode, rewrite: Callable[[Any], Any]) -> CoreNode:
     return made
 
 
+def with_children(node: CoreNode, rewrite: Callable[[Any], Any]) -> CoreNode:
+    """Return `node` with all its children rewritten. If no child has changed, return the same
+    object.
+    """
+    made = node
+    for key in _CHILDREN:
+        if key in node:
+            children = _each(node[key], rewrite)
+            if not _are_same(children, node[key]):
+                made = {**made, key: children}
+    return made
+
+
+def _are_same(made: Any, before: Any) -> bool:
+    """Return True if two lists, dicts or nodes contain the same objects."""
+    if made is before:
+        return True
+    if is_table(made) and not is_node(made):
+        return all(map(_are_same, made.values(), before.values()))
+    if is_array(made) or is_labelled(made):
+        return all(map(_are_same, made, before))
+    return False
+
+
 def _each(children: Any, rewrite: Callable[[Any], Any]) -> Any:
-    """Apply `rewrite` to a child, or to a list, dict or labelled list of children."""
+    """Apply `rewrite` to `children`, which may be one child, a list, a dict, or a list with
+    labels.
+    """
     if is_table(children):
         if is_node(children):
             return rewrite(children)
@@ -163,24 +195,26 @@ def _nodes(children: Any) -> Iterator[CoreNode]:
 
 
 def is_table(value: Any) -> TypeIs[dict[Any, Any]]:
-    """Return True if a dict in a core schema is a node, or a table of nodes by name or tag."""
+    """Return True if a dict in a core schema is a node, or a dict of nodes by name or tag."""
     return isinstance(value, dict)
 
 
 def is_node(table: dict[Any, Any]) -> bool:
-    """Return True if a dict in a core schema is a node. In a table of nodes, the value under
-    "type" is itself a node.
+    """Return True if a dict in a core schema is a node. A node has a text under "type". In a dict
+    of nodes, the value under "type" is itself a node.
     """
     return isinstance(table.get("type"), str)
 
 
 def is_labelled(value: Any) -> TypeIs[tuple[Any, Any]]:
-    """Return True if a part of a core schema is a pair of a node and its label."""
+    """Return True if a part of a core schema is a tuple of a node and its label."""
     return isinstance(value, tuple)
 
 
 def fields_of(node: CoreNode) -> Iterable[tuple[str, CoreNode]]:
-    """Return the fields of any kind of field list, by Python name."""
+    """Return the fields in a node that lists fields, by Python name. Pydantic has several types of
+    such nodes.
+    """
     if node["type"] == "dataclass-args":
         # A dataclass may have fields that are never sent (`init=False`).
         return [(field["name"], field) for field in node["fields"] if field.get("init", True)]
@@ -189,7 +223,7 @@ def fields_of(node: CoreNode) -> Iterable[tuple[str, CoreNode]]:
 
 
 def alias_paths(field: CoreNode) -> list[list[str | int]]:
-    """Return every alias path of a field, the first choice first."""
+    """Return every alias path of a field, the published one first."""
     alias: Any = field.get("validation_alias")
     if alias is None:
         return []

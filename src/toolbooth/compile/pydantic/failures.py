@@ -1,13 +1,16 @@
-"""Handles exceptions of the author's code during the validation that are not validation errors.
+"""Handles unexpected exceptions of the author's code during the validation. These are exceptions
+that Pydantic does not report as validation errors.
 
-Pydantic raises such an exception as it is, without a place. Here it becomes an objection at a
-place. So every function in a core schema is called by a guard:
+Pydantic lets such an exception through, and the path at which it was raised is lost. Toolbooth
+reports it as a problem with a path. So every function of the author in a core schema is called
+through a guard:
 
-- Most guards raise an error that Pydantic reports at its place, together with all other errors.
-- In a union, and behind an author's wrap validator, such an error could be taken for an ordinary
-  one, and the exception would be lost. The same is true of default factories and the like, where
-  Pydantic reports no errors at all. There, the guard only notes which function raised the exception
-  and raises it again. `places.py` finds the place.
+- Most guards raise an error instead, which Pydantic reports with its path, together with all other
+  errors.
+- In a union, and inside an author's wrap validator, this error could be ignored, and the exception
+  would be lost. For default factories and similar functions, Pydantic reports no errors at all. In
+  these cases, the guard stores in the exception which function raised it, and raises it again.
+  `places.py` then finds the path.
 """
 
 from __future__ import annotations
@@ -28,8 +31,8 @@ from pydantic_core import (
 from toolbooth.compile.pydantic.core_schema import (
     CoreNode,
     below,
-    each_child,
     is_authors,
+    with_children,
 )
 from toolbooth.compile.pydantic.guard import guard
 from toolbooth.compile.pydantic.places import Noted, note, place_of
@@ -40,17 +43,17 @@ from toolbooth.jsonvalue import JsonPath
 logger = logging.getLogger("toolbooth")
 
 Passing = tuple[type[Exception], ...]
-"""Exceptions that the author's code raises for its host. They are not changed."""
+"""Exceptions that the author's code raises for its host. They pass through unchanged."""
 
 _REPORTED = (ValueError, AssertionError, PydanticOmit, PydanticUseDefault)
-"""The exceptions that Pydantic itself expects from a validator."""
+"""The exceptions that Pydantic expects from a validator and handles itself."""
 
 _SAFE_FACTORIES = (None, list, dict, set, frozenset, tuple, str, int, float, bool)
 """Default factories that never raise an exception."""
 
 
 class Failures:
-    """The exceptions in the validation of one tool."""
+    """Handles the exceptions in the validation of one tool."""
 
     def __init__(self, tool: str, core: CoreNode, passing: Passing) -> None:
         self._tool = tool
@@ -60,7 +63,7 @@ class Failures:
         self._expected = (*_REPORTED, *self._passing)
 
     def guarded(self) -> CoreNode:
-        """Return the core schema with a guard around every function."""
+        """Return the core schema with a guard around every function of the author."""
         schema, definitions = self._core["schema"], self._core["definitions"]
         # A definition may be used at several places. If one of them hides errors, all count as
         # hidden.
@@ -74,18 +77,20 @@ class Failures:
     def _guard(self, node: CoreNode, *, hidden: bool) -> CoreNode:
         """Return the node with a guard around the author's functions.
 
-        `hidden`: a node above may catch the errors of these functions.
+        `hidden` is true if an outer node may ignore the errors of these functions.
         """
         below_hidden = hidden or _hides_errors(node)
-        made = each_child(node, lambda child: self._guard(child, hidden=below_hidden))
+        made = with_children(node, lambda child: self._guard(child, hidden=below_hidden))
         if node["type"].startswith("function-"):
-            made["function"] = self._guarded_validator(node, hidden=hidden)
-        elif callable(node.get("discriminator")):
-            made["discriminator"] = guard(node["discriminator"], partial(_note, node), takes=1)
-        elif node.get("default_factory") not in _SAFE_FACTORIES:
+            return {**made, "function": self._guarded_validator(node, hidden=hidden)}
+        if callable(node.get("discriminator")):
+            discriminator = guard(node["discriminator"], partial(_note, node), takes=1)
+            return {**made, "discriminator": discriminator}
+        if node.get("default_factory") not in _SAFE_FACTORIES:
             takes = 1 if node.get("default_factory_takes_data") else 0
             failed = partial(_note_default, node)
-            made["default_factory"] = guard(node["default_factory"], failed, takes=takes)
+            factory = guard(node["default_factory"], failed, takes=takes)
+            return {**made, "default_factory": factory}
         return made
 
     def _guarded_validator(self, node: CoreNode, *, hidden: bool) -> CoreNode:
@@ -99,15 +104,15 @@ class Failures:
         return {**node["function"], "function": guard(function, failed, takes=takes)}
 
     def _report(self, node: CoreNode, error: Exception, value: Any, *_: Any) -> Exception | None:
-        """Return the error to raise in place of an exception. Return None if Pydantic itself
-        reports the exception.
+        """Return the error to raise instead of an exception. Return None if Pydantic handles the
+        exception itself.
         """
         if isinstance(error, self._expected):
             return None
         return self._error(error, node, value)
 
     def _error(self, error: Exception, node: CoreNode, value: Any) -> ValueError:
-        """Return the error to raise for an exception below `node`."""
+        """Return the error to raise instead of an exception that was raised inside `node`."""
         kind, path = self._place(error, node, value)
         said: Any = PydanticCustomError(kind, "unreadable")
         # Pydantic adds the path of the value itself. Only a deeper path must be added here.
@@ -117,8 +122,8 @@ class Failures:
         return ValidationError.from_exception_data("", [details])
 
     def _place(self, error: Exception, node: CoreNode, value: Any) -> tuple[Any, JsonPath]:
-        """Return the kind of error for an exception, and its place in the value. The exception is
-        logged, and agents do not see it.
+        """Return the kind of problem for an exception, and the path at which it was raised. The
+        exception is logged; agents do not see it.
         """
         logger.error("validating the arguments of %r failed", self._tool, exc_info=error)
         path, is_default = place_of(error, node, value, self._definitions)
@@ -129,8 +134,8 @@ class Failures:
         run: Callable[[Any], Any],
         objections: Callable[[ValidationError], Any],
     ) -> Callable[[Any], Any]:
-        """Return a function that calls `run` and turns all exceptions of `run` into
-        InvalidValues.
+        """Return a function that calls `run`. It converts the exceptions of `run` to InvalidValues,
+        except those that the host expects.
         """
 
         def validate(arguments: Any) -> Any:
@@ -153,7 +158,7 @@ class Failures:
 
 
 def _hides_errors(node: CoreNode) -> bool:
-    """Return True if an error below a node may be hidden."""
+    """Return True if a node may ignore an error that is raised inside it."""
     if node["type"] == "function-wrap":
         # An author's wrap validator may catch the error and return another value.
         return is_authors(node)
@@ -162,7 +167,7 @@ def _hides_errors(node: CoreNode) -> bool:
 
 
 def _hides_definition(node: CoreNode, *, hidden: bool) -> bool:
-    """Return True if a definition is used at a place where errors may be hidden."""
+    """Return True if a definition is used where errors may be ignored."""
     if node["type"] == "definition-ref":
         return hidden
     hidden = hidden or _hides_errors(node)

@@ -1,5 +1,5 @@
-"""Reads fields in Pydantic's core schema: their keys and markers, and if they are optional,
-nullable or secret.
+"""Reads the fields in Pydantic's core schema: their keys and markers, and whether they are
+optional, nullable or secret.
 """
 
 from __future__ import annotations
@@ -41,9 +41,7 @@ def has_default(node: CoreNode) -> bool:
 
 
 def find_marker(node: CoreNode, marker: type[M]) -> M | None:
-    """Return the marker of this type on the field itself. Return None if the field has no such
-    marker.
-    """
+    """Return the marker of this type on the field itself. Return None if the field has none."""
     while True:
         found = marker_of(node)
         if isinstance(found, marker):
@@ -66,8 +64,8 @@ def is_nullable(node: CoreNode) -> bool:
 
 
 def model_class(node: CoreNode, definitions: Mapping[str, CoreNode]) -> type:
-    """Return the class of a marked model. Return `dict` for a TypedDict, and `object` for a type
-    that is not a model.
+    """Return the class of a marked model. A TypedDict gives `dict`. A type that is not a model
+    gives `object`.
     """
     while "cls" not in node:
         if node["type"] == "definition-ref":
@@ -83,8 +81,8 @@ def model_class(node: CoreNode, definitions: Mapping[str, CoreNode]) -> type:
 
 
 def is_password(field: CoreNode) -> bool:
-    """Return True if the author marked a field as a secret. The mark may be on the field or on any
-    layer of its type.
+    """Return True if the author marked a field as a secret. The mark may be on the field, or on any
+    part of its type, such as an `Annotated` inside it.
     """
     node: Any = field
     while node is not None:

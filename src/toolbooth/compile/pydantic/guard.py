@@ -1,7 +1,7 @@
-"""Wraps a function of an author in a guard, which only handles its exceptions.
+"""Wraps a function of the author in a guard. The guard handles only the exceptions of the function.
 
-Every correct call goes through the guards, so they must be fast. Most of them take no variable
-arguments.
+Every correct call goes through the guards, so they must be fast. Most of them have a fixed number
+of arguments, because `*args` is slow.
 """
 
 from __future__ import annotations
@@ -11,21 +11,21 @@ from functools import update_wrapper
 from typing import Any
 
 Failed = Callable[..., Exception | None]
-"""A function that gets the exception and the arguments. It returns the exception to raise instead;
-None to raise the same one again.
+"""A function that gets the exception and the arguments of the call. It returns the exception to
+raise instead, or None to raise the same one again.
 """
 
 _NAMES = ("__module__", "__name__", "__qualname__")
-"""The attributes that are copied. They show who owns the function, and Pydantic writes the name
-into paths.
+"""The attributes that are copied to the guard. They show where the function comes from. Pydantic
+writes the name into the paths of errors.
 """
 
 
 def guard(
     function: Callable[..., Any], failed: Failed, *, takes: int | None = None
 ) -> Callable[..., Any]:
-    """Return the function inside a guard. `takes` is the number of arguments of the function, if
-    that number is 0 or 1.
+    """Return the function with a guard around it. `takes` is the number of its arguments if that is
+    0 or 1, otherwise None.
     """
     if takes is None:
         made = _any(function, failed)

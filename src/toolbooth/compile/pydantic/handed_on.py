@@ -1,9 +1,10 @@
-"""Examines the data that an author's validator passes on: the values for the fields, and the
-undeclared keys that they would drop.
+"""Compares what an author's validator got with what it passes on to the fields. Finds undeclared
+keys that the fields would silently drop.
 
-A sent object is recognised in this data by the log that the author's code got, by keys from an
-iteration over it, or by its position. If it is no longer an object, a model may have been made from
-it: see `vanished.py`.
+The author's code may move, copy or rename objects. A sent object is recognised in the result in
+three ways: by its log (the dict that was passed to the author's code), by keys from an iteration
+over the log, or by its position. If the author's code made a model from the object, `vanished.py`
+decides.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from toolbooth.compile.pydantic.watched_fields import FieldsBehind, Watched
 from toolbooth.jsonvalue import JsonPath, is_array, is_mapping, is_object, look_up
 
 Histories = dict[JsonPath, History]
-"""The histories of the objects in a value, by their paths."""
+"""Histories by path: one for each sent object inside a value."""
 
 _COLLECTIONS = (list, tuple, set, frozenset)
 
@@ -36,7 +37,7 @@ _COLLECTIONS = (list, tuple, set, frozenset)
 
 
 def histories_of(place: Watched, value: Any) -> Histories | None:
-    """Return the histories of the objects in a value. Return None if no object needs a history."""
+    """Return the histories of the objects inside a value. Return None if no history is needed."""
     if place.has_undeclared(value):
         return dict(_histories(place, value, (), {}))
     if place.fields is None or place.fields.last or not is_object(value):
@@ -76,7 +77,7 @@ def _parts(value: Any) -> Iterator[tuple[str | int, Any]]:
 def logged_value(
     place: Watched | None, value: Any, histories: Histories, path: JsonPath = ()
 ) -> Any:
-    """Return the value to pass to the author's code. This value notes which keys are read."""
+    """Return a value to pass to the author's code. Its dicts note which keys the code reads."""
     if place is None:
         return value
 
@@ -96,8 +97,9 @@ def logged_value(
 
 
 def kept(place: Watched, value: Any, made: Any) -> Any:
-    """Return the data for the fields when no history is needed. Undeclared keys in this data come
-    from the author's code and are dropped. If the caller sent no object, the fields decide.
+    """Return the data for the fields. Used if no history is needed. Undeclared keys in this data
+    were added by the author's code and are dropped. If the caller did not send an object, the data
+    is passed on unchanged.
     """
     # Without an undeclared key, nothing can be lost.
     if type(made) in (dict, list) and not place.has_undeclared(made):
@@ -134,15 +136,17 @@ def _declared_part(fields: FieldsBehind, made: dict[str, Any]) -> dict[str, Any]
 
 @dataclass(slots=True, eq=False)
 class _Object:
-    """An object that the author's code passes on, and the sent objects from which it was made."""
+    """An object that the author's code passes on. `origins` has the histories of the sent objects
+    that it was made from.
+    """
 
     origins: list[History]
     content: dict[str, Any]
 
 
 class HandOn:
-    """Compares the data that the author's code passes on with the data that was sent. Sets `lost`
-    in each history.
+    """Compares the data that the author's code passes on with the data that was sent. Stores the
+    lost keys in `lost` of each history.
     """
 
     def __init__(self, place: Watched, sent: Any, histories: Histories) -> None:
@@ -150,18 +154,18 @@ class HandOn:
         self._sent = sent
         self._histories = histories
         self._identified: set[History] = set()
-        """The objects that were recognised by a log or a key."""
+        """The sent objects that were recognised by their log, or by a key from an iteration."""
         self._settled: dict[History, JsonPath] = {}
-        """The objects that were recognised, and their places."""
+        """The sent objects that were found in the passed data, each with its path there."""
         self._undeclared = {
             key for each in histories.values() for key in each.unread(each.declared)
         }
         self._names: Names = set()
-        """The keys that are passed on as text values."""
+        """The keys that the author's code passes on as values, such as in `{"names": list(d)}`."""
         self._free: list[Free] = []
 
     def pass_on(self, made: Any) -> Any:
-        """Return the data for the fields or for the author's next validator."""
+        """Return the data for the fields, or for the author's next validator."""
         read = {history: set(history.read) for history in self._histories.values()}
         objects = self._read(made)
         for history in self._histories.values():
@@ -177,8 +181,8 @@ class HandOn:
         return passed
 
     def with_lost(self, passed: Any) -> Any:
-        """Return the data for the fields, with the lost keys added. Return None if the fields would
-        report the lost keys at a wrong path.
+        """Add the lost keys to the data for the fields, so that the fields report them. Return None
+        if the fields would report them at a wrong path.
         """
         for path, history in self._histories.items():
             if not history.lost:
@@ -198,7 +202,7 @@ class HandOn:
         return None if place is None else place.fields
 
     def _read(self, made: Any) -> Any:
-        """Return the same data with an `_Object` for each mapping."""
+        """Return the same data, but with an `_Object` in place of each mapping."""
         if is_mapping(made):
             # An empty object has no key that could be lost. All empty objects are equal.
             origins = [each for each in origins_of(made) if each.sent]
@@ -213,8 +217,8 @@ class HandOn:
         return plain_key(made)
 
     def _value(self, place: Watched | None, made: Any, path: JsonPath, *, aligned: bool) -> Any:
-        """Compare one value. With `aligned`, the parts of the value are at the positions at which
-        they were sent.
+        """Convert one value back, and compare it with what was sent. `aligned` is true if the parts
+        of the value are still at the positions at which they were sent.
         """
         if isinstance(made, _Object):
             if place is not None and place.fields is not None:
@@ -233,8 +237,8 @@ class HandOn:
         return made
 
     def _has_the_same_order(self, made: Any, path: JsonPath) -> bool:
-        """Return False if the items of a list were certainly reordered: an item contains an
-        undeclared key that was sent in another item.
+        """Return False if the items of a list were certainly reordered. The sign is an undeclared
+        key in one item that was sent in another item.
         """
         sent = look_up(self._sent, path)
         if not is_array(sent) or len(sent) != len(made):
@@ -280,8 +284,8 @@ class HandOn:
     def _lost(
         self, history: History, fields: FieldsBehind, content: dict[str, Any], *, is_copy: bool
     ) -> dict[str, Any]:
-        """Return the unread keys that the fields would drop. If the author's code made a copy, a
-        key that is missing from the copy was removed on purpose.
+        """Return the unread keys that the fields would drop. If the author's code copied the sent
+        object, a key that is missing in the copy was removed on purpose.
         """
         unread = history.unread(fields.declared)
         removed = unread if is_copy else removed_keys(history, unread, content)

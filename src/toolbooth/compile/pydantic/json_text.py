@@ -1,5 +1,5 @@
-"""Handles JSON text that an author declares (`Json[T]`). Pydantic parses it after a check that is
-as strict as that of the call itself.
+"""Handles fields that the author declares as JSON text (`Json[T]`). Pydantic parses the text.
+Before that, the text is checked as strictly as the call itself.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ from toolbooth.jsonvalue import exact_decimal, is_array, is_object
 _Check = Callable[[LosslessFloat], Any]
 
 _INEXACT = 2**53
-"""From this number on, a float may be equal to a different integer than the one that was sent."""
+"""From this number on, two different integers may become the same float."""
 
 _MOST_NODES = 2_000
-"""At most this many nodes in one text get their definitions in place."""
+"""The definitions are copied into a node only if the result has at most this many nodes."""
 
 
 def checked_text(node: CoreNode, exact: CoreNode) -> CoreNode:
     """Return a node for JSON text. The node refuses duplicate keys, and numbers that Pydantic would
     change.
 
-    `exact` is the same node for text with placeholders. It is used if the text may contain a
-    Decimal and a number has more digits than a float.
+    `exact` is the same node for a text with placeholders. It is used if the text may contain a
+    Decimal, and a number in it has more digits than a float can hold.
     """
     has_decimals = _may_hold(node, "decimal")
     read: Callable[[Any], Any] = _read_exact
@@ -65,9 +65,9 @@ def checked_text(node: CoreNode, exact: CoreNode) -> CoreNode:
 
 
 def in_place(node: CoreNode, definitions: Mapping[str, CoreNode]) -> CoreNode:
-    """Return a node for JSON text with its definitions copied into it, because numbers inside JSON
-    text are read differently. If there are too many definitions, return the node unchanged. A
-    definition that contains itself stays a reference.
+    """Return a node for JSON text with its definitions copied into it. The copies are needed
+    because numbers inside JSON text are validated differently. If there are too many definitions,
+    return the node unchanged. A definition that contains itself is not copied.
     """
     try:
         return _in_place(node, definitions, iter(range(_MOST_NODES)), frozenset())
@@ -92,12 +92,12 @@ def _in_place(
 
 
 def _may_hold(node: CoreNode, *kinds: str) -> bool:
-    """Return True if the declared type of the text contains one of these types."""
+    """Return True if the declared type inside the text contains one of these kinds of nodes."""
     return node["type"] in kinds or any(_may_hold(each, *kinds) for each in below(node))
 
 
 def _put_in_digits(value: Any, handler: Callable[[Any], Any]) -> Any:
-    """Validate a text with placeholders for the numbers that a float would change."""
+    """Validate a text in which placeholders stand for the numbers that a float would change."""
     text, digits = _read_exact(value)
     # A context variable is used because one validator may handle several calls at the same time.
     token = DIGITS.set(digits)
@@ -108,8 +108,8 @@ def _put_in_digits(value: Any, handler: Callable[[Any], Any]) -> Any:
 
 
 def _read_exact(value: Any) -> Any:
-    """Return the text with placeholders, and the digits of these placeholders. Return the text
-    itself if it needs no placeholders. Raises PydanticCustomError.
+    """Return the text with placeholders, and the digits that belong to the placeholders. If no
+    placeholders are needed, return the text itself. Raises PydanticCustomError.
     """
     found = _parsed(value)
     plain, digits = placeholders(_with_decimals(found))
@@ -119,7 +119,7 @@ def _read_exact(value: Any) -> Any:
 
 
 def _with_decimals(value: Any) -> Any:
-    """Return the value with Decimals for the numbers that a float would change."""
+    """Return the value with Decimals in place of the numbers that a float would change."""
     if is_object(value):
         return {key: _with_decimals(each) for key, each in value.items()}
     if is_array(value):
@@ -131,7 +131,9 @@ def _with_decimals(value: Any) -> Any:
 
 
 def _read_text(check: _Check, value: Any) -> Any:
-    """Return the text for Pydantic. Raises PydanticCustomError if the text cannot be accepted."""
+    """Return the text that Pydantic should parse. Raises PydanticCustomError if the text is
+    refused.
+    """
     found = _parsed(value)
     checked = _checked(check, found)
     # The remaining numbers keep all digits as floats. The others were replaced or refused.
@@ -139,7 +141,9 @@ def _read_text(check: _Check, value: Any) -> Any:
 
 
 def _parsed(value: Any) -> Any:
-    """Return the parsed text, with every digit. Raises PydanticCustomError if it is not JSON."""
+    """Return the parsed text. Numbers keep all their digits. Raises PydanticCustomError if the text
+    is not JSON.
+    """
     if not isinstance(value, str | bytes):
         raise PydanticCustomError("json_type", "must be JSON text")
     body = value.encode() if isinstance(value, str) else value
@@ -156,7 +160,7 @@ def _parsed(value: Any) -> Any:
 
 
 def _checked(check: _Check, value: Any) -> Any:
-    """Return the value after its numbers are checked. If no number changed, return the same
+    """Check the numbers in a value and return the value. If no number changes, return the same
     object.
     """
     if is_object(value):
@@ -170,10 +174,11 @@ def _checked(check: _Check, value: Any) -> Any:
 
 
 def _checked_number(literal: LosslessFloat, *, whole: bool, exact: bool) -> Any:
-    """Return the number unchanged, or as an integer if a float would lose digits.
+    """Return the number unchanged, or as an integer if it would lose digits as a float.
 
-    `whole`: integers may be declared in the text. Pydantic would make a float of
-    12345678901234567890.0, so it is written without the point. `exact`: Decimals may be declared.
+    `whole` is true if the text may contain integers. Pydantic would convert 12345678901234567890.0
+    to a float, so it is written without the point. `exact` is true if the text may contain
+    Decimals.
     """
     digits, number = _exact_number(literal)
     is_integer = whole and number.is_integer() and not _is_kept(digits, number)
@@ -185,8 +190,8 @@ def _checked_number(literal: LosslessFloat, *, whole: bool, exact: bool) -> Any:
 
 
 def _is_kept(digits: Decimal, number: float) -> bool:
-    """Return True if a float keeps all digits of a number, also when the float is converted to an
-    integer.
+    """Return True if a number keeps all its digits, both as a float and when that float is
+    converted to an integer.
     """
     return Decimal(repr(number)) == digits and abs(number) < _INEXACT
 

@@ -1,8 +1,8 @@
-"""Writes the descriptions of parameters that take JSON text: the fact itself, an example, and the
-choices.
+"""Writes the descriptions of parameters that take JSON text. They say that JSON text is expected,
+and have an example and the choices.
 
-The published type is a string, so agents see the inner type only in the description. Facts that are
-in the author's own description are not repeated.
+The published type of such a parameter is a string, so agents see the inner type only in the
+description. What the author's own description already says is not repeated.
 """
 
 from __future__ import annotations
@@ -18,7 +18,9 @@ from toolbooth.references import subschemas
 from toolbooth.sample import json_in, sample_value
 
 EXAMPLE_KEY = "x-toolbooth-example"
-"""The key in an unfinished schema for the example of a `JsonText`, as JSON text."""
+"""A key in the schema while it is being written. It holds the example of a `JsonText`, as JSON
+text.
+"""
 
 _SAYS_JSON = re.compile(r"\bjson\b", re.IGNORECASE)
 _FORMS: dict[Any, str] = {"object": "a JSON object", "array": "a JSON list"}
@@ -32,7 +34,7 @@ _ENDS = (".", "!", "?", ":", ";", "…", "。", "！", "？")  # noqa: RUF001
 
 
 def describe_json_texts(document: Json) -> None:
-    """Write the description of every text that takes a JSON object or array into the schema."""
+    """Add a description to every text in the schema that takes a JSON object or array."""
     texts = list(_texts(document))
     # Made only for documents with such a text, because it reads the whole document.
     shown = Examples(document) if texts else None
@@ -42,8 +44,8 @@ def describe_json_texts(document: Json) -> None:
 
 
 def _texts(document: Json) -> Iterator[tuple[Json, Json]]:
-    """Yield every node that takes JSON as text, with the schema of that text. The schema is the
-    node itself or one of its alternatives.
+    """Yield every node that takes JSON as text, and the schema of the text. The text may be the
+    node itself, or one of its alternatives.
     """
     waiting: list[Any] = [document]
     while waiting:
@@ -83,14 +85,16 @@ def _scalar(said: str, example: str) -> str:
 
 
 def _as_text(example: Any) -> str:
-    """Return an example as JSON text. An example that is already text was written as JSON by the
-    author.
+    """Return an example as JSON text. If the example is a text, the author has already written
+    JSON.
     """
     return example if isinstance(example, str) else write_json(example)
 
 
 def _move_lengths(text: Json, content: Any) -> None:
-    """Move the lengths that an author wrote after `JsonText()` to the inner value."""
+    """Move length limits, which an author wrote after `JsonText()`, from the text to the value
+    inside it.
+    """
     noun = _COUNTED.get(content.get("type"))
     for bound in ("min", "max"):
         length = text.pop(f"{bound}Length", None)
@@ -112,7 +116,7 @@ def _described(said: str, content: Any, given: str, shown: Examples) -> str:
 
 
 def _joined(said: str, head: str, example: str) -> str:
-    """Join the author's text, one more sentence, and the example."""
+    """Join the author's description, a sentence and an example."""
     if not head and not example:
         return said
     if not head:
@@ -125,8 +129,8 @@ def _joined(said: str, head: str, example: str) -> str:
 
 
 def _example(said: str, content: Any, given: str, shown: Examples) -> str:
-    """Return the author's example if it fits the type and the description does not contain it. If
-    the author gave no example, make one from the type where that is possible.
+    """Return the author's example, if it fits the type and is not in the description already. If
+    the author gave none, try to make an example from the type.
     """
     in_text = shown.fitting(content, json_in(said))
     try:
@@ -143,7 +147,9 @@ def _example(said: str, content: Any, given: str, shown: Examples) -> str:
 
 
 def _with_all_fields(shown: Examples, content: Any) -> Any:
-    """Return the schema for an example with every field, including optional ones."""
+    """Return the schema, changed so that an example for it has every field, also the optional
+    ones.
+    """
     # Agents see the type only in this example, so it includes optional fields.
     branch = shown.document.open(content).branches[0]
     return {**branch, "required": list(branch["properties"])} if "properties" in branch else branch
@@ -155,8 +161,8 @@ def _with_all_fields(shown: Examples, content: Any) -> Any:
 def _choices(
     shown: Examples, schema: Any, place: str, above: frozenset[str]
 ) -> Iterator[tuple[str, list[str]]]:
-    """Yield the choices inside a type, each with its path: `.kind` or `.lines[].kind`. In a path,
-    `.*` means all values.
+    """Yield the choices inside a type, each with its path, such as `.kind` or `.lines[].kind`. In a
+    path, `.*` means any key.
     """
     branches = shown.document.open(schema).branches
     if any(map(_values, branches)):
@@ -175,7 +181,7 @@ def _choices(
 
 
 def _steps(branch: Schema, fields: Schema) -> Iterator[tuple[str, Any]]:
-    """Yield each schema directly below an object or array, with the path step that leads to it."""
+    """Yield each schema directly inside an object or array, with its step in the path."""
     yield from ((f".{name}", each) for name, each in fields.items())
     if is_object(others := branch.get("additionalProperties")):
         yield ".*", others
@@ -193,7 +199,7 @@ def _values(branch: Schema) -> list[Any]:
 
 
 def _words(branch: Schema) -> list[str]:
-    """Return the choices of a branch as JSON. For a branch without choices, return its type."""
+    """Return the choices of a branch as JSON. If the branch has no choices, return its type."""
     return [write_json(value) for value in _values(branch)] or [f"any {branch.get('type', 'JSON')}"]
 
 
@@ -204,7 +210,7 @@ def _mentions(text: str, word: str) -> bool:
 
 
 def _form(choices: dict[str, list[str]], branches: list[Schema], example: str) -> str:
-    """Describe the JSON that is accepted, with its choices."""
+    """Describe in words which JSON is accepted, with its choices."""
     if choices:
         [place, words] = next(iter(choices.items()))
         label = _SOLE_CHOICES.get(place) if len(choices) == 1 else None

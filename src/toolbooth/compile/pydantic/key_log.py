@@ -1,8 +1,9 @@
-"""The dict that an author's before or wrap validator gets.
+"""The dict that is passed to an author's before or wrap validator.
 
-It notes which keys are read by name. Iterating over it (a loop, `dict(d)`, `{**d}`, `sorted(d)`, a
-comprehension) gives keys of a special type. Code that reads with such a key copies the dict. Code
-that reads with plain text knows the name.
+It notes which keys the validator reads by name. An iteration over it (a loop, `dict(d)`, `{**d}`,
+`sorted(d)`, a comprehension) returns keys of a special type. This distinguishes two cases: code
+that reads with such a key only copies the dict, and code that reads with plain text knows the name
+of the key.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ _DICT: Any = dict
 
 
 class KeyLog(Log):
-    """A dict that notes every read in its history."""
+    """A dict that notes every read of a key in its history."""
 
     __slots__ = ()
 
@@ -99,7 +100,7 @@ class KeyLog(Log):
     # --- copies
 
     def copy(self) -> KeyLog:
-        """Return a copy with the same history, so that reads from the copy count too."""
+        """Return a copy with the same history. Reads from the copy count too."""
         # The copy has every key, so any of them may be used from now on.
         self.history.walked = True
         return logged(plain_copy(self), self.history)
@@ -133,21 +134,21 @@ class _Items(ItemsView[str, Any]):
 
 
 def logged(content: dict[str, Any], history: History) -> KeyLog:
-    """Return a dict with this content that notes every read in `history`."""
+    """Return a dict with this content. It notes every read in `history`."""
     made = KeyLog(content)
     made.history = history
     return made
 
 
 def plain_copy(given: Mapping[Any, Any]) -> dict[Any, Any]:
-    """Return a plain dict with the same content and plain keys. This read is not noted."""
+    """Return a plain dict with the same content and plain keys. Nothing is noted."""
     # The methods of `dict` are called, because those of the log would note a read.
     items = _DICT.items(given) if isinstance(given, dict) else given.items()
     return {plain_key(key): value for key, value in items}
 
 
 def origins_of(made: Mapping[Any, Any]) -> list[History]:
-    """Return the histories of the sent objects from which a mapping was made."""
+    """Return the histories of the sent objects that a mapping was made from."""
     if isinstance(made, KeyLog):
         return [made.history]
     keys = _DICT.keys(made) if isinstance(made, dict) else made.keys()

@@ -1,8 +1,9 @@
-"""Handles numbers in JSON that Pydantic parses itself: 5.0 for an integer, and more digits than a
-float has.
+"""Handles numbers in JSON that Pydantic itself parses: 5.0 for an integer, and numbers with more
+digits than a float has.
 
-Pydantic makes a float of every number with a point. So a float is written instead of a `Decimal`,
-as its placeholder, and the nodes for numbers put the Decimal back.
+Pydantic converts every number with a point to a float. So each `Decimal` is first replaced by a
+unique float, its placeholder. The nodes for numbers then replace the placeholder by the Decimal
+again.
 """
 
 from __future__ import annotations
@@ -19,8 +20,8 @@ from toolbooth.compile.pydantic.core_schema import AS_SENT, CoreNode
 from toolbooth.jsonvalue import is_array, is_object
 
 Digits = dict[float, float | Decimal]
-"""The Decimals by placeholder. The floats of the call are in it too, so that no placeholder is
-equal to one.
+"""Maps each placeholder to its Decimal. The other floats of the call are keys too, so that none of
+them is used as a placeholder.
 """
 
 DIGITS: ContextVar[Digits] = ContextVar("digits")
@@ -41,7 +42,7 @@ def number_node(node: CoreNode, *, digits: bool) -> CoreNode:
 
 
 def _whole_number(node: CoreNode) -> CoreNode:
-    """Return a node for an integer. It accepts 5.0, but neither text nor a boolean."""
+    """Return a node for an integer. It accepts 5.0, but not text and not a boolean."""
     # The type that was sent decides. A union would also try the lenient branch on "5" and true.
     choices = {"<pointed>": {**node, "strict": False}, AS_SENT: {**node, "strict": True}}
     return {"type": "tagged-union", "discriminator": _pointed_or_not, "choices": choices}
@@ -52,8 +53,8 @@ def _pointed_or_not(value: Any) -> str:
 
 
 def _with_digits(node: CoreNode, as_sent: CoreNode) -> CoreNode:
-    """Return a node that replaces a placeholder with its Decimal and validates the Decimal with
-    `node`. All other values are validated with `as_sent`.
+    """Return a node that replaces a placeholder by its Decimal and validates this with `node`. Any
+    other value is validated with `as_sent`.
     """
     substitute = _SUBSTITUTES[node["type"]]
 
@@ -73,13 +74,15 @@ def _digits_or_not(value: Any) -> str:
 
 
 class _Digits(Decimal):
-    """A Decimal that Pydantic ranks in a union like a number in JSON, and not as an exact instance
-    of Decimal.
+    """A Decimal that Pydantic treats in a union like a number in JSON. A plain Decimal would count
+    as an exact match for a Decimal branch.
     """
 
 
 def as_float(exact: Decimal) -> float:
-    """Return the nearest float. Raises PydanticCustomError if there is none."""
+    """Return the nearest float. Raises PydanticCustomError if the number is too large or too small
+    for a float.
+    """
     number = float(exact)
     if not isfinite(number) or (number == 0 and exact != 0):
         raise PydanticCustomError("lossy_number", "holds a number too large or too small to hold")
@@ -97,16 +100,16 @@ _SUBSTITUTES: dict[str, Callable[[Any], Any]] = {
     "int": _as_whole,
     "str": Decimal,
 }
-"""The type of the value that Pydantic validates instead of a placeholder, by the type of the
-node.
-"""
+"""What is passed to Pydantic instead of a placeholder. The keys are types of nodes."""
 
 NUMBERS = frozenset(_SUBSTITUTES)
-"""Nodes that may accept a number; `str` does so only with a setting."""
+"""Types of nodes that may accept a number. `str` accepts one only with a setting of the author."""
 
 
 def placeholders(value: Any) -> tuple[Any, Digits]:
-    """Return a value with placeholders for its Decimals, and the Decimals."""
+    """Return two values: the value with a placeholder in place of each Decimal, and a dict of the
+    Decimals by placeholder.
+    """
     digits: Digits = {number: number for number in _floats(value)}
     return _replaced(value, digits), digits
 
@@ -133,7 +136,7 @@ def _replaced(value: Any, digits: Digits) -> Any:
 
 
 def _placeholder(exact: Decimal, digits: Digits) -> float:
-    """Return the nearest float that is not used yet."""
+    """Return the float nearest to a Decimal that is not used yet."""
     number = float(exact)
     # The search goes towards smaller numbers, so that it never reaches infinity. Only near zero it
     # goes towards greater ones.

@@ -1,5 +1,5 @@
-"""Finds the place in the arguments at which the author's code raised an exception. Nothing is
-validated again: the schema and the arguments are walked side by side.
+"""Finds the path in the arguments at which the author's code raised an exception. Nothing is
+validated again. The schema and the arguments are searched side by side.
 """
 
 from __future__ import annotations
@@ -26,7 +26,9 @@ _ANY: CoreNode = {"type": "any"}
 
 
 class Noted(NamedTuple):
-    """A note on an exception: the function of the author that raised it."""
+    """A note that is stored in an exception. It shows which function of the author raised the
+    exception.
+    """
 
     node: CoreNode
     value: Any
@@ -41,7 +43,9 @@ class _Place(NamedTuple):
 
 
 def note(error: Exception, noted: Noted) -> None:
-    """Note on an exception which function raised it. The innermost function counts."""
+    """Store in an exception which function raised it. If several guards do so, the innermost
+    function counts.
+    """
     # An exception passes every guard on its way up, and the first one is the innermost.
     vars(error).setdefault(_NOTE, noted)
 
@@ -50,8 +54,8 @@ def place_of(
     error: Exception, node: CoreNode, value: Any, definitions: Mapping[str, CoreNode]
 ) -> tuple[JsonPath, bool]:
     """Return the path at which an exception was raised in a value that `node` validated. Also
-    return True if a default caused the exception. If several places are possible, return the common
-    start of their paths.
+    return True if the function made a default. If several paths are possible, return their common
+    beginning.
     """
     # The note is removed, because the author may raise the same exception object again.
     noted: Noted | None = vars(error).pop(_NOTE, None)
@@ -69,9 +73,9 @@ def place_of(
 
 
 def _was_running(error: Exception) -> Callable[[CoreNode], bool]:
-    """Return a function that checks if the code of a node raised an exception without a note. Such
-    code is a method that Pydantic calls (`__init__`, `model_post_init`, `__hash__`, `_missing_` of
-    an enum), or one of Pydantic's own functions.
+    """Return a function that checks if code of a node raised an exception without a note. Such code
+    is a method that Pydantic calls (`__init__`, `model_post_init`, `__hash__`, `_missing_` of an
+    enum), or one of Pydantic's own functions.
     """
     running: list[Any] = []
     for frame, _ in walk_tb(error.__traceback__):
@@ -92,7 +96,7 @@ def _was_running(error: Exception) -> Callable[[CoreNode], bool]:
 
 
 def _common(places: list[_Place]) -> JsonPath:
-    """Return the path that all places have in common."""
+    """Return the common beginning of the paths of all places."""
     if not places:
         return ()
     first, *others = (each.path for each in places)
@@ -116,9 +120,9 @@ def _places(
     definitions: Mapping[str, CoreNode],
     refs: frozenset[str] = frozenset(),
 ) -> Iterator[_Place]:
-    """Yield the places in a value at which a wanted node validates. A value of the wrong type, such
-    as text for an object, contains no places. `refs` are the definitions that were followed on the
-    way.
+    """Yield the places (paths and values) inside a value that a wanted node validates. If a value
+    has a wrong type, such as text for an object, nothing inside it is a place. `refs` has the
+    definitions that were followed so far.
     """
     if wanted(node):
         yield at
@@ -161,8 +165,8 @@ def _children(
 
 
 def _field_place(name: str, field: CoreNode, at: _Place) -> _Place:
-    """Return the place of a field in the sent object, by alias or by name. If the field is missing,
-    return the place where it belongs.
+    """Return the path and value of a field in the sent object. It is looked up by alias or by name.
+    If the field is missing, return the path at which it should be.
     """
     # Pydantic looks for the aliases first, in their order.
     paths = [*alias_paths(field), [name]]

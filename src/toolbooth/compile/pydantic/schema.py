@@ -1,13 +1,14 @@
-"""Writes the exact JSON Schema of the arguments as they are sent: with flattened fields, and only
-with keys that are accepted.
+"""Writes the exact JSON Schema of the arguments as agents send them: with flattened fields, and
+only with keys that are accepted.
 
-Pydantic writes it, but the core schema is rewritten first. Otherwise Pydantic would publish the
-Python name of a field that is only accepted by an alias path.
+Pydantic writes the schema from a core schema that is rewritten first. Otherwise Pydantic would
+publish the Python name of a field, even if the field is only accepted by an alias path.
 """
 
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -37,7 +38,31 @@ from toolbooth.compile.pydantic.validator import for_wire
 from toolbooth.markers import JsonText, Unpack
 
 
+class _Methods(dict[str, Callable[[Any], dict[str, Any]]]):
+    """Maps each type of node to the generator's method for it. A method is looked up on first use.
+    Pydantic would look up all of its sixty methods for each tool.
+    """
+
+    def __init__(self, generator: GenerateJsonSchema) -> None:
+        super().__init__()
+        self._generator = generator
+
+    def __missing__(self, kind: str) -> Callable[[Any], dict[str, Any]]:
+        method = self[kind] = getattr(self._generator, f"{kind.replace('-', '_')}_schema")
+        return method
+
+
+_PLAIN = frozenset((str, bool, int, type(None)))
+
+
 class _Generator(GenerateJsonSchema):
+    def build_schema_type_to_method(self) -> Any:
+        return _Methods(self)
+
+    # For each default, Pydantic builds a serializer. These values are JSON already.
+    def encode_default(self, dft: Any) -> Any:
+        return dft if type(dft) in _PLAIN else super().encode_default(dft)
+
     # A default that JSON cannot express is allowed. It is not published.
     def emit_warning(self, kind: Any, detail: str) -> None:
         pass
@@ -61,12 +86,14 @@ class _Generator(GenerateJsonSchema):
 
 
 def _with_repeats(schema: dict[str, Any]) -> dict[str, Any]:
-    """Return the schema of a set without `uniqueItems`, because repeated items are accepted."""
+    """Return the schema of a set without `uniqueItems`. Toolbooth accepts repeated items in a
+    set.
+    """
     return {key: value for key, value in schema.items() if key != "uniqueItems"}
 
 
 def exact_schema(core: CoreNode, builder: ShapeBuilder) -> dict[str, Any]:
-    """Return the JSON Schema (2020-12) of the arguments as they are sent."""
+    """Return the JSON Schema (2020-12) of the arguments as agents send them."""
     # Closed like the validator, so that the published schema forbids the keys that the boundary
     # refuses.
     made = _Generator().generate(for_wire(_Wire(builder).node(core, DEFAULTS)), mode="validation")
@@ -125,7 +152,9 @@ def is_self_explanatory(core: CoreNode) -> bool:
 
 
 def _is_customised(core: CoreNode) -> bool:
-    """Return True if the author has customised the JSON Schema of a node, by a dict or by code."""
+    """Return True if the author has customised the JSON Schema of a node, with a dict or with
+    code.
+    """
     # A model has its configuration under one name, a dataclass or TypedDict under another.
     cls: Any = core.get("cls")
     own: Any = getattr(cls, "model_config", None) or getattr(cls, "__pydantic_config__", None)
@@ -144,8 +173,8 @@ def _is_customised(core: CoreNode) -> bool:
 
 @dataclass(slots=True, frozen=True)
 class _Wire:
-    """Rewrites a core schema so that it describes the arguments as they are sent. `builder` has the
-    definitions of the core schema.
+    """Rewrites a core schema so that it describes the arguments as agents send them. `builder` has
+    the definitions of the core schema.
     """
 
     builder: ShapeBuilder
@@ -168,7 +197,9 @@ class _Wire:
         return made
 
     def fields(self, node: CoreNode, config: Config) -> CoreNode:
-        """Return a field list of any kind as a plain dict of fields."""
+        """Rewrite a node that lists fields as a plain dict of fields. Pydantic has several types of
+        such nodes.
+        """
         table: dict[str, CoreNode] = {}
         self._add(table, node, config, prefix="", optional=False)
         extras = node.get("extras_schema")
@@ -234,7 +265,9 @@ def _typed_field(schema: CoreNode, *, required: bool, metadata: Any = None) -> C
 
 
 def _route(path: list[str | int], end: CoreNode) -> CoreNode:
-    """Return a schema of the objects and lists along an alias path, with the field at the end."""
+    """Return the schema for an alias path: the objects and lists along it, with the field at the
+    end.
+    """
     if not path:
         return end["schema"]
     inner = _route(path[1:], end)
@@ -245,7 +278,7 @@ def _route(path: list[str | int], end: CoreNode) -> CoreNode:
 
 
 def _json_text(marker: JsonText, node: CoreNode, content: CoreNode) -> CoreNode:
-    """Return the schema of a string that takes JSON text. Its example is kept for
+    """Return the schema of a string that takes JSON text. The example of the marker is kept for
     `describe_json_texts`.
     """
     updates = {key: said for key in ("description", "examples") if (said := _said(node, key))}
@@ -267,8 +300,8 @@ def _json(value: Any) -> str:
 
 
 def _said(node: CoreNode, key: str) -> Any:
-    """Return the value that the author wrote under a key of the metadata. Every layer of the node
-    is searched.
+    """Return the value that the author wrote under `key` in the metadata. If the node wraps other
+    nodes, these are searched too.
     """
     while True:
         metadata: dict[str, Any] = node.get("metadata") or {}

@@ -1,8 +1,8 @@
-"""Builds the Shape of a core schema: the JSON that a Pydantic type accepts, and the keys.
+"""Builds the Shape of a core schema: the keys and the JSON that a Pydantic type accepts.
 
-The keys come from the core schema, because the JSON Schema does not have every alias. A node with
-an author's before, wrap or plain validator is free, because only the author knows which values it
-accepts.
+The keys come from the core schema, because the JSON Schema does not have every alias. If a node has
+an author's before, wrap or plain validator, any value may be sent, because only the author knows
+which values the validator accepts.
 """
 
 from __future__ import annotations
@@ -62,15 +62,16 @@ _ARRAYS = ("list", "set", "frozenset", "generator", "deque")
 _NOT_JSON = ("is-instance", "is-subclass", "callable", "missing-sentinel")
 _TRANSPARENT = ("default", "nullable", "model", "dataclass", "custom-error")
 _CONVERTING = ("lax-or-strict", "function-plain", "enum", "json")
-"""Nodes that accept JSON of another type, or rank differently in JSON: an address can be made from
-an integer, and a member of IntEnum from text.
+"""Types of nodes that validate JSON differently from Python values. For example, an address can be
+made from an integer, and a member of an IntEnum from text. In a union, Pydantic may therefore
+choose another branch for JSON.
 """
 _SECRETS = (SecretStr, SecretBytes)
 
 
 @dataclass(slots=True)
 class ShapeBuilder:
-    """Builds the shapes of one contract. Call `shapes.finish()` before you use them."""
+    """Builds the shapes of one contract. The shapes can be used only after `shapes.finish()`."""
 
     shapes: Shapes = field(default_factory=Shapes)
     definitions: dict[str, CoreNode] = field(default_factory=dict[str, CoreNode])
@@ -79,21 +80,20 @@ class ShapeBuilder:
     owner: str = ""
     """The parameter or field that is being built. Messages name it."""
     json_texts: list[tuple[str, Shape]] = field(default_factory=list[tuple[str, Shape]])
-    """The parameters with JsonText, which are checked when all shapes are finished."""
+    """The parameters with JsonText. They are checked when all shapes are finished."""
     unsendable: list[str] = field(default_factory=list[str])
-    """The owners of types that no JSON value can become."""
+    """The parameters or fields whose type no JSON value can be converted to."""
     unpacking: list[int] = field(default_factory=list[int])
-    """The models that are being unpacked, the innermost last."""
+    """The models that are being unpacked at the moment, the innermost last."""
 
     def open(self, core: CoreNode) -> CoreNode:
-        """Store the definitions of a core schema, and return its main node."""
+        """Store the definitions of a core schema and return its main node."""
         if core["type"] != "definitions":
             return core
         self.definitions.update({each["ref"]: each for each in core["definitions"]})
         return core["schema"]
 
     def build(self, node: CoreNode, config: Config = DEFAULTS) -> Shape:
-        """Return the shape of one node."""
         kind = node["type"]
         config = Config.of(node, config)
         strict = bool(node.get("strict", config.strict))
@@ -157,7 +157,7 @@ class ShapeBuilder:
         return None if node is None else self.build(node, config)
 
     def fields(self, node: CoreNode, config: Config, noun: str = "field") -> ObjectShape:
-        """Return the form of a list of fields (or parameters), with all keys of each field."""
+        """Return the object type for a list of fields or parameters, with all keys of each."""
         made = ObjectShape(additional=self._additional(node, config))
         routes: dict[str, list[Route]] = {}
         for name, each in fields_of(node):
@@ -215,8 +215,8 @@ class ShapeBuilder:
                 routes.setdefault(str(path[0]), []).append((path[1:], shape))
 
     def flattened_fields(self, node: CoreNode, config: Config, owner: str) -> ObjectShape | None:
-        """Return the fields of a model that is unpacked. The author's code may make the model
-        itself free.
+        """Return the fields of a model that is unpacked. Return None if the type has no fields.
+        They are returned even if the author's code decides about the model as a whole.
         """
         found = self.field_list(node, config)
         if found is None:
@@ -236,8 +236,8 @@ class ShapeBuilder:
         return made
 
     def field_list(self, node: CoreNode, config: Config) -> tuple[CoreNode, Config, bool] | None:
-        """Return three values: the list of fields inside a node, the configuration of these fields,
-        and True if an author's validator runs before them.
+        """Return the list of fields inside a node, its configuration, and whether an author's
+        validator runs before it. Return None if there is no list of fields.
         """
         authored = False
         while node["type"] not in FIELD_LISTS:
@@ -309,8 +309,8 @@ class ShapeBuilder:
         return shape_of_schema(GenerateJsonSchema().generate(core))
 
     def _free(self, shape: Shape) -> Shape:
-        """Return the shape behind an author's validator: anything may be sent, but secrets are
-        still marked.
+        """Return the shape of a value that an author's validator gets. Anything may be sent, but
+        secrets are still marked.
         """
         return self.shapes.behind_validator(shape)
 
@@ -342,7 +342,7 @@ class ShapeBuilder:
         return self.shapes.union(shapes, by_type=by_type)
 
     def _holds(self, kinds: tuple[str, ...], node: CoreNode, seen: set[str]) -> bool:
-        """Return True if a node of one of these kinds is here or below."""
+        """Return True if this node, or a node inside it, is of one of these kinds."""
         if node["type"] in kinds:
             return True
         ref = node.get("schema_ref", "")
@@ -383,12 +383,11 @@ _SCALARS: dict[str, Shape] = {
 
 
 def _constant(member: Any) -> Any:
-    """Return the value of an enum member. Return any other value unchanged."""
     return member.value if isinstance(member, Enum) else member
 
 
 def _absent(field: CoreNode) -> Absent:
-    """Return how an unpacked model is treated if none of its fields is sent."""
+    """Return what an unpacked model becomes if none of its fields is sent."""
     if is_optional(field):
         return "omit"
     return "null" if is_nullable(field["schema"]) else "empty"

@@ -1,9 +1,11 @@
-"""Finds the errors in unions of models that contain each other, without running the validation.
+"""Finds the errors in unions of models that contain each other, without running Pydantic's
+validation of the whole value.
 
-Pydantic tries every form again at every level and reports the errors of every try: one wrong value
-15 levels deep makes 65,536 errors. Here each form is tried once on each value, and only the errors
-of the nearest form are reported. If the author's code decides, or a node is of another kind than
-those below, a value counts as fitting, and the validation decides later.
+Pydantic tries every branch again at every level, and reports the errors of every try. One wrong
+value 15 levels deep causes 65,536 errors. Here, each branch is tried only once on each value, and
+only the errors of the nearest branch are reported. Some values cannot be decided here, because the
+author's code decides, or because a node is of a kind that this module does not know. These count as
+fitting, and Pydantic's validation decides later.
 """
 
 from __future__ import annotations
@@ -37,49 +39,51 @@ from toolbooth.jsonvalue import JsonPath, is_array, is_object
 ReadErrors = Callable[[ValidationError], Iterable[Objection]]
 
 Misfit = tuple[float, int]
-"""How far a value is from fitting: the number of keys and values of a wrong kind, and of all
-errors.
+"""How far a value is from fitting. The first number counts undeclared keys and values of a wrong
+JSON type, the second counts all errors.
 """
 
 _FITS: Misfit = (0, 0)
 _OBJECTION: Misfit = (0, 1)
 _OTHER_KIND: Misfit = (1, 1)
 _NOT_NULL: Misfit = (float("inf"), 1)
-"""The distance of null: a value was sent, so null was not meant."""
+"""The distance between null and a value that was sent. It is infinite, because the caller did not
+mean null.
+"""
 
 _MOST_TRIALS = 20_000
-"""After this many objects and arrays, the others count as fitting."""
+"""After this many objects and arrays, all further ones count as fitting."""
 
 _MOST_LEVELS = 60
-"""Below this many levels, a value counts as fitting."""
+"""Values at deeper levels than this count as fitting."""
 
 
 def _no_error(_value: Any) -> ValidationError | None:
-    """Return None, which means that the value may fit."""
+    """Return None: the value may fit."""
     return None
 
 
 @dataclass(slots=True, eq=False)
 class _Rule:
-    """The part of a core schema node that decides about a value."""
+    """A rule for a value. It is the part of a core schema node that can be decided here."""
 
     kind: Literal["scalar", "null", "union", "tagged", "object", "list"] = "scalar"
     error: Callable[[Any], ValidationError | None] = _no_error
     """For a scalar: a function that returns the error for a value."""
     forms: list[_Rule] = field(default_factory=list["_Rule"])
-    """For a union: its forms."""
+    """For a union: the rule of each branch."""
     tag: str = ""
     tagged: dict[str, _Rule] = field(default_factory=dict[str, "_Rule"])
-    """For a union with a tag: its forms by the value of the tag."""
+    """For a union with a tag: the rule of each branch, by the value of the tag."""
     fields: dict[str, _Rule] = field(default_factory=dict[str, "_Rule"])
-    """For an object: its fields, by each of their keys."""
+    """For an object: the rule of each field, by every key of the field."""
     declared: set[str] = field(default_factory=set[str])
     """For an object: all declared keys, including those of fields that are not checked."""
     required: list[list[str]] = field(default_factory=list[list[str]])
-    """The keys of each required field."""
+    """For an object: a list with all keys of a field, for each required field."""
     items: _Rule | None = None
-    """For a list: its items. For an object: the values of undeclared keys; None if there may be
-    none.
+    """For a list: the rule of its items. For an object: the rule of undeclared keys, or None if
+    they may not be sent.
     """
 
 
@@ -112,7 +116,7 @@ class _Rules:
         self.root = self._rule(core["schema"], None)
 
     def _rule(self, node: CoreNode, config: CoreConfig | None) -> _Rule:
-        """Return the rule of a node inside a model with this configuration."""
+        """Return the rule of a node. `config` is the configuration of the surrounding model."""
         match node["type"]:
             case "definition-ref":
                 return self._rule(self._definitions[node["schema_ref"]], None)
@@ -170,13 +174,13 @@ class _Rules:
 
 
 def _choice(choice: Any) -> CoreNode:
-    """Return one choice of a union. The choice may come with a label, which is dropped."""
+    """Return one choice of a union. If it has a label, the label is dropped."""
     return choice[0] if is_labelled(choice) else choice
 
 
 def _is_certain(node: CoreNode) -> bool:
     """Return True if a validator made from this node alone gives the same result as the whole
-    validation. The node must not contain code of the author.
+    validation. This is so only if the node contains no code of the author.
     """
     kind = node["type"]
     if kind in ("definition-ref", "model") or "default_factory" in node or "on_error" in node:
@@ -189,14 +193,14 @@ def _is_certain(node: CoreNode) -> bool:
 
 
 class _Trials:
-    """The trials of one call."""
+    """Tries rules on the values of one call."""
 
     def __init__(self, read_errors: ReadErrors) -> None:
         self._read_errors = read_errors
         self._known: dict[tuple[int, int], Misfit] = {}
 
     def misfit(self, rule: _Rule, value: Any, level: int) -> Misfit:
-        """Return how badly a value fits its rule. Return None if the value fits."""
+        """Return how far a value is from fitting a rule. The result is `_FITS` if it fits."""
         match rule.kind:
             case "object" | "list":
                 # The arguments exist during the whole call, so ids are not reused.
@@ -218,7 +222,9 @@ class _Trials:
                 return _FITS if value is None else _NOT_NULL
 
     def _of_parts(self, rule: _Rule, value: Any, level: int) -> Misfit:
-        """Return how badly an object or array fits, from its parts."""
+        """Return how far an object or array is from fitting. This is the sum of the distances of
+        its parts.
+        """
         if not _is_of_kind(rule, value):
             return _OTHER_KIND
         others: float = 0
@@ -233,7 +239,9 @@ class _Trials:
         return others, total
 
     def objections(self, rule: _Rule, value: Any, path: JsonPath) -> Iterator[Objection]:
-        """Yield the errors of a value that does not fit, from the nearest form of each union."""
+        """Yield the errors of a value that does not fit. For each union, only the errors of the
+        nearest branch are yielded.
+        """
         level = len(path)
         if self.misfit(rule, value, level) == _FITS:
             return
@@ -258,7 +266,7 @@ class _Trials:
 
 
 def _tagged_form(rule: _Rule, value: Any) -> _Rule | None:
-    """Return the form that the tag of a value selects. Return None if no form has this tag."""
+    """Return the branch that the tag of a value selects. Return None if no branch has this tag."""
     tag = value.get(rule.tag) if is_object(value) else None
     return rule.tagged.get(tag) if isinstance(tag, str) else None
 
@@ -287,7 +295,9 @@ def _missing(rule: _Rule, value: Any) -> list[str]:
 
 
 def _parts(rule: _Rule, value: Any) -> list[tuple[str | int, _Rule, Any]]:
-    """Return the parts of an object or array: the step, the rule and the value of each."""
+    """Return the parts of an object or array. Each has its step in the path, its rule and its
+    value.
+    """
     if rule.kind == "object":
         other = rule.items
         found = ((key, rule.fields.get(key, other), each) for key, each in value.items())

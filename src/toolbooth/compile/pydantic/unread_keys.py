@@ -1,10 +1,10 @@
-"""Checks undeclared keys if an author's before or wrap validator runs before a model that does not
-accept them.
+"""Checks undeclared keys of a model, if an author's before or wrap validator runs before the model
+and the model does not accept such keys.
 
-The data that the author's code passes on decides. The fields would drop an undeclared key that is
-still there under the same name, so it is refused, unless the code has read it by name. A key that
-the code removed, or passed on under another name, is accepted. A key that the code never looked at
-is refused.
+The data that the author's code passes on decides. If an undeclared key is still in this data under
+the same name, the fields would drop it. Such a key is refused, unless the code has read it by name.
+A key that the code removed, or passed on under another name, is accepted. A key that the code never
+looked at is refused.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ from toolbooth.jsonvalue import JsonPath, is_object
 
 
 def watch_keys(node: CoreNode, config: Config) -> CoreNode:
-    """Return a node with the author's validator. The validator gets dicts that note which keys it
-    reads. Its list of fields refuses undeclared keys.
+    """Return the author's function in a validator node with a change: it gets dicts that note which
+    keys it reads. Undeclared keys that would be lost are then refused.
     """
     place = place_behind(node["schema"], config)
     if place is None:
@@ -99,7 +99,7 @@ def _own_copy(value: Any) -> Any:
 
 
 def _lost_in(histories: Histories) -> dict[JsonPath, Any]:
-    """Return the keys that would be dropped, grouped by the path of their object."""
+    """Return the keys that the fields would drop, by path, with their values."""
     return {
         (*place, key): value
         for place, history in histories.items()

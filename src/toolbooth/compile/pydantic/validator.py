@@ -1,18 +1,21 @@
 """Rewrites Pydantic's core schema for JSON that the boundary has already examined.
 
-In: the core schema that Pydantic generates for an annotation. Out: one that
-- forbids the keys which `extra="ignore"` would drop;
-- takes numbers and booleans only as such: the boundary has made every permitted repair, so
-  Pydantic's lax reading of text could only add a guess (it would choose `int` for "5" in `int |
-  date`);
-- takes the JSON branch of every node that has one, and text for dates and the like even in strict
-  models, as `validate_json` would: the run itself is `validate_python`, on JSON that was read once.
+In: the core schema that Pydantic generates for an annotation. Out: a core schema with these
+differences:
+- It forbids the keys that `extra="ignore"` would drop.
+- It accepts numbers and booleans, but not text for them. The boundary has already made every
+  permitted repair, so reading text here would only be a guess. For example, Pydantic would choose
+  `int` for "5" in `int | date`.
+- It uses the JSON branch of every node that has one, and accepts text for dates and similar types
+  even in strict models. This is what `validate_json` would do. But the validation runs with
+  `validate_python`, on JSON that was parsed once.
 
-If a union has branches that take the same JSON type, the run is `validate_json`, because Pydantic
-ranks the branches differently for Python values (`AS_JSON`, `json_run`).
+Unions in which several branches accept the same JSON type are an exception. Pydantic ranks their
+branches differently for Python values, so the validation runs with `validate_json` (`AS_JSON`,
+`json_run`).
 
-Below an author's before or wrap validator the values are the author's: there, only undeclared keys
-that would be dropped are refused (`unread_keys.py`).
+If an author's before or wrap validator runs first, the author's code has made the values. For
+these, only undeclared keys that would be dropped are refused (`unread_keys.py`).
 """
 
 from __future__ import annotations
@@ -62,12 +65,12 @@ _STRICT_SCALARS = frozenset(("int", "float", "bool"))
 _ANY: CoreNode = {"type": "any"}
 
 CONFLICTING_KEYS = "conflicting_keys"
-"""The kind of an error about two keys of a dict with the same meaning."""
+"""The kind of the error for two keys of a dict that mean the same."""
 
 
 def validator(schema: CoreSchema) -> SchemaValidator:
-    """Build the validator from this schema alone. By default, Pydantic would use the existing
-    validator of a class, which accepts unknown keys.
+    """Build the validator from this schema alone. By default, Pydantic would use the validator that
+    a class already has, but that one accepts unknown keys.
     """
     _check_closing()
     return _built(schema)
@@ -80,7 +83,7 @@ def _built(schema: CoreSchema) -> SchemaValidator:
 @cache
 def _check_closing() -> None:
     """Raise an error if undeclared keys are not refused. The refusal depends on a private flag of
-    Pydantic. Without it, a tool would lose keys silently.
+    Pydantic, which a new version may not have. Tools would then lose keys silently.
     """
 
     class Probe(BaseModel):
@@ -95,7 +98,7 @@ def _check_closing() -> None:
 
 
 def for_wire(node: Any, config: Config = DEFAULTS, authored: bool = False) -> Any:
-    """Rewrite a core schema node and all nodes below it."""
+    """Rewrite a node of a core schema and all nodes inside it."""
     kind = node["type"]
     if marker_of(node):
         return for_wire(node["steps"][0], config, authored)
@@ -145,13 +148,13 @@ def for_wire(node: Any, config: Config = DEFAULTS, authored: bool = False) -> An
 
 
 def _in_place_of(outer: CoreNode, inner: CoreNode) -> CoreNode:
-    """Return `inner` under the name and description of the node that `inner` replaces."""
+    """Return `inner` with the name and description of the node `outer`, which it replaces."""
     kept = {key: outer[key] for key in ("ref", "metadata", "serialization") if key in outer}
     return {**inner, **kept}
 
 
 def for_values(core: Any, *, as_json: bool = False, digits: bool = False) -> Any:
-    """Finish a schema from `for_wire` for validation. With `as_json`, the schema is used for
+    """Complete a schema from `for_wire`, so that it can validate. With `as_json`, it is used for
     `validate_json`. With `digits`, it replaces placeholders by Decimals.
     """
     kind = core["type"]
@@ -166,8 +169,8 @@ def for_values(core: Any, *, as_json: bool = False, digits: bool = False) -> Any
 
 
 def for_python(node: Any, config: Config = DEFAULTS) -> Any:
-    """Return the author's own schema, for Python values. The only change is that ignored keys
-    become forbidden.
+    """Return the author's own schema for Python values. There is only one change: keys that were
+    ignored are forbidden.
     """
     if marker_of(node):
         return for_python(node["steps"][0], config)
@@ -179,8 +182,8 @@ def for_python(node: Any, config: Config = DEFAULTS) -> Any:
 
 
 def json_run(core: CoreNode) -> Callable[[Any], Any]:
-    """Return a function that validates Python values as `validate_json` would validate the same
-    values as JSON. `core` must be the result of `for_wire` with `AS_JSON`.
+    """Return a function for Python values. It gives the same result as `validate_json` for these
+    values written as JSON. `core` must be the result of `for_wire` with `AS_JSON`.
     """
     run = validator(for_values(core, as_json=True)).validate_json
 
@@ -205,7 +208,7 @@ def json_run(core: CoreNode) -> Callable[[Any], Any]:
 
 
 def _may_merge_keys(keys: CoreNode, config: Config) -> bool:
-    """Return True if two different keys of a JSON object may become the same key of the validated
+    """Return True if two different keys of a JSON object may become one key of the validated
     dict.
     """
     if keys["type"] == "str":
@@ -215,8 +218,8 @@ def _may_merge_keys(keys: CoreNode, config: Config) -> bool:
 
 
 class _Key:
-    """A dict key that differs from every other key. With it, two keys with the same meaning are
-    both kept.
+    """A dict key that never equals another key. With it, two keys that mean the same are both
+    kept.
     """
 
     __slots__ = ("value",)
@@ -226,8 +229,8 @@ class _Key:
 
 
 def _without_loss(node: CoreNode) -> CoreNode:
-    """Return a node for a dict that refuses two keys with the same meaning ("1" and "01" for an
-    integer), because one value would be lost.
+    """Return a node for a dict. It refuses two keys that mean the same, such as "1" and "01" for an
+    integer. Otherwise one value would be lost.
     """
     keys = node["keys_schema"]
 
@@ -248,7 +251,7 @@ def _without_loss(node: CoreNode) -> CoreNode:
 
 def _keys_that_mean(meaning: Any, keys: Any, sent: dict[str, Any]) -> list[str]:
     """Return the keys of the sent object whose validated value is `meaning`. Return an empty list
-    if the schema `keys` refers to a definition, because it cannot be used alone.
+    if the schema `keys` cannot be used alone, because it refers to a definition.
     """
     try:
         run = _built(core_schema.dict_schema(keys)).validate_json
@@ -285,8 +288,8 @@ _PROVING = FIELD_LISTS | {
 
 
 def proves_shape(core: CoreNode) -> bool:
-    """Return True if a schema from `for_values` accepts only values that fit the shape, without
-    running the author's code.
+    """Return True if the validation accepts only values that fit the shape, and runs no code of the
+    author. `core` is a schema from `for_values`.
     """
     if (
         core["type"] not in _PROVING
@@ -313,8 +316,8 @@ def _fields_of_instance(instance: Any) -> dict[str, Any]:
 
 
 def with_defaults_of(node: Any, instance: Any, definitions: dict[str, CoreNode]) -> Any:
-    """Return a model's schema whose fields default to the values of `instance`, the author's
-    default.
+    """Return the schema of a model with changed defaults. `instance` is the author's default for
+    the whole model. Each field gets its value in `instance` as its default.
     """
     kind = node["type"]
     if kind == "definition-ref":

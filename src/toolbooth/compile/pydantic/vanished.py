@@ -1,5 +1,5 @@
-"""Finds out why undeclared keys are gone after an author's validator. The validator may have
-renamed them, removed them, or made a model that dropped them.
+"""Finds out why undeclared keys are no longer there after an author's validator. The validator may
+have renamed them, removed them, or made a model that dropped them.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ from toolbooth.compile.pydantic.walked_keys import History, Log
 from toolbooth.jsonvalue import JsonPath, is_array, is_object, recased
 
 Names = set[tuple[History, str]]
-"""Keys of sent objects that are passed on as text values."""
+"""Keys of sent objects that the author's code passes on as values."""
 
 _DICT: Any = dict
 
 _MOST_COMPARED = 10_000
-"""At most this many pairs of objects are compared. After that, any one counts as made from any
-other.
+"""At most this many pairs of objects are compared. With more, they are not compared: any object may
+have been made from any other.
 """
 
 _SAMPLE = 10
-"""The number of items that are examined then, instead of all."""
+"""In that case, only this many of the made objects are used."""
 
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
 
@@ -36,24 +36,24 @@ _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
 
 @dataclass(slots=True, kw_only=True)
 class Free:
-    """An instance, or an object with other keys, that the author's code made. The sent object from
-    which it was made is unknown.
+    """An instance or an object that the author's code made. It is not known which sent object it
+    was made from.
     """
 
     path: JsonPath | None
-    """Its path, if the objects are still at the positions where they were sent."""
+    """Its path. None if the objects are no longer at the positions where they were sent."""
     values: dict[str, Any]
     is_model: bool = False
-    """True if it may drop undeclared keys."""
+    """True for an instance, which may have dropped undeclared keys."""
     checks_keys: bool = False
-    """True for a dataclass, which raises for an undeclared key."""
+    """True for a standard dataclass, which raises an exception for an undeclared key."""
     logs: tuple[History, ...] = ()
-    """Sent objects that it contains unchanged."""
+    """The histories of sent objects that it contains unchanged."""
 
 
 def free_objects(made: Any, path: JsonPath | None) -> Iterator[Free]:
-    """Yield an instance and all instances inside it. Yield nothing for JSON values and for simple
-    values such as dates.
+    """Yield all instances in a value, at any depth. JSON values and simple values such as dates are
+    not instances.
     """
     seen: set[int] = set()
     waiting: list[tuple[Any, JsonPath | None]] = [(made, path)]
@@ -109,8 +109,8 @@ def _values_of(made: Any) -> dict[str, Any] | None:
 
 
 def settle(gone: dict[JsonPath, History], free: list[Free], names: Names) -> None:
-    """Set `lost` for objects that the author's code did not pass on. If nothing was made from such
-    an object, the code removed it, which is allowed.
+    """Set `lost` in the histories of objects that the author's code did not pass on. If nothing was
+    made from such an object, the code removed the whole object, which is allowed.
     """
     logs = {history for each in free for history in each.logs}
     made_of = _made_of(gone, free)
@@ -126,8 +126,8 @@ def settle(gone: dict[JsonPath, History], free: list[Free], names: Names) -> Non
 
 
 def _take_out(lost: dict[str, Any], made: list[Free]) -> None:
-    """Remove lost keys from objects that the author's code has made. The keys are then reported
-    only at the place where they were sent.
+    """Remove lost keys from the objects that the author's code made. The keys are then reported
+    only at the path where they were sent.
     """
     for each in made:
         for key in () if each.is_model else lost:
@@ -135,8 +135,8 @@ def _take_out(lost: dict[str, Any], made: list[Free]) -> None:
 
 
 def _made_of(gone: dict[JsonPath, History], free: list[Free]) -> dict[History, list[Free]]:
-    """Return a dict from each sent object to the objects that may have been made from it. They are
-    matched by position or by equal values.
+    """Return, for each sent object, the objects that may have been made from it. They are matched
+    by position, or else by equal values.
     """
     found: dict[History, list[Free]] = {}
     others: list[Free] = []
@@ -162,9 +162,7 @@ def _made_of(gone: dict[JsonPath, History], free: list[Free]) -> dict[History, l
 
 
 def _likeness(history: History, made: Free) -> int:
-    """Return the number of values that a sent object and a made object have in common under the
-    same name.
-    """
+    """Return how many values a sent object and a made object have in common under the same name."""
     names = {recased(name): value for name, value in made.values.items()}
     return sum(
         1
@@ -179,7 +177,7 @@ def _is_same(value: Any, sent: Any) -> bool:
 
 
 def _dropped(history: History, unread: dict[str, Any], made: list[Free]) -> set[str]:
-    """Return the unread keys of a sent object that are missing from the objects made from it."""
+    """Return the unread keys of a sent object that no object made from it still has."""
     # It was noted which keys Pydantic got, so there is nothing to guess.
     if history.given is not None:
         dropped = unread.keys() & history.given
@@ -195,7 +193,7 @@ def _dropped(history: History, unread: dict[str, Any], made: list[Free]) -> set[
 
 
 def _same_in(made: Free, unread: dict[str, Any]) -> set[str]:
-    """Return the keys that a made object still has with the same value."""
+    """Return the keys that a made object still has, with the same value."""
     both = unread.keys() & made.values.keys()
     return {key for key in both if made.values[key] == unread[key]}
 
@@ -221,7 +219,7 @@ def _dropped_by(made: Free, history: History, unread: dict[str, Any]) -> Collect
 
 
 def new_fields(history: History, content: dict[str, Any]) -> dict[str, Any]:
-    """Return the declared fields of an object that were not sent in it."""
+    """Return the declared fields that the author's code added to an object."""
     return {
         name: content[name] for name in history.declared - history.sent.keys() if name in content
     }
@@ -230,9 +228,9 @@ def new_fields(history: History, content: dict[str, Any]) -> dict[str, Any]:
 def removed_keys(
     history: History, unread: dict[str, Any], content: dict[str, Any]
 ) -> Collection[str]:
-    """Return the keys that the author's code removed on purpose. They are removed from an object
-    with renamed keys, or from a copy that is not recognised. Code that only picks the fields it
-    knows removes nothing.
+    """Return the keys that the author's code removed on purpose. It does so if it iterates over an
+    object and makes a copy without them, or one with renamed keys. Code that only picks the fields
+    that it knows does not remove keys on purpose.
     """
     if not history.walked:
         return ()
@@ -246,8 +244,8 @@ def removed_keys(
 
 
 def _is_made_in_a_walk(history: History, content: dict[str, Any]) -> bool:
-    """Return True if an object was made while iterating over the sent one. Its sign is a key that
-    was not read by name, or the value of such a key.
+    """Return True if an object was made by iterating over the sent object. The sign is that it has
+    a key that was not read by name, or the value of such a key.
     """
     unread = {key: value for key, value in history.sent.items() if key not in history.read}
     if not unread.keys().isdisjoint(content):
@@ -272,7 +270,7 @@ def _is_telling(value: Any) -> bool:
 def is_handed_on(key: str, value: Any, new: dict[str, Any]) -> bool:
     """Return True if the value of an undeclared key was passed on in one of the `new` fields.
 
-    The author's code may have used a copy, in which reads are not noted.
+    The author's code may have read the value from a copy, in which reads are not noted.
     """
     if is_object(value) and value and all(_holds(new.get(name), value[name]) for name in value):
         return True  # an unwrapped wrapper
@@ -285,8 +283,8 @@ def is_handed_on(key: str, value: Any, new: dict[str, Any]) -> bool:
 
 
 def _is_renamed(key: str, new: dict[str, Any]) -> bool:
-    """Return True if the name of a new field and the key are similar: one of them contains all
-    words of the other.
+    """Return True if a key was probably renamed to a new field. The sign is that one of the two
+    names contains all words of the other.
     """
     words = _words(key)
     return any(
@@ -303,7 +301,7 @@ def _is_collection(value: Any) -> TypeIs[str | list[Any] | dict[str, Any]]:
 
 
 def _holds(place: Any, value: Any) -> bool:
-    """Return True if a value equals another value or contains it."""
+    """Return True if `place` equals a value or contains it."""
     # The types are compared as well, because True equals 1.
     if type(place) is type(value) and place == value:
         return True

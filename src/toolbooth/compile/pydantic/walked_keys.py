@@ -1,9 +1,9 @@
-"""The keys that an author's validator gets when it iterates over its dict, and the history that
-they write.
+"""The keys that an author's validator gets when it iterates over its dict. They record in a history
+how the code uses them.
 
-A lookup in a dict compares a key with a name. So a key can note that it is looked up, also in a
-copy, and by which code. Pydantic looks up the names that a model declares and silently drops other
-keys. Its first lookup shows which keys it got.
+Python compares keys when it looks one up in a dict. So a key can notice that it is looked up, and
+by which code, even in a copy of the dict. Pydantic looks up the names that a model declares and
+silently drops other keys. At Pydantic's first lookup, the history records which keys Pydantic got.
 """
 
 from __future__ import annotations
@@ -21,33 +21,36 @@ _DICT: Any = dict
 _CONTAINERS = (dict, list, tuple)
 
 _COMPARISONS = frozenset((opmap["COMPARE_OP"], opmap["CONTAINS_OP"]))
-"""The instructions of `key == name` and `key in names`. In `function(**d)`, Python also compares
-keys with the names of parameters.
+"""The bytecode instructions of `key == name` and `key in names`. For `function(**d)`, Python
+compares keys with the names of parameters too, but with another instruction.
 """
 
 _EXPANSION = opmap["DICT_MERGE"]
-"""The instruction of `**d` in a call."""
+"""The bytecode instruction of `**d` in a call."""
 
 
 @dataclass(slots=True, eq=False)
 class History:
-    """The record of how the author's validators used an object that was sent."""
+    """Records how the author's validators used one object that was sent."""
 
     sent: dict[str, Any]
     declared: frozenset[str] = frozenset()
-    """The names of the declared fields at its place."""
+    """The names of the fields that are declared for this object."""
     read: set[Any] = field(default_factory=set[Any])
     """The keys that were read by name, or removed by name."""
     told_apart: set[str] = field(default_factory=set[str])
-    """The keys that were compared with another name, or removed in an iteration."""
+    """The keys that the code compared with another name, or removed while it iterated over the
+    object.
+    """
     walked: bool = False
     """True if the code has iterated over all keys."""
     given: frozenset[str] | None = None
-    """The keys that were last passed to a model or a function."""
+    """The keys that Pydantic or a function last got. None if it got none."""
     lost: dict[str, Any] = field(default_factory=dict[str, Any])
-    """The undeclared keys that the fields would drop."""
+    """The undeclared keys that the fields would drop, with their values."""
     noticed: dict[int, Any] = field(default_factory=dict[int, Any])
-    """The objects that Pydantic has got so far, by `id`. All histories of a call share this."""
+    """The objects that Pydantic has got so far, by `id`. All histories of a call share this dict.
+    """
 
     def unread(self, declared: frozenset[str]) -> dict[str, Any]:
         """Return the undeclared keys that were not read by name."""
@@ -56,15 +59,15 @@ class History:
 
 
 class Log(dict[str, Any]):
-    """A dict that writes a history."""
+    """A dict that records its use in a history."""
 
     __slots__ = ("history",)
     history: History
 
 
 class WalkedKey(str):
-    """A key that an iteration returned. Text made from such a key, such as `key.lower()`, has this
-    type too.
+    """A key that comes from an iteration over a log. A text that was made from such a key, as by
+    `key.lower()`, has this type too.
     """
 
     __slots__ = ("history", "name")
@@ -156,14 +159,14 @@ def _is_name(other: object) -> bool:
 
 
 def walked_key(key: str, history: History) -> WalkedKey:
-    """Return a key in the form in which an iteration returns it."""
+    """Return a key as an iteration over a log returns it."""
     made = WalkedKey(key)
     made.history, made.name = history, plain_key(key)
     return made
 
 
 def plain_key(key: Any) -> Any:
-    """Return a key from an iteration as plain text, and anything else unchanged."""
+    """Return a key from an iteration as plain text. Return anything else unchanged."""
     return str.__str__(key) if type(key) is WalkedKey else key
 
 
@@ -178,19 +181,19 @@ def _caller() -> FrameType:
 
 
 def _instruction(frame: FrameType) -> int:
-    """Return the instruction that a frame is executing."""
+    """Return the bytecode instruction that a frame is executing."""
     return frame.f_code.co_code[frame.f_lasti]
 
 
 def note_expansion(log: Log) -> None:
-    """Note that all keys are passed to a function, if `keys()` is called for `function(**log)`."""
+    """If `keys()` is called for `function(**log)`, record that the function gets all keys."""
     frame: Any = currentframe()
     if _instruction(frame.f_back.f_back) == _EXPANSION:
         log.history.given = frozenset(_DICT.keys(log))
 
 
 def _note_given(reader: FrameType, noticed: dict[int, Any]) -> None:
-    """Note which keys Pydantic gets. They are in a local variable of Pydantic's function."""
+    """Record which keys Pydantic gets. They are in a local variable of Pydantic's function."""
     variables: dict[str, Any] = reader.f_locals
     # The name of the variable differs between Pydantic's functions, so all variables are checked.
     for each in variables.values():
@@ -211,7 +214,7 @@ def _note_keys(given: Any) -> None:
 
 
 def _names_in(given: dict[Any, Any]) -> dict[History, list[str]]:
-    """Return the keys in a copy, grouped by the sent object that they come from."""
+    """Return the keys in a copy, grouped by the history of the object that they come from."""
     found: dict[History, list[str]] = {}
     for key in given:
         if type(key) is WalkedKey:

@@ -1,4 +1,6 @@
-"""Finds the fields behind an author's validator in Pydantic's core schema, at every depth."""
+"""Finds the fields that come after an author's validator in Pydantic's core schema, at every
+depth.
+"""
 
 from __future__ import annotations
 
@@ -33,44 +35,46 @@ _Nodes = list[tuple[CoreNode, Config]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FieldsBehind:
-    """The fields that get their object from an author's validator, and their rule for undeclared
-    keys.
+    """The fields of an object that an author's validator passes on, and what is done with
+    undeclared keys.
     """
 
     declared: frozenset[str]
     keep_extra: bool
-    """True if the author's model itself forbids undeclared keys, also those that a validator
-    adds.
+    """True if the author's model forbids undeclared keys. Then keys that a validator adds are
+    refused too.
     """
     report_extra: bool
-    """True if there is only one list of fields. It reports undeclared keys together with other
-    problems.
+    """True if there is only one list of fields. It can then report undeclared keys together with
+    all other problems.
     """
     last: bool
-    """True if no other validator of the author runs between this one and the fields."""
+    """True if no further validator of the author runs between this one and the fields."""
 
 
 @dataclass(slots=True, eq=False)
 class Watched:
-    """The declared fields at one place behind an author's validator. For a model that contains
-    itself, this object contains itself too.
+    """The declared fields at one path inside a value that an author's validator gets. For a model
+    that contains itself, the `Watched` contains itself too.
     """
 
     fields: FieldsBehind | None = None
     inside: dict[str, Watched] = field(default_factory=dict[str, "Watched"])
-    """The places below the fields, by key. Places without fields are left out."""
+    """What is declared for the value of each key. Keys are left out if no fields are declared
+    inside their value.
+    """
     items: Watched | None = None
-    """The place of each item of a list."""
+    """What is declared for the items of a list."""
     values: Watched | None = None
-    """The place of each value of an open object."""
+    """What is declared for the values of an open object."""
 
     @property
     def is_watched(self) -> bool:
         return not (self.fields is None and self.items is None and self.values is None)
 
     def has_undeclared(self, value: Any) -> bool:
-        """Return True if an object here or below has an undeclared key. This runs for every call,
-        so it is written for speed.
+        """Return True if this object, or an object inside it, has an undeclared key. This method
+        runs for every call, so it is written for speed.
         """
         kind = _TYPE(value)
         if kind is list:
@@ -89,29 +93,31 @@ class Watched:
         return False
 
     def below(self, step: str | int) -> Watched | None:
-        """Return the place of the value of a key, or of an item of a list."""
+        """Return what is declared for the value of a key, or for an item of a list. Return None if
+        nothing is.
+        """
         if isinstance(step, int):
             return self.items
         return self.values if self.fields is None else self.inside.get(step)
 
 
 def place_behind(node: CoreNode, config: Config) -> Watched | None:
-    """Return the place behind an author's validator. Return None if it has no fields at any depth,
-    or if undeclared keys may be accepted there.
+    """Return what is declared inside a value that an author's validator gets. Return None if there
+    are no fields at any depth, or if undeclared keys may be accepted.
     """
     place = _Watches().of([(node, config)])
     return place if place.is_watched else None
 
 
 class _Watches:
-    """Makes each place only once, also if a place contains itself."""
+    """Makes each `Watched` only once, even if it contains itself."""
 
     def __init__(self) -> None:
         self._made: dict[tuple[int, ...], Watched] = {}
         self._unfinished: set[Watched] = set()
 
     def of(self, nodes: _Nodes) -> Watched:
-        """Return the place of a value that one of these nodes may validate."""
+        """Return what is declared for a value that one of these nodes validates."""
         # The nodes are the key, so that each model is searched only once.
         key = tuple(id(node) for node, _ in nodes)
         if key not in self._made:
@@ -136,7 +142,9 @@ class _Watches:
         place.items = self._below(search.items)
 
     def _below(self, nodes: _Nodes) -> Watched | None:
-        """Return the place that belongs to these nodes. Return None if it has no fields."""
+        """Return what is declared for a value that one of these nodes validates. Return None if
+        there are no fields at any depth.
+        """
         if not nodes:
             return None
         place = self.of(nodes)
@@ -146,15 +154,17 @@ class _Watches:
 
 @dataclass(slots=True)
 class _Search:
-    """Searches for the lists of fields that may get an object directly from a validator."""
+    """Searches a core schema for the lists of fields to which a validator may pass an object
+    directly.
+    """
 
     lists: _Nodes = field(default_factory=list[tuple[CoreNode, Config]])
     items: _Nodes = field(default_factory=list[tuple[CoreNode, Config]])
-    """The nodes for the items of a list."""
+    """The nodes that validate the items of a list."""
     values: _Nodes = field(default_factory=list[tuple[CoreNode, Config]])
-    """The nodes for the values of an open object."""
+    """The nodes that validate the values of an open object."""
     init_keys: set[str] = field(default_factory=set[str])
-    """The keys that overridden `__init__` methods accept."""
+    """The keys that an author's own `__init__` methods accept."""
     has_own_init: bool = False
     in_union: bool = False
     is_authored: bool = False
@@ -162,8 +172,8 @@ class _Search:
 
     @property
     def fields(self) -> FieldsBehind | None:
-        """Return the fields. Return None if there are no fields, or if undeclared keys may be
-        accepted.
+        """Return the fields that were found. Return None if there are none, or if undeclared keys
+        may be accepted.
         """
         # If one branch of a union accepts undeclared keys, a key may be meant for that branch.
         extras = {extra_of(*each) for each in self.lists}
@@ -195,7 +205,7 @@ class _Search:
         return found
 
     def look(self, node: CoreNode, config: Config) -> None:
-        """Examine a node and the nodes behind it."""
+        """Examine a node and the nodes to which it passes its value."""
         config = Config.of(node, config)
         kind = node["type"]
         if kind in FIELD_LISTS:

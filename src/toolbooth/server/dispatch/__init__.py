@@ -1,1 +1,3 @@
-"""Dispatchers, which pass calls to other tools, and the help and other variants of tools."""
+"""Dispatchers: tools that pass their calls on to other tools. Also help, and other variants of
+tools.
+"""

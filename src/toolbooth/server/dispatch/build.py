@@ -1,5 +1,5 @@
-"""Builds dispatchers: one tool in the list for many tools, from the classes and tables of
-authors.
+"""Builds dispatchers from the classes and tables of authors. A dispatcher is one tool in the list
+that gives access to many tools.
 """
 
 from __future__ import annotations
@@ -21,10 +21,12 @@ from toolbooth.server.tool import PARAMS, ActionTable, Shows, Tool
 F = TypeVar("F", bound=Callable[..., Any])
 
 MARK = "toolbooth_action"
-"""The attribute that `@mcp_action` sets on a method. Its value has the options."""
+"""The attribute that `@mcp_action` sets on a method. Its value is the dict of options."""
 
 _MOST_NAMES = 250
-"""The list of tools shows at most this many characters of names. Help lists the others."""
+"""The tool list shows at most this many characters of action names. The remaining names are in
+help.
+"""
 
 
 @overload
@@ -44,7 +46,7 @@ def mcp_action(function: Any = None, /, **options: Any) -> Any:
 
 
 def name_of(cls: type) -> str:
-    """Return the name of a dispatcher from its class."""
+    """Make the name of a dispatcher from the name of its class."""
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", cls.__name__).lower()
 
 
@@ -67,7 +69,7 @@ def actions_in(cls: type) -> Iterator[tuple[str, Callable[..., Any], Json]]:
 
 
 def action_table(name: str, found: Mapping[str, Any], help_word: str) -> ActionTable:
-    """Return the table for `{action: tool}` or `{resource: {action: tool}}`. Raises
+    """Return the action table for `{action: tool}` or `{resource: {action: tool}}`. Raises
     ContractError.
     """
     levels: dict[str, Mapping[str, Tool]] = {
@@ -117,8 +119,8 @@ def dispatcher(name: str, table: ActionTable, description: str, title: str | Non
 
 
 def narrowed(tool: Tool, shows: Shows) -> Tool | None:
-    """Return a tool with only the parts that this caller may see. A dispatcher keeps only its
-    visible tools. Return None if it has no visible tools.
+    """Return a tool with only those parts that this caller may see. For a dispatcher, these are its
+    visible tools. Return None if no part is visible.
     """
     if tool.table is None:
         return tool if shows(tool.name) else None
@@ -129,7 +131,7 @@ def narrowed(tool: Tool, shows: Shows) -> Tool | None:
 
 
 def _published(tool: Tool, table: ActionTable) -> Tool:
-    """Return the dispatcher with this table, in the form that `tools/list` publishes."""
+    """Return the dispatcher as `tools/list` publishes it, with this table."""
     contract: Contract = replace(tool.contract, describe=lambda: _schema(table))
     words = partial(in_list, table)
     return replace(
@@ -158,8 +160,8 @@ def _names(names: Iterable[str]) -> Json:
 
 
 def _hints(table: ActionTable) -> Mapping[str, Any] | None:
-    """Return the annotations that are true for every action. Return None if some action has no
-    annotations.
+    """Return the annotations of the dispatcher. They must be true for every action. Return None if
+    some action has no annotations.
     """
     every = [tool.annotations for _, tool in table.subs()]
     known = [each for each in every if each]

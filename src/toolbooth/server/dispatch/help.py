@@ -1,5 +1,6 @@
-"""Answers requests for help: with the arguments of one tool, or with the tools behind a dispatcher,
-by level and page. `variants.py` and `route.py` decide which calls ask for help.
+"""Answers requests for help. The answer has the arguments of one tool, or the tools behind a
+dispatcher, in levels and pages. Whether a call asks for help is decided in `variants.py` and
+`route.py`.
 """
 
 from __future__ import annotations
@@ -25,11 +26,11 @@ from toolbooth.server.dispatch.signatures import PAGE, signature, signatures
 from toolbooth.server.tool import PARAMS, AccessCheck, ActionTable, Shows, Tool
 
 _LONGEST_DESCRIPTION = 120
-"""In a list of many, a description has at most this many characters."""
+"""In a list of many tools, a description has at most this many characters."""
 
 
 def help_of(tool: Tool) -> Json:
-    """Return the whole contract of one tool."""
+    """Return everything about one tool: its description, its arguments and an example."""
     schema = portable(tool.schema_for_caller)
     made: Json = {
         "tool": tool.name,
@@ -54,8 +55,8 @@ def help_of(tool: Tool) -> Json:
 def help_of_one(
     name: str, tool: str, find: Callable[[str], Tool], access_check: AccessCheck | None
 ) -> Tool:
-    """Return the tool that answers `help: true` for one tool. `name` is the name of the argument
-    `help`.
+    """Return a tool that answers a call with `help: true`. `name` is the name of the argument
+    `help`, which may be renamed.
     """
     schema = {"type": "object", "properties": {name: BOOLEAN}, "additionalProperties": True}
 
@@ -75,8 +76,8 @@ def help_of_one(
 
 
 def _ignored(tool: Tool, others: Json) -> Json:
-    """Describe the other arguments of a request for help. All of them are ignored. Wrappers are
-    explained as well, because the tool itself would refuse them.
+    """Describe the other arguments in a request for help, which are all ignored. If there is a
+    wrapper among them, the answer explains it, because the tool itself would refuse it.
     """
     if not others:
         return {}
@@ -95,8 +96,8 @@ def _ignored(tool: Tool, others: Json) -> Json:
 
 
 def _check_access(access_check: AccessCheck | None) -> None:
-    """Raise an error if the caller may not call the tool. Such a caller must not learn the fields
-    of the tool.
+    """Raise an error if the caller may not call the tool. Help would show the caller the fields of
+    the tool.
     """
     # Checked for each call, because the next caller may have other permissions.
     refused = None if access_check is None else access_check()
@@ -108,7 +109,7 @@ def _check_access(access_check: AccessCheck | None) -> None:
 
 
 def _behind(dispatcher: str, table: ActionTable, target: Mapping[str, str], tool: Tool) -> Json:
-    """Return the whole contract of a sub-tool. The example in it is a call of the dispatcher."""
+    """Return everything about a sub-tool. The example is a call of the dispatcher."""
     made: Json = {"tool": dispatcher, **target}
     made |= {key: each for key, each in help_of(tool).items() if key != "tool"}
     made["example"] = table.call(target, made["example"])
@@ -124,8 +125,8 @@ def _behind(dispatcher: str, table: ActionTable, target: Mapping[str, str], tool
 def help_of_dispatcher(
     dispatcher: str, table: ActionTable, shows: Shows | None, subject: Mapping[str, str]
 ) -> Tool:
-    """Return the tool that lists the actions of a dispatcher. The list has only actions that this
-    caller may see. `subject` is the resource or the action that the request names.
+    """Return a tool that answers with the actions of a dispatcher. Only actions that this caller
+    may see are listed. `subject` has the resource or the action that the request names.
     """
     shown = table if shows is None else table.only_shown(shows)
     again: Json = {**subject, table.help: True}
@@ -149,7 +150,7 @@ def help_of_dispatcher(
 def help_of_action(
     dispatcher: str, table: ActionTable, target: Mapping[str, str], sub: Tool
 ) -> Tool:
-    """Return the tool that answers with the arguments of one action of a dispatcher."""
+    """Return a tool that answers with the arguments of one action."""
     again: Json = {**target, table.help: True}
 
     def answer(sent: Json) -> Json:
@@ -173,16 +174,16 @@ def help_of_action(
 
 @cache  # made on first use, so that a server starts faster
 def _anything() -> Contract:
-    """Return a contract that accepts any argument. No tool is called, and the answer says that the
-    arguments are ignored.
+    """Return a contract that accepts any arguments. It is for requests for help: no tool is called,
+    and the answer says that the arguments are ignored.
     """
     return compile_json_schema({"type": "object", "additionalProperties": True}, name="help")
 
 
 @cache
 def _question() -> Contract:
-    """Return the contract of a request for help to a dispatcher. It contains neither the resource
-    nor the action.
+    """Return the contract of a request for help to a dispatcher, when the resource and the action
+    were already taken out of its arguments.
     """
     fields = {"page": {"type": "integer", "minimum": 1}}
     return compile_json_schema(
@@ -191,8 +192,8 @@ def _question() -> Contract:
 
 
 def _tree(shown: ActionTable, action: str | None) -> Json:
-    """Return the resources and their actions, one line each. If the request names an action, return
-    only this action with all resources that have it.
+    """Return the resources, each with its actions in one line. If the request names an action, list
+    only the resources that have it.
     """
     resources = shown.resources
     if action is not None:
@@ -227,7 +228,7 @@ def _outline(action: str, tool: Tool) -> Json:
 
 
 def _pages(parts: Json) -> list[Json]:
-    """Divide the parts of an answer into pages."""
+    """Divide an answer into pages. `parts` has the entries of the answer."""
     pages: list[Json] = [{}]
     room = PAGE
     for name, each in parts.items():
@@ -242,7 +243,9 @@ def _pages(parts: Json) -> list[Json]:
 
 
 def _page_of(made: Json, page: int, pages: int, again: Json) -> Json:
-    """Return one page of an answer. `again` is the call that asks for this page."""
+    """Return one page of an answer. `again` is the call that asks for the answer; other pages are
+    requested with it.
+    """
     if pages > 1:
         made |= {"page": page, "pages": pages}
     if page < pages:

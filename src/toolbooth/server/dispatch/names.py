@@ -10,12 +10,12 @@ from toolbooth.server.dispatch.build import narrowed
 from toolbooth.server.tool import Shows, Tool
 
 _LONGEST = 128
-"""A longer name is not compared, because a suggestion would not help."""
+"""A longer name is not compared with other names, because a suggestion would not help."""
 
 
 def near_to(name: str, names: Iterable[str]) -> str | None:
     """Return the known name that is most similar to an unknown one. Return None if no name is
-    similar.
+    similar enough.
     """
     return near_name(name[:_LONGEST], names)
 
@@ -23,8 +23,9 @@ def near_to(name: str, names: Iterable[str]) -> str | None:
 def nearest(
     name: str, listed: Mapping[str, Tool], hidden: Mapping[str, Tool], shows: Shows | None
 ) -> str | None:
-    """Return the way to call the tool with the most similar name. This is its name, or a call of a
-    dispatcher if the tool is not listed. Return None if the caller may not see the tool.
+    """Return how to call the tool whose name is most similar. This is the name of the tool, or a
+    call of its dispatcher if the tool is not listed. Return None if no name is similar, or if the
+    caller may not see the tool.
     """
     known = {**hidden, **listed}
     near = near_to(name, known)

@@ -1,9 +1,8 @@
-"""Finds the sub-tool for a dispatcher's call, and its arguments without those that name the
-sub-tool.
+"""Finds the sub-tool that a dispatcher's call is for. Removes the arguments that name the sub-tool.
 
-`{action, …fields}`, `{action, params: {…fields}}` and both at once are accepted; `resource` is sent
-beside `action` if there are several. A call that names its action exactly is routed here; for any
-other, `search.py` finds the action.
+Three notations are accepted: `{action, …fields}`, `{action, params: {…fields}}`, and both together.
+If the dispatcher has several resources, `resource` is sent beside `action`. If a call names its
+action exactly, it is handled here. For all other calls, `search.py` finds the action.
 """
 
 from __future__ import annotations
@@ -21,10 +20,10 @@ _NO_PARAMS: Json = {}
 def route(
     dispatcher: Tool, table: ActionTable, reading: Reading, shows: Shows | None
 ) -> RoutedCall:
-    """Return the tool that a call goes to.
+    """Return the sub-tool and the arguments of a call.
 
     Raises:
-        ToolInputError: the call does not name one.
+        ToolInputError: if the call does not name a sub-tool.
     """
     sent: Json = reading[0]
     # `type(...) is dict`: if `params` is JSON text, the search reads it and reports the repair.
@@ -33,7 +32,7 @@ def route(
 
 
 def _directly(table: ActionTable, sent: Json, reading: Reading) -> RoutedCall | None:
-    """Return the routed call if the call names its action exactly. Return None otherwise. This is
+    """Return the routed call if the call names its action exactly. Otherwise return None. This is
     the fast path.
     """
     tool = named_tool(table, sent)

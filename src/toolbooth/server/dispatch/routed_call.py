@@ -1,5 +1,5 @@
-"""RoutedCall: a dispatcher's call whose sub-tool is known. It converts the sub-tool's refusals to
-the dispatcher's arguments.
+"""RoutedCall: a dispatcher's call whose sub-tool is known. It converts refusals of the sub-tool, so
+that their paths and their corrected calls are those of the dispatcher's call.
 """
 
 from __future__ import annotations
@@ -20,24 +20,26 @@ from toolbooth.server.tool import PARAMS, ActionTable, Tool
 # Frozen and keyword-only would cost more than the rest of the routing of a correct call.
 @dataclass(slots=True)
 class RoutedCall:
-    """One call of a dispatcher whose sub-tool has been found."""
+    """A dispatcher's call whose sub-tool is known."""
 
     table: ActionTable
     tool: Tool
     """The sub-tool."""
     reading: Reading
-    """The arguments for it."""
+    """The arguments for the sub-tool."""
     target: Mapping[str, Any]
-    """The arguments that name the sub-tool, with `help` if the call asks for its help."""
+    """The arguments that name the sub-tool. `help` is one of them if the call asks for help."""
     inside: Mapping[str, JsonPath] = field(default_factory=dict[str, JsonPath])
-    """The keys that were not sent flat, each with the path of its object: `("params",)`."""
+    """The keys that were sent inside another object, each with the path of that object:
+    `("params",)`.
+    """
     remarks: tuple[Remark, ...] = ()
-    """The remarks on the dispatcher's own arguments."""
+    """The repairs and notes on the dispatcher's own arguments."""
     slips: tuple[Problem, ...] = ()
-    """The problems of the dispatcher's own arguments whose meaning is still clear."""
+    """The problems of the dispatcher's own arguments. Despite them, the call's meaning is clear."""
     beside: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    """Arguments that were sent though not needed, which a corrected call repeats: the only
-    resource.
+    """The resource, if the dispatcher has only one and the call still names it. A corrected call
+    then names it too.
     """
 
     def refusal(self) -> ToolInputError:
@@ -48,7 +50,7 @@ class RoutedCall:
         return ToolInputError((), tool=self.tool.name, corrected=arguments if shown else None)
 
     def refusal_of_call(self, error: ToolInputError, dispatcher: str) -> ToolInputError:
-        """Return a refusal of the sub-tool as a refusal of the dispatcher's call. It names the
+        """Convert a refusal of the sub-tool to a refusal of the dispatcher's call. It names the
         dispatcher, because the sub-tool may not be listed.
         """
         moved = error.moved(partial(sent_at, self.inside))
@@ -76,12 +78,12 @@ class RoutedCall:
 
     @property
     def named(self) -> tuple[str, ...]:
-        """Return the names in the call: a resource and an action, or `help`."""
+        """Return what the call names: a resource and an action, or `help`."""
         named = tuple(self.target[key] for key in self.table.keys if key in self.target)
         return (*named, self.table.help) if self.table.help in self.target else named
 
     def error_of_call(self, error: ToolError, dispatcher: str) -> ToolError:
-        """Return an error of the sub-tool as an error of the dispatcher's call."""
+        """Convert an error of the sub-tool to an error of the dispatcher's call."""
         # An error with another tool's name was raised on purpose, for example by a tool that calls
         # another one.
         if error.tool != self.tool.name:
@@ -89,7 +91,9 @@ class RoutedCall:
         return ToolError(dispatcher, error.message, error.details, target=self.named)
 
     def all_remarks(self, remarks: list[Remark]) -> list[Remark]:
-        """Return the repairs and notes of the whole call, with their paths in it."""
+        """Return the repairs and notes of the whole call. Their paths are those of the dispatcher's
+        call.
+        """
         if not remarks and not self.remarks:
             return remarks
         moved = [replace(each, path=sent_at(self.inside, each.path)) for each in remarks]
@@ -105,7 +109,7 @@ def sent_at(inside: Mapping[str, JsonPath], path: JsonPath) -> JsonPath:
 
 
 def named_tool(table: ActionTable, sent: Mapping[str, Any]) -> Tool | None:
-    """Return the sub-tool if the call names it exactly. Return None otherwise."""
+    """Return the sub-tool if the call names it exactly. Otherwise return None."""
     action = sent.get("action")
     resource = "" if "" in table.resources else sent.get("resource")
     # A list or an object cannot be a key: `{"action": []}` would raise TypeError below.
@@ -115,8 +119,8 @@ def named_tool(table: ActionTable, sent: Mapping[str, Any]) -> Tool | None:
 
 
 def is_own_params(tool: Tool, params: Mapping[str, Any]) -> bool:
-    """Return True if `params` is the tool's own field of this name. This is assumed if the value of
-    `params` contains no other field of the tool.
+    """Return True if the sub-tool has a field `params`, and the call means this field. The call
+    means it if the value of `params` has no key that is another field of the sub-tool.
     """
     if not tool.owns(PARAMS):
         return False

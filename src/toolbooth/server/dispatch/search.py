@@ -1,7 +1,7 @@
-"""Search: finds the action of a dispatcher's call that does not name it exactly.
+"""Search: finds the action that a dispatcher's call means, even if it is not named exactly.
 
-If the meaning is clear, the arguments are checked by the sub-tool too. Then one refusal lists every
-problem, with a corrected call of the dispatcher.
+If the meaning is clear, the sub-tool checks its arguments too. Then one refusal lists all problems,
+with a corrected call of the dispatcher.
 """
 
 from __future__ import annotations
@@ -30,17 +30,17 @@ from toolbooth.server.dispatch.whole_call import (
 from toolbooth.server.tool import PARAMS, ActionTable, Shows, Tool, target_of
 
 Found = tuple[Mapping[str, Any], Tool]
-"""A target, and the tool to run for it."""
+"""The arguments that name the sub-tool, and the tool to run: that sub-tool, or one for help."""
 
 _AS_PUBLISHED = Repair(code="json-text", path=(PARAMS,))
-"""`params` is declared as JSON text, and accepted as an object as well."""
+"""`params` is declared as JSON text but may be an object, so this repair is not reported."""
 
 _LONGEST = 128
-"""A longer name is not compared, because a suggestion would not help."""
+"""A longer name is not compared with other names, because a suggestion would not help."""
 
 
 class Search:
-    """The search for the action that one call means."""
+    """Searches for the action that one call means."""
 
     def __init__(self, dispatcher: Tool, table: ActionTable, shows: Shows | None) -> None:
         self.dispatcher = dispatcher
@@ -48,17 +48,17 @@ class Search:
         self.shows = shows
         self.slips: list[Problem] = []
         self.wrapped: dict[str, JsonPath] = {}
-        """The keys in a wrapper around the whole call, each with the path of the wrapper."""
+        """The keys that were inside a wrapper around the whole call, with the wrapper's path."""
         self.asks_in_params = False
-        """True if `params` names the action of a request for help."""
+        """True if the call asks for help, and the action that it asks about is inside `params`."""
         self.beside: Json = {}
-        """The only resource, if the call names it. Then the corrected call also names it."""
+        """The only resource, if the call names it. The corrected call then names it too."""
 
     def routed(self, reading: Reading) -> RoutedCall:
-        """Return the tool that the call goes to.
+        """Return the sub-tool and the arguments of a call.
 
         Raises:
-            ToolInputError: the call does not name one.
+            ToolInputError: if the call does not name a sub-tool.
         """
         contract = self.dispatcher.contract
         opened = _object_in(reading, contract.limits)
@@ -86,8 +86,8 @@ class Search:
         )
 
     def _check_access(self, sent: Json) -> None:
-        """Raise an error if the caller may see no sub-tool. The error is that of the sub-tool that
-        the call names, or of the first one.
+        """Raise an error if the caller may not see any sub-tool. The error comes from the sub-tool
+        that the call names, or else from the first sub-tool.
         """
         every = [tool for _, tool in self.table.subs()]
         asked = named_tool(self.table, sent) or every[0]
@@ -101,7 +101,7 @@ class Search:
             raise refused
 
     def _accept_own(self, sent: Json, opened: Reading) -> tuple[Json, list[Remark]]:
-        """Return the dispatcher's own arguments and the remarks about them. Raises
+        """Return the dispatcher's own arguments, and the repairs and notes on them. Raises
         ToolInputError.
         """
         own = {key: value for key, value in sent.items() if key in self.table.own}
@@ -126,7 +126,7 @@ class Search:
     # --- the dispatcher's own keys ---
 
     def _unwrapped(self, sent: Json, limits: Limits) -> Json:
-        """Return the call without its wrapper. A wrapper contains or repeats the whole call."""
+        """Return the call without a wrapper that contains or repeats the whole call."""
         found = whole_call_inside(self.table, sent, limits)
         if found is None:
             return sent
@@ -142,7 +142,7 @@ class Search:
         return rest | inner
 
     def _spelt(self, sent: Json) -> Json:
-        """Return the call with `action` and `resource` spelt as the dispatcher declares them."""
+        """Return the call with `action` and `resource` in their declared spelling."""
         for name in self.table.keys:
             if name in sent:
                 continue
@@ -176,9 +176,7 @@ class Search:
         return value in self._actions or value == self.table.help_action
 
     def _strays(self, sent: Json) -> Json:
-        """Return the arguments that have the same name as an argument of the dispatcher but
-        certainly belong to the sub-tool.
-        """
+        """Return arguments of the sub-tool that have the name of a dispatcher argument."""
         tool = named_tool(self.table, sent)
         if tool is None:
             return {}
@@ -198,7 +196,7 @@ class Search:
 
     @property
     def _actions(self) -> dict[str, Tool]:
-        """Return the actions of all resources."""
+        """Return the actions of all resources by name."""
         found: dict[str, Tool] = {}
         for actions in self.table.resources.values():
             found.update(actions)
@@ -206,7 +204,7 @@ class Search:
 
     @property
     def _owners(self) -> dict[str, dict[str, Tool]]:
-        """Return every action with the resources that have it."""
+        """Return, for each action, the resources that have it."""
         found: dict[str, dict[str, Tool]] = {}
         for resource, actions in self.table.resources.items():
             for action, tool in actions.items():
@@ -216,7 +214,7 @@ class Search:
     # --- their values ---
 
     def _target(self, arguments: Json) -> Found:
-        """Return the target and the tool to run: its sub-tool, or the tool for help."""
+        """Return the arguments that name the tool, and the tool: a sub-tool, or one for help."""
         arguments = self._as_question(arguments)
         word = self.table.help
         asks = arguments.get(word) is True
@@ -230,7 +228,7 @@ class Search:
         return {**target, word: True}, help_of_action(name, self.table, target, tool)
 
     def _as_question(self, arguments: Json) -> Json:
-        """Return the call with the argument `help` for an action `help` or `help create`."""
+        """Convert an action such as `help` or `help create` to the argument `help`."""
         action, word = arguments.get("action"), self.table.help
         if self._means_help(action):
             return self._asked_by_argument(arguments)
@@ -247,7 +245,9 @@ class Search:
         return {**arguments, "action": subject, word: True}
 
     def _asked_by_argument(self, arguments: Json) -> Json:
-        """Convert `{"action": "help"}` to `{"help": true}`. `params` may contain the action."""
+        """Convert `{"action": "help"}` to `{"help": true}`. `params` may name an action to
+        explain.
+        """
         made = {key: each for key, each in arguments.items() if key != "action"}
         made[self.table.help] = True
         about = arguments.get(PARAMS, {}).get("action")
@@ -267,7 +267,7 @@ class Search:
         return True
 
     def _to_help(self, arguments: Json) -> Found:
-        """Return the help for all resources, one resource, or one action of all resources."""
+        """Return a tool that answers with help: on all resources, one resource or one action."""
         choices: dict[str, Mapping[str, Any]] = {
             "resource": self.table.resources,
             "action": self._owners,
@@ -321,8 +321,8 @@ class Search:
     def _chosen(
         self, key: str, arguments: Json, choices: Mapping[str, Any], of: str = ""
     ) -> str | None:
-        """Return the resource or action that a call names. Return None if its name is unknown. A
-        name that is not exact adds a problem to the slips.
+        """Return the resource or the action that a call names. Return None if no name is close
+        enough. If the name is not exact, a problem is added.
         """
         given: str | None = arguments.get(key)
         if given is not None and given in choices and self._any_shown(choices[given]):
@@ -353,8 +353,8 @@ class Search:
     def _fields(
         self, sent: Reading, arguments: Json, strays: Json, tool: Tool
     ) -> tuple[Reading, dict[str, JsonPath]]:
-        """Return two values: the arguments of the sub-tool with every digit, and the paths of the
-        arguments that were not sent flat.
+        """Return two values: the arguments of the sub-tool with all their digits, and the paths of
+        the arguments that were sent inside another object.
         """
         inner = NOTHING
         if PARAMS in arguments:
@@ -383,13 +383,13 @@ class Search:
 
 
 def _renamed(sent: Json, key: str, name: str) -> Json:
-    """Return a copy of an object with one key renamed. The order of the keys stays the same."""
+    """Return a copy with one key renamed. The order of keys stays the same."""
     names = {key: name}
     return {names.get(each, each): value for each, value in sent.items()}
 
 
 def _object_in(reading: Reading, limits: Limits) -> Reading | None:
-    """Return the object that was sent. JSON text is parsed again, because numbers may have been
+    """Return the value as an object. JSON text is parsed again, because its numbers may have been
     rounded when it was accepted.
     """
     if text_as_object(reading[0], limits) is None:

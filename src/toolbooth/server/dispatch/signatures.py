@@ -1,5 +1,5 @@
-"""Writes signatures, which have the arguments of an action in one line:
-`create(name, website?, employees?)`.
+"""Writes signatures. A signature shows the arguments of an action in one line: `create(name,
+website?, employees?)`.
 """
 
 from __future__ import annotations
@@ -12,26 +12,28 @@ from toolbooth.server import messages
 from toolbooth.server.tool import ActionTable, Tool
 
 PAGE = 4_000
-"""The size of a page of help in bytes, about a thousand tokens."""
+"""The size of a page of help in bytes. This is about a thousand tokens."""
 
 LONGEST = 120
-"""In a list of many resources, a signature has at most this many characters."""
+"""In a list of many resources, each signature has at most this many characters."""
 
 _MOST_LISTED = 220
-"""`tools/list` shows the signatures of a dispatcher if all together have at most this many
-characters.
+"""`tools/list` shows the signatures of a dispatcher only if they have at most this many characters
+together.
 """
 
 _MOST_RARE = 60
-"""`tools/list` uses at most this many characters for actions that few resources have."""
+"""The text about actions that few resources have is shown in `tools/list` only if it has at most
+this many characters.
+"""
 
 
 def signature(
     action: str, tool: Tool, schema: Mapping[str, Any], longest: int | None = None
 ) -> str:
-    """Return an action with the names of its arguments, the required ones first, without control
-    arguments. A signature longer than `longest` is cut, and ends with the number of the missing
-    arguments.
+    """Return an action with the names of its arguments. Required arguments come first; control
+    arguments are left out. A signature longer than `longest` is cut and ends with the number of
+    arguments that are missing.
     """
     names = list(_arguments(tool, schema))
     whole = f"{action}({', '.join(names)})"
@@ -45,7 +47,7 @@ def signature(
 
 
 def _arguments(tool: Tool, schema: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the names of a tool's arguments. Optional ones end with a question mark."""
+    """Yield the names of a tool's arguments. An optional argument ends with a question mark."""
     controls = tool.controls
     required = list(schema.get("required", ()))
     yield from required
@@ -55,8 +57,8 @@ def _arguments(tool: Tool, schema: Mapping[str, Any]) -> Iterator[str]:
 
 
 def signatures(actions: Mapping[str, Tool]) -> list[str]:
-    """Return one line for each action of a resource that the caller may see. A line omits the
-    arguments if they would fill a whole page.
+    """Return one line for each action of a resource. If the lines together would fill more than a
+    page, they show no arguments. The lines show only fields that the caller may send.
     """
     found = [
         signature(action, tool, tool.schema_for_caller, LONGEST) for action, tool in actions.items()
@@ -67,9 +69,9 @@ def signatures(actions: Mapping[str, Tool]) -> list[str]:
 
 
 def in_list(table: ActionTable) -> str:
-    """Return the text about a dispatcher's actions for `tools/list`. This is the list of signatures
-    if they are short. Otherwise it is the list of actions that only few resources have. Callers
-    with the same visible actions get the same text.
+    """Return the text about a dispatcher's actions for `tools/list`. If the signatures are short,
+    the text lists them. Otherwise it lists only the actions that few resources have. All callers
+    who see the same actions get the same text.
     """
     lines = [
         messages.actions_of(resource, list(_listed(actions)))
@@ -87,7 +89,9 @@ def _listed(actions: Mapping[str, Tool]) -> Iterator[str]:
 
 
 def _rare(table: ActionTable) -> dict[str, list[str]]:
-    """Return the actions that fewer than half of the resources have, with these resources."""
+    """Return the actions that fewer than half of the resources have. Each has a list of these
+    resources.
+    """
     owners: dict[str, list[str]] = {}
     for resource, actions in table.resources.items():
         for action in actions:

@@ -1,8 +1,7 @@
-"""Finds the variant of a tool that a call asks for: its help, many rows at once, or the tool
-itself.
+"""Finds the variant of a tool that a call asks for: its help, or a variant for many rows at once.
 
-In: the arguments as sent. Out: the tool to run instead, or None. `help.py` builds the answers of
-help.
+In: the arguments as sent. Out: the tool to run instead, or None for the tool itself. `help.py`
+builds the answers with help.
 """
 
 from __future__ import annotations
@@ -28,9 +27,7 @@ from toolbooth.server.tool import AccessCheck, Tool, Variant
 
 
 def first_variant(*variants: Variant | None) -> Variant:
-    """Return one variant for several. It returns the tool of the first variant for which the
-    arguments ask.
-    """
+    """Combine several variants into one. The first variant that the arguments ask for is used."""
     known = [variant for variant in variants if variant is not None]
 
     def variant(sent: Any) -> Tool | None:
@@ -46,8 +43,8 @@ def first_variant(*variants: Variant | None) -> Variant:
 def help_variant(
     name: str, tool: str, find: Callable[[str], Tool], access_check: AccessCheck | None
 ) -> Variant:
-    """Return the variant that answers with the tool's help. `name` is the name of `help`; `find`
-    finds the tool by its name, once it is registered.
+    """Return a variant that answers with the tool's help. `name` is the name of the argument
+    `help`. `find` returns the tool by its name; it works only after the tool is registered.
     """
 
     def variant(sent: Any) -> Tool | None:
@@ -62,7 +59,7 @@ def help_variant(
 
 
 def without_help(tool: Tool, name: str) -> Variant:
-    """Return the variant for `help: false`. It accepts the argument `help` and ignores it."""
+    """Return a variant for `help: false`. It accepts the argument `help` and ignores it."""
     made = replace(tool, contract=accepting(tool.contract, {name: BOOLEAN}, {name: "help"}))
 
     def variant(sent: Any) -> Tool | None:
@@ -73,8 +70,8 @@ def without_help(tool: Tool, name: str) -> Variant:
 
 
 def with_help(tool: Tool, name: str, find: Callable[[str], Tool]) -> Tool:
-    """Return a tool that also accepts `help: true`. A tool with an argument of this name is
-    returned unchanged.
+    """Return a tool that also accepts `help: true`. A tool that already has an argument with this
+    name is returned unchanged.
     """
     if not is_free(tool.contract, name):
         return tool

@@ -1,4 +1,4 @@
-"""Recognises a dispatcher's call that was sent inside an object, or a second time:
+"""Recognises a dispatcher's call that was sent inside another object, or that was sent twice:
 `{"action": "create", "data": {"action": "create", "title": "a"}}`.
 """
 
@@ -14,8 +14,8 @@ from toolbooth.server.tool import ActionTable, Tool
 
 
 def may_repeat_the_call(value: Any) -> bool:
-    """Return True if an argument may contain the whole call. The check is fast, because it runs for
-    every call.
+    """Return True if an argument may contain the whole call. The check must be fast, because it
+    runs for every call.
     """
     if type(value) is str:
         return value[:1] == "{" and '"action"' in value
@@ -23,8 +23,8 @@ def may_repeat_the_call(value: Any) -> bool:
 
 
 def whole_call_inside(table: ActionTable, sent: Json, limits: Limits) -> tuple[str, Json] | None:
-    """Return the key whose object contains or repeats the whole call, together with that object.
-    Return None if there is no such key or more than one.
+    """Return the key whose value contains or repeats the whole call, and this value as an object.
+    Return None if there is no such key, or more than one.
     """
     keys = [*sent]
     if "action" in sent:
@@ -54,6 +54,6 @@ def declared_names(table: ActionTable, call: Json) -> list[str]:
 
 
 def repeated_names(table: ActionTable, inner: Json, arguments: Json, tool: Tool) -> list[str]:
-    """Return the keys in `params` that repeat the resource and the action."""
+    """Return the keys in `params` that only repeat the resource or the action."""
     own = [key for key in table.keys if key in inner and not tool.owns(key)]
     return [key for key in own if inner[key] == arguments.get(key)]

@@ -1,1 +1,3 @@
-"""Shortens results: pages of a result, and its summary. These modules know no host."""
+"""Shortens results: divides a result into pages, and summarises it. These modules do not depend on
+a host.
+"""

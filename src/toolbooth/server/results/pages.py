@@ -1,5 +1,5 @@
-"""Cuts a written result into pages, and makes a summary. The text is cut and never written again,
-so nothing is lost.
+"""Divides a result into pages, and summarises it. The result is already JSON text. This text is cut
+and not written again, so nothing is lost.
 """
 
 from __future__ import annotations
@@ -17,15 +17,17 @@ from toolbooth.jsonvalue import Json, is_array, is_object
 
 Span = tuple[int, int]
 Path = tuple[str, ...]
-"""The path of a list in a result: one key, or two if it is one level deeper."""
+"""The path of a list in a result. It has one key, or two keys if the list is one level deeper."""
 Unit = Literal["rows", "text"]
-"""The unit of pages: rows, or characters if the rows cannot be separated."""
+"""How pages are counted: in rows, or in characters if the rows cannot be separated."""
 
 ROWS = "results"
-"""The key of the rows in a page, if the whole answer is a list."""
+"""The key under which a page has the rows, if the whole result is a list."""
 
 _scan = json.JSONDecoder(parse_int=str, parse_float=str).raw_decode
-"""Parses a value at a position in a text, and also returns its end."""
+"""Parses a value that begins at a position in a text. Returns the value and the position of its
+end.
+"""
 _space = re.compile(r"[ \t\n\r]*")
 
 _LONGEST = 100
@@ -35,35 +37,37 @@ _MOST_FIELDS = 100
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Written:
-    """A result as text, with the positions of its rows."""
+    """A result as text. The positions of its rows are known."""
 
     text: str
     is_json: bool
     name: str = ""
-    """The key of the rows. If they are one level deeper, two keys with a point between them."""
+    """The key of the rows. If the rows are one level deeper, this is two keys with a point between
+    them, such as `data.items`.
+    """
     path: Path = ()
-    """The path of the rows, if it was given."""
+    """The path of the rows, if the caller of `read` gave one."""
     rows: tuple[Span, ...] = ()
     head: str = ""
-    """The text before the first row of a page, and the text after the last row without the closing
-    brace.
+    """The text of a page before its first row. `tail` is the text after its last row, without the
+    closing brace.
     """
     tail: str = ""
     members: Mapping[str, Span] = field(default_factory=dict[str, Span])
-    """The positions of the values of the object."""
+    """The position of each value in the object."""
 
     @property
     def size(self) -> int:
-        """Return the size in bytes."""
+        """Return the size of the text in bytes."""
         return _size(self.text)
 
     def count(self, unit: Unit) -> int:
-        """Return the number of units in all pages."""
+        """Return the length of the result: the number of its rows or of its characters."""
         return len(self.rows) if unit == "rows" else len(self.text)
 
     def unit(self, most: int | None, start: int = 0, stop: int | None = None) -> Unit:
-        """Return the unit in which pages are counted. The unit is rows, unless one row and the text
-        around it are longer than `most`.
+        """Return how pages are counted. They are counted in rows, if every row and the text around
+        it fit into `most` bytes.
         """
         largest = max(self._sizes(self.rows[start:stop]), default=0)
         if most is not None and _size(self.head) + _size(self.tail) + largest > most:
@@ -73,21 +77,19 @@ class Written:
         return "rows" if self.name else "text"
 
     def member(self, key: str) -> Any:
-        """Return the value under a key of the object. Return None if the object does not have the
-        key.
-        """
+        """Return the value under a key of the object. Return None if the object has no such key."""
         return json.loads(self.member_text(key) or "null")
 
     def member_text(self, key: str) -> str:
         # `(0, 0)` is empty text, and no value is that short.
-        """Return the text of a value as it is written in the object. The text is empty if the
-        object does not have the key.
+        """Return the text of the value under a key of the object, as it is written. Return empty
+        text if the object has no such key.
         """
         start, end = self.members.get(key, (0, 0))
         return self.text[start:end]
 
     def beside(self, key: str) -> str:
-        """Return the full name of a value beside the rows, such as `data.next`."""
+        """Return the full name of a key beside the rows, such as `data.next`."""
         return ".".join((*self.path[:-1], key))
 
     @property
@@ -96,8 +98,8 @@ class Written:
         return self.text[self.rows[0][0] : self.rows[-1][1]] if self.rows else ""
 
     def end(self, unit: Unit, start: int, room: int) -> int:
-        """Return the end of a page that begins at `start` and has `room` bytes. The page has at
-        least one row or character.
+        """Return the position at which a page ends. It begins at `start` and has at most `room`
+        bytes, but at least one row or character.
         """
         if unit == "text":
             # The braces, the key and the comma around the piece count too.
@@ -113,14 +115,14 @@ class Written:
         return end
 
     def page(self, unit: Unit, start: int, end: int, key: str, note: bytes) -> bytes:
-        """Return the part of the result from `start` to `end`, with `note` under the key `key`."""
+        """Return the page from `start` to `end`. `note` is added under the key `key`."""
         if unit == "text":
             return b'{"text":%b,"%b":%b}' % (orjson.dumps(self.text[start:end]), key.encode(), note)
         rows = self.text[self.rows[start][0] : self.rows[end - 1][1]] if end > start else ""
         return b'%b,"%b":%b}' % (f"{self.head}{rows}{self.tail}".encode(), key.encode(), note)
 
     def free_key(self, wanted: str) -> str:
-        """Return a key that the result does not contain."""
+        """Return a key that the result does not have yet: `wanted`, or `wanted` with a number."""
         number, key = 1, wanted
         while key in self.members:
             number += 1
@@ -139,8 +141,8 @@ class Written:
         return b'%b,"%b":%b}' % (self.text.rstrip()[:-1].encode(), key.encode(), note)
 
     def summary(self) -> Json:
-        """Describe the result without its rows: their number, size and fields, and the beginning of
-        the first.
+        """Describe the result: the number of its rows, its size, its fields, and the beginning of
+        the first row.
         """
         made: Json = {"size": self.size}
         if not self.is_json:
@@ -180,7 +182,7 @@ def plain(text: str) -> Written:
 
 
 def read(text: str, path: Path = ()) -> Written:
-    """Read a JSON result. Its rows are the list at the given path. Without a path, its rows are the
+    """Read a JSON result. Its rows are the list at `path`. If `path` is empty, its rows are the
     longest list at the top level.
     """
     try:
@@ -225,8 +227,8 @@ def _read(text: str, path: Path) -> Written:
 
 
 def joined(parts: Sequence[Written]) -> Written:
-    """Join pages of one list to a single page with the rows of all pages. The link to the next page
-    comes from the last page. All other values come from the first page.
+    """Join the pages of one list to a single page with all rows. The link to the next page comes
+    from the last page. All other values come from the first page.
     """
     first, last = parts[0], parts[-1]
     if first is last:
@@ -245,8 +247,8 @@ def joined(parts: Sequence[Written]) -> Written:
 
 
 def differing(parts: Sequence[Written]) -> Json:
-    """Return the values beside the rows of each page, under the key `view_pages`, if they differ
-    between pages. Links to other pages are left out.
+    """Return the values beside the rows that differ between pages. The key `view_pages` has them
+    for each page. Links to other pages are left out.
     """
     first = parts[0]
     known = (first.name, first.beside("next"), first.beside("previous"))
@@ -262,12 +264,12 @@ def _is_same(key: str, parts: Sequence[Written]) -> bool:
 
 
 def _fragments(part: Written, keys: Sequence[str]) -> dict[str, orjson.Fragment]:
-    """Return the values of an object as they are written."""
+    """Return the values under these keys, as they are written."""
     return {key: orjson.Fragment(part.member_text(key)) for key in keys if key in part.members}
 
 
 def _members(text: str, start: int, *, keyed: bool) -> Iterator[tuple[str, Span]]:
-    """Yield the members of an object or a list: the key, and the position of the value."""
+    """Yield the entries of an object or a list: the key, and the position of the value."""
     at = _past(text, start + 1)
     while text[at] not in "}]":
         key = ""

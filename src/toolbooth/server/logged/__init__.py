@@ -1,0 +1,1 @@
+"""Exceptions in the log, in one line each."""
