@@ -42,6 +42,12 @@ def sent(value: Any) -> bytes:
     return json.dumps(value, separators=(",", ":")).encode()
 
 
+# The goals of an exact call, as multiples of the floor.
+FLAT_GOAL = 2.3
+NESTED_GOAL = 1.9
+BATCH_GOAL = 1.45
+
+
 # --- the three payloads that have goals ---------------------------------------------------------
 
 
@@ -161,7 +167,7 @@ FLAT = Case(
     name="flat",
     function=make_offer,
     exact=sent(OFFER),
-    goal=2.75,
+    goal=FLAT_GOAL,
     refusal_goal=20,
     refused={
         "wrapper around everything": sent({"data": OFFER}),
@@ -178,7 +184,7 @@ NESTED = Case(
     name="contact",
     function=create_contact,
     exact=sent(CONTACT),
-    goal=2.3,
+    goal=NESTED_GOAL,
     refusal_goal=10,
     refused={
         "wrapper around everything": sent({"data": CONTACT}),
@@ -196,7 +202,7 @@ BATCH = Case(
     name="records",
     function=import_records,
     exact=sent(RECORDS),
-    goal=2.0,
+    goal=BATCH_GOAL,
     refusal_goal=5,
     refused={
         "wrapper around everything": sent({"data": RECORDS}),
@@ -214,15 +220,20 @@ BATCH = Case(
 )
 
 IN_TEXT = (
-    Case(name="flat, answer in text", function=make_offer_in_text, exact=FLAT.exact, goal=2.75),
+    Case(
+        name="flat, answer in text", function=make_offer_in_text, exact=FLAT.exact, goal=FLAT_GOAL
+    ),
     Case(
         name="contact, answer in text",
         function=create_contact_in_text,
         exact=NESTED.exact,
-        goal=2.3,
+        goal=NESTED_GOAL,
     ),
     Case(
-        name="records, answer in text", function=import_records_in_text, exact=BATCH.exact, goal=2.0
+        name="records, answer in text",
+        function=import_records_in_text,
+        exact=BATCH.exact,
+        goal=BATCH_GOAL,
     ),
 )
 
@@ -230,19 +241,22 @@ IN_TEXT = (
 # Python's `json.dumps` adds spaces and escapes non-ASCII characters; most clients do neither.
 SPACED = (
     Case(
-        name="flat, with spaces", function=make_offer, exact=json.dumps(OFFER).encode(), goal=2.75
+        name="flat, with spaces",
+        function=make_offer,
+        exact=json.dumps(OFFER).encode(),
+        goal=FLAT_GOAL,
     ),
     Case(
         name="contact, with spaces",
         function=create_contact,
         exact=json.dumps(CONTACT).encode(),
-        goal=2.3,
+        goal=NESTED_GOAL,
     ),
     Case(
         name="records, with spaces",
         function=import_records,
         exact=json.dumps(RECORDS).encode(),
-        goal=2.0,
+        goal=BATCH_GOAL,
     ),
 )
 

@@ -154,4 +154,5 @@ SUITE = Suite(
     ),
     packages=("toolbooth", "pydantic", "pydantic-core", "jiter", "orjson", "jsonschema-rs"),
     measured=measured,
+    shows_picture=True,
 )

@@ -42,6 +42,8 @@ it.
 IMPORT = "import of the server"
 SERVER = "from toolbooth import ToolRegistry; import toolbooth.server.stdio"
 
+HOW_TO_ACCEPT = "To accept these figures: make count ARGS='--accept \"REASON\"'"
+
 Counts = dict[str, int]
 """Instructions per call, by scenario."""
 
@@ -74,7 +76,13 @@ def _compiled_marks(folder: Path) -> Path:
 
 
 def _calls(folder: Path, marks: Path) -> Counts:
-    printed = _valgrind(folder / "calls", str(HERE / "count_calls.py"), str(marks))
+    words = (str(HERE / "count_calls.py"), str(marks))
+    # The first run writes byte code. Modules that are compiled in the same process need up to 5 %
+    # more instructions.
+    subprocess.run(
+        [sys.executable, *words], check=True, env=_environment(), stdout=subprocess.DEVNULL
+    )
+    printed = _valgrind(folder / "calls", *words)
     lines = (line.split(" ", 1) for line in printed)
     # Valgrind numbers the files that it writes.
     return {
@@ -176,11 +184,12 @@ def main(words: list[str]) -> int:
         return 0
     if result["versions"] != versions():
         print(f"count: not compared; the accepted figures are for {result['versions']}")
+        print(HOW_TO_ACCEPT)
         return 0
     too_many = dearer(result["instructions"], now)
     if too_many:
         print(f"count: over 5 % more instructions, or new: {'; '.join(too_many)}")
-        print("To accept them: make count ARGS='--accept \"REASON\"'")
+        print(HOW_TO_ACCEPT)
     return 1 if too_many else 0
 
 

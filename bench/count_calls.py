@@ -13,14 +13,16 @@ import gc
 import sys
 import warnings
 from collections.abc import Callable, Iterator
+from typing import Annotated
 
-from cases import BATCH, CONTACT, GOALS, NESTED
+from cases import BATCH, CONTACT, FLAT, GOALS, NESTED, Function
 from core import calls_of
 from load import request
+from pydantic import AliasChoices, BaseModel, Field
 from servers import ours
 from servers.tools import nested
 
-from toolbooth import ContractWarning, compile_function, handle_bytes, input_schema
+from toolbooth import ContractWarning, Unpack, compile_function, handle_bytes, input_schema
 from toolbooth.server.respond import respond
 
 Task = Callable[[], object]
@@ -33,6 +35,38 @@ FEW = 4
 """The same if one call is enough work: 500 records, or a registration."""
 
 
+class Booking(BaseModel):
+    """The fields of a tool that can be refused in every way."""
+
+    guest: str = Field(validation_alias=AliasChoices("guest", "guest_name"))
+    seats: int = Field(ge=1)
+    note: str = ""
+
+
+def book(booking: Annotated[Booking, Unpack()]) -> str:
+    return booking.guest
+
+
+REFUSED = {
+    "not-json": b"{'guest': 'Ann', 'seats': 2}",
+    "duplicate-key": b'{"guest":"Ann","seats":2,"seats":3}',
+    "not-an-object": b'["Ann",2]',
+    "too-deep": b'{"guest":"Ann","seats":' + b"[" * 300 + b"]" * 300 + b"}",
+    "too-large": b'{"guest":"Ann","seats":2,"note":"' + b"x" * 5_000_000 + b'"}',
+    "lossy-number": b'{"guest":"Ann","seats":1e400}',
+    "nested-wrapper": b'{"data":{"guest":"Ann","seats":2}}',
+    "unknown-key": b'{"guest":"Ann","Seats":2}',
+    "conflicting-keys": b'{"guest":"Ann","guest_name":"Bob","seats":2}',
+    "swallowed-argument": b'{"guest":"Ann</guest><seats>2</seats>"}',
+    "missing": b'{"guest":"Ann"}',
+    "wrong-type": b'{"guest":"Ann","seats":true}',
+    "invalid": b'{"guest":"Ann","seats":0}',
+}
+"""A call for each code that a contract can refuse, except `too-complex`, which needs megabytes of
+values and would take a minute to count.
+"""
+
+
 def scenarios() -> Iterator[tuple[str, int, Task]]:
     """Name, number of calls, and the task of each scenario."""
     for case in GOALS:
@@ -41,12 +75,21 @@ def scenarios() -> Iterator[tuple[str, int, Task]]:
             name = f"{case.name}, {outcome}" + (f": {kind}" if kind else "")
             calls = FEW if case is BATCH else MANY
             yield name, calls, lambda contract=contract, body=body: handle_bytes(contract, body)
-    yield "a registration, with its schema", FEW, _registration
+    contract = compile_function(book)
+    for code, body in REFUSED.items():
+        codes = [
+            each["code"] for each in handle_bytes(contract, body)["_meta"]["toolbooth"]["problems"]
+        ]
+        if code not in codes:
+            raise AssertionError(f"{code}: refused as {codes}; the figure would mean nothing")
+        yield f"refused: {code}", MANY, lambda body=body: handle_bytes(contract, body)
+    yield "a registration, with its schema", FEW, lambda: _registration(NESTED.function)
+    yield "a flat registration, with its schema", FEW, lambda: _registration(FLAT.function)
     yield "respond to tools/call", MANY, _responding()
 
 
-def _registration() -> object:
-    return input_schema(compile_function(NESTED.function))
+def _registration(function: Function) -> object:
+    return input_schema(compile_function(function))
 
 
 def _responding() -> Task:

@@ -299,4 +299,5 @@ def _peer_rows(found: dict[Key, list[float]]) -> Iterator[Row]:
         timings = against(
             {"ours": found[ours, "MCP", call], "theirs": found[theirs, "MCP", call]}, "ours"
         )
-        yield at_least("peer", name, None, timings["ours"], timings["theirs"])
+        goal = 1 if call == "tools" and "of models" in ours and "own" not in ours else None
+        yield at_least("peer", name, goal, timings["ours"], timings["theirs"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal
 
 from measure import Timing
@@ -61,8 +62,14 @@ class Suite:
     measured: Callable[[Tell], list[Row]]
     page: str = "measured/speed.md"
     """The page of the documentation with the figures."""
+    table: Callable[[list[Row]], str] | None = None
+    """The table on that page; None: one line for each row."""
+    picture: Callable[[list[Row], Path], None] | None = None
+    """Draws the picture; None: bars."""
+    shows_picture: bool = False
+    """Whether the page has the picture too."""
     whole: bool = False
-    """Whether the page also has figures without a goal, and counts instead of the spread."""
+    """Whether the page also has figures without a goal, and costs instead of the spread."""
 
 
 def at_most(group: str, name: str, goal: float | None, timing: Timing, floor: Timing) -> Row:

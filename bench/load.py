@@ -10,12 +10,13 @@ from __future__ import annotations
 import json
 import os
 import selectors
+import signal
 import socket
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,8 @@ HERE = Path(__file__).parent
 CONNECTIONS = 8
 IDLE = 0.005
 """Seconds after an answer until a server is idle."""
+PATIENCE = 60
+"""Seconds until a server must listen."""
 VERSION = "2026-07-28"
 META = {
     "io.modelcontextprotocol/protocolVersion": VERSION,
@@ -52,18 +55,27 @@ def message(method: str, **params: Any) -> bytes:
 
 
 class Process:
-    """A server's process."""
+    """A server's process, and the processes that it starts."""
 
-    def __init__(self, host: str, tools: int, where: str, **how: Any) -> None:
-        command = [sys.executable, "-m", "servers.start", host, str(tools), where]
-        self._process = subprocess.Popen(command, cwd=HERE, **how)
+    def __init__(
+        self, host: str, tools: int, *where: str, python: Path | str = sys.executable, **how: Any
+    ) -> None:
+        command = [python, "-m", "servers.start", host, str(tools), *where]
+        # An environment of its own has no Toolbooth.
+        paths = {"PYTHONPATH": str(HERE.parent / "src")}
+        self._process = subprocess.Popen(command, cwd=HERE, env={**os.environ, **paths}, **how)
 
     @property
     def pipes(self) -> subprocess.Popen[bytes]:
         return self._process
 
     def cpu(self) -> float:
-        return cpu_seconds(self._process.pid)
+        return cpu_seconds(self._process.pid, *self._children())
+
+    def _children(self) -> list[int]:
+        number = self._process.pid
+        path = Path(f"/proc/{number}/task/{number}/children")
+        return [int(each) for each in path.read_text().split()]
 
     def resident(self) -> float:
         """Bytes in memory."""
@@ -71,22 +83,37 @@ class Process:
         return int(pages) * os.sysconf("SC_PAGE_SIZE")
 
     def close(self) -> None:
+        children = self._children()
         self._process.kill()
         self._process.wait()
+        for each in children:  # granian's
+            with suppress(ProcessLookupError):
+                os.kill(each, signal.SIGKILL)
 
 
 class HttpServer:
     """A server on loopback, with connections to it that are kept alive."""
 
-    def __init__(self, host: str, tools: int = 10) -> None:
+    def __init__(
+        self,
+        host: str,
+        tools: int = 10,
+        web_server: str = "uvicorn",
+        python: Path | str = sys.executable,
+    ) -> None:
         self.name = host
         with socket.create_server(("127.0.0.1", 0), backlog=CONNECTIONS) as listening:
-            number = listening.fileno()
-            self.process = Process(host, tools, str(number), pass_fds=[number])
+            address = listening.getsockname()
+            number, passed = listening.fileno(), [listening.fileno()]
+            if web_server == "granian":  # it opens its own socket
+                listening.close()
+                number, passed = address[1], []
+            self.process = Process(
+                host, tools, web_server, str(number), python=python, pass_fds=passed
+            )
             pin(SERVER_CPU, self.process.pipes.pid)
             # They wait in the backlog until the server is ready to accept them.
-            address = listening.getsockname()
-            self._connections = [socket.create_connection(address) for _ in range(CONNECTIONS)]
+            self._connections = [_connection(address) for _ in range(CONNECTIONS)]
         for each in self._connections:
             each.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
@@ -193,14 +220,25 @@ def client_pinned() -> Iterator[None]:
         os.sched_setaffinity(0, before)
 
 
-def cpu_seconds(process: int) -> float:
-    """The CPU time of a process so far, in all threads. Work that runs now is not included, so wait
-    until the process is idle.
+def cpu_seconds(*processes: int) -> float:
+    """The CPU time of processes so far, in all threads. Work that runs now is not included, so wait
+    until they are idle.
     """
     time.sleep(IDLE)
-    return time.clock_gettime(
-        (~process << 3) | 2
-    )  # the value that clock_getcpuclockid(3) returns for a process
+    # The value that clock_getcpuclockid(3) returns for a process.
+    return sum(time.clock_gettime((~each << 3) | 2) for each in processes)
+
+
+def _connection(address: tuple[str, int]) -> socket.socket:
+    """A connection to a server, which may not have opened its socket yet."""
+    end = time.monotonic() + PATIENCE
+    while True:
+        try:
+            return socket.create_connection(address)
+        except ConnectionRefusedError:
+            if time.monotonic() > end:
+                raise
+            time.sleep(0.05)
 
 
 def pin(cpu: int, process: int) -> None:

@@ -4,6 +4,7 @@ run.
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 from figures import Row, Suite, goal_of
@@ -11,20 +12,29 @@ from figures import Row, Suite, goal_of
 DOCS = Path(__file__).parent.parent / "docs"
 
 
-def write(suite: Suite, rows: list[Row], when: str) -> None:
-    """Put the figures between the page's marks for this suite."""
+def write(suite: Suite, rows: list[Row], picture: Path, when: str) -> None:
+    """Put the figures between the page's marks for this suite, and copy the picture beside it."""
     start, end = f"<!-- figures of {suite.name} -->\n", f"<!-- end of {suite.name} -->"
     path = DOCS / suite.page
     before, _, rest = path.read_text().partition(start)
     _, _, after = rest.partition(end)
-    path.write_text(f"{before}{start}\n{_table(suite, rows, when)}\n{end}{after}")
+    shown = ""
+    if suite.shows_picture:
+        copy = path.with_name(f"speed_{picture.name}")
+        shutil.copyfile(picture, copy)
+        shown = f"\n![{suite.title}]({copy.name})\n"
+    path.write_text(
+        f"{before}{start}\nRun of {when}:\n\n{_table(suite, rows)}{shown}\n{end}{after}"
+    )
 
 
-def _table(suite: Suite, rows: list[Row], when: str) -> str:
-    """The rows that have goals, or all rows if the page shows everything."""
+def _table(suite: Suite, rows: list[Row]) -> str:
+    """The suite's own table. Otherwise the rows that have goals, or all rows if the page shows
+    everything.
+    """
+    if suite.table is not None:
+        return suite.table(rows)
     lines = [
-        f"Run of {when}:",
-        "",
         f"| | figure | {'of' if suite.whole else 'spread'} | goal |",
         "|---|---|---|---|",
     ]
@@ -34,7 +44,8 @@ def _table(suite: Suite, rows: list[Row], when: str) -> str:
         ]
         lines += [f"| **{title}** | | | |"] * bool(shown)
         lines += [
-            f"| {row.name} | {_figure(row)} | {_beside(row)} | {goal_of(row)} |" for row in shown
+            f"| {row.name} | {_figure(row)} | {_beside(row, suite.whole)} | {goal_of(row)} |"
+            for row in shown
         ]
     return "\n".join(lines) + "\n"
 
@@ -43,11 +54,16 @@ def _figure(row: Row) -> str:
     return f"**{_short(row.ratio)}**, missed" if row.met is False else _short(row.ratio)
 
 
-def _beside(row: Row) -> str:
-    """The spread of timed figures, or the counts of counted ones."""
-    if row.unit in ("µs", "MB"):
+def _beside(row: Row, whole: bool) -> str:
+    """The spread of the figure, or the costs that it compares."""
+    if not whole:
         return f"{_short(row.low)}–{_short(row.high)}"
-    return f"{row.cost:,.0f} / {row.floor:,.0f} {row.unit}"
+    return f"{amount(row.cost)} / {amount(row.floor)} {row.unit}"
+
+
+def amount(cost: float) -> str:
+    """A cost, with one decimal if it is small."""
+    return f"{cost:,.0f}" if cost >= 10 or cost == int(cost) else f"{cost:.1f}"
 
 
 def _short(figure: float) -> str:

@@ -1,10 +1,11 @@
 """Measure Toolbooth: `make bench`, or `make bench ARGS=server` for one suite.
 
 `core` is compared with Pydantic alone, `hostile` with a limit for the bytes of a body, `server`
-with other servers, `django` with REST framework alone, and `tokens` counts the lists and answers of
-gateways. Each prints a table, writes `results/<suite>.json` and `.png`, and puts its figures into
-its page in `docs/`. A missed goal is reported but does not fail the run, because the machine may be
-loaded.
+with other servers, `django` with REST framework alone, `proxy` with other proxies, and `tokens`
+counts the lists and answers of gateways. `web` compares web servers, `growth` numbers of tools, and
+`shares` divides a call, a registration and the memory into their parts. Each prints a table,
+writes `results/<suite>.json` and `.png`, and puts its figures into its page in `docs/`. A missed
+goal is reported but does not fail the run, because the machine may be loaded.
 
 `python bench/run.py --profile flat` shows instead which functions take the time; `--profile records
 "typo in one key"` does so for a wrong call; `--profile server` for a call through our server, a
@@ -20,16 +21,21 @@ import platform
 import sys
 from dataclasses import asdict
 from datetime import UTC, datetime
+from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
 import core
 import django_suite
+import growth
 import hostile
 import page
+import proxy_suite
 import server
+import shares
 import token_suite
+import web_servers
 from django_start import profile_django
 from figures import Row, Suite, goal_of
 from plot import draw
@@ -45,6 +51,10 @@ SUITES = {
         server.SUITE,
         django_suite.SUITE,
         token_suite.SUITE,
+        web_servers.SUITE,
+        growth.SUITE,
+        shares.SUITE,
+        proxy_suite.SUITE,
     )
 }
 
@@ -81,8 +91,10 @@ def _run(suite: Suite) -> None:
     record = _record(suite, rows)
     path = RESULTS / f"{suite.name}.json"
     path.write_text(json.dumps(record, indent=2, ensure_ascii=False) + "\n")
-    draw(suite, rows, path.with_suffix(".png"))
-    page.write(suite, rows, f"{record['date']}, {record['python']}")
+    picture = suite.picture or partial(draw, suite)
+    drawn = path.with_suffix(".png")
+    picture(rows, drawn)
+    page.write(suite, rows, drawn, f"{record['date']}, {record['python']}")
 
 
 def _tell(what: str) -> None:
@@ -110,12 +122,18 @@ def _record(suite: Suite, rows: list[Row]) -> dict[str, Any]:
     return {
         "date": datetime.now(UTC).date().isoformat(),
         "python": f"{platform.python_implementation()} {platform.python_version()}",
-        "packages": {package: _version(package) for package in suite.packages},
+        "packages": dict(_versioned(package) for package in suite.packages),
         "unit": "ratio of a cost to its floor in the same run, "
         "turned over where the goal is at_least; "
         "low and high: quartiles of the ratio within a round",
         "rows": [{**_rounded(asdict(row)), "met": row.met} for row in rows],
     }
+
+
+def _versioned(package: str) -> tuple[str, str | None]:
+    """The name and the version. A package of another environment has its version behind `==`."""
+    name, _, pinned = package.partition("==")
+    return name, pinned or _version(name)
 
 
 def _version(package: str) -> str | None:

@@ -5,8 +5,20 @@ from __future__ import annotations
 import sys
 
 from figures import Panel, Row, Suite, Tell
+from first_answer import first_answers
 from serving import over_http, over_stdio
 from starting import commands, imports, proofs, protection, registration
+
+PARTS = (
+    over_http,
+    over_stdio,
+    registration,
+    protection,
+    proofs,
+    imports,
+    commands,
+    first_answers,
+)
 
 
 def measured(tell: Tell) -> list[Row]:
@@ -15,11 +27,7 @@ def measured(tell: Tell) -> list[Row]:
         raise SystemExit(
             "The server suite pins processes to CPUs and reads their CPU clocks: it needs Linux."
         )
-    return [
-        row
-        for part in (over_http, over_stdio, registration, protection, proofs, imports, commands)
-        for row in part(tell)
-    ]
+    return [row for part in PARTS for row in part(tell)]
 
 
 SUITE = Suite(
@@ -29,7 +37,7 @@ SUITE = Suite(
         "async": "HTTP tools/call: CPU of the server, times less than",
         "sync": "The same with a sync tool",
         "list": "HTTP tools/list: CPU of the server, times less than",
-        "stdio": "stdio, nested call: round trip, times less than",
+        "stdio": "stdio: round trip of a nested call, and start, times less than",
         "bounds": "Bounds",
         "registration": "Registration of one tool ÷ official SDK",
         "protect": "A call with protect() ÷ the same without",
@@ -54,4 +62,5 @@ SUITE = Suite(
     ),
     packages=("toolbooth", "pydantic", "mcp", "fastmcp", "uvicorn", "uvloop", "httptools"),
     measured=measured,
+    shows_picture=True,
 )

@@ -9,23 +9,14 @@ import subprocess
 import sys
 from collections.abc import Callable
 from time import process_time
-from typing import Any
 
-from load import request
+from call_stages import APPLICATION, calls_of, repeated, stages_of, wholes_of
 from servers import ours
-from serving import ARGUMENTS
 from starting import IMPORTS, KINDS
 
 from toolbooth import input_schema
-from toolbooth.boundary.accept import accept_reading
-from toolbooth.boundary.read import read_json
 from toolbooth.compile.signature import compile_function
-from toolbooth.contract import DEFAULT_LIMITS
-from toolbooth.server.respond import respond
-from toolbooth.server.revisions import revision_of
-from toolbooth.shape_check import fits
 
-LOOPS = 3000
 BEST_OF = 15
 SHOWN = 22
 
@@ -41,48 +32,11 @@ def profile_server() -> None:
 
 def _profile_call(kind: str) -> None:
     """One call through the ASGI application, without HTTP: its stages, then its functions."""
-    registry = ours.registry([KINDS[kind][0](kind)])
-    tool = registry.find(kind)
-    head, _, body = request("tools/call", name=kind, arguments=ARGUMENTS[kind]).partition(
-        b"\r\n\r\n"
-    )
-    pairs = [line.split(b": ", 1) for line in head.split(b"\r\n")[1:]]
-    scope = {
-        "type": "http",
-        "method": "POST",
-        "path": "/mcp",
-        "headers": [(name.lower(), value) for name, value in pairs],
-    }
-    headers = {name.lower().decode(): value.decode() for name, value in pairs}
-    application = ours.asgi.app(registry)
-    reading = read_json(body, DEFAULT_LIMITS)
-    message: Any = reading[0]
-    arguments = message["params"]["arguments"]
-
-    async def receive() -> Any:
-        return {"type": "http.request", "body": body, "more_body": False}
-
-    async def send(event: Any) -> None:
-        pass
-
-    async def whole() -> None:
-        await application(scope, receive, send)
-
-    async def responding() -> None:
-        await respond(registry, body, headers)
-
-    stages: dict[str, Callable[[], object]] = {
-        "read the message": lambda: read_json(body, DEFAULT_LIMITS),
-        "revision and headers": lambda: revision_of("tools/call", message["params"], headers),
-        "gate": lambda: fits(tool.contract.shape, arguments),
-        "accept (gate, values)": lambda: accept_reading(tool.contract, (arguments, *reading[1:])),
-    }
-    print(f"--- {kind}: one call, CPU µs, best of {BEST_OF}")
-    for name, task in stages.items():
-        print(f"{_best(lambda task=task: _repeat(task)):>9.2f}  {name}")
-    for name, step in {"respond": responding, "ASGI application": whole}.items():
-        print(f"{_best(lambda step=step: asyncio.run(_awaited(step))):>9.2f}  {name}")
-    _functions(lambda: asyncio.run(_awaited(whole)))
+    print(f"--- {kind}: one call, CPU µs")
+    for name, seconds in {**stages_of(kind), **wholes_of(kind)}.items():
+        print(f"{seconds * 1e6:>9.2f}  {name}")
+    step = calls_of(kind)[APPLICATION]
+    _functions(lambda: asyncio.run(repeated(step)))
 
 
 def _profile_registration(kind: str) -> None:
@@ -127,24 +81,6 @@ def _profile_import() -> None:
         print(f"--- import, wall µs, {title}")
         for name, times in sorted(best.items(), key=lambda each: -each[1][column])[:40]:
             print(f"{times[column]:>9,}  {name}")
-
-
-def _best(run: Callable[[], float]) -> float:
-    return min(run() for _ in range(BEST_OF)) * 1e6
-
-
-def _repeat(task: Callable[[], object]) -> float:
-    start = process_time()
-    for _ in range(LOOPS):
-        task()
-    return (process_time() - start) / LOOPS
-
-
-async def _awaited(step: Callable[[], Any]) -> float:
-    start = process_time()
-    for _ in range(LOOPS):
-        await step()
-    return (process_time() - start) / LOOPS
 
 
 def _functions(run: Callable[[], object], order: str = "tottime", shown: int = SHOWN) -> None:

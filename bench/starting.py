@@ -61,6 +61,7 @@ PROOF_SECONDS = 0.005
 IMPORTS = {
     "bare": "pass",
     "ours": "from toolbooth import ToolRegistry; from toolbooth.server.asgi import app",
+    "ours, stdio": "from toolbooth import ToolRegistry; import toolbooth.server.stdio",
     SDK: "from mcp.server.mcpserver import MCPServer",
     "FastMCP": "from fastmcp import FastMCP",
 }
@@ -95,7 +96,7 @@ def registration(tell: Tell) -> list[Row]:
     rows: list[Row] = []
     for kind, (fresh, arguments) in KINDS.items():
         clocks = {
-            name: _registration_clock(maker, fresh) for name, maker in _makers(arguments).items()
+            name: registration_clock(maker, fresh) for name, maker in _makers(arguments).items()
         }
         found = readings(clocks, ROUNDS, counting(tell, f"registration, {kind}", ROUNDS))
         timings = against(found, SDK)
@@ -125,7 +126,7 @@ def _makers(arguments: Any) -> dict[str, Maker]:
     }
 
 
-def _registration_clock(maker: Maker, fresh: Callable[[str], Function]) -> Clock:
+def registration_clock(maker: Maker, fresh: Callable[[str], Function]) -> Clock:
     def read() -> float:
         tools = [fresh(f"tool_{number}") for number in range(FRESH)]
         gc.collect()
@@ -210,7 +211,12 @@ def imports(tell: Tell) -> list[Row]:
     found = {
         (what, name): [each - bare[what] for each in times] for (what, name), times in found.items()
     }
-    rows = [_bound_row("import", found["statement", "ours"], IMPORT_SECONDS)]
+    rows = [
+        _bound_row(
+            f"import of the server for {transport}", found["statement", name], IMPORT_SECONDS
+        )
+        for transport, name in (("HTTP", "ours"), ("stdio", "ours, stdio"))
+    ]
     for what, words in (
         ("statement", "the statement alone"),
         ("process", "whole process, less a bare one"),

@@ -1,5 +1,6 @@
 """The official SDK's `MCPServer`."""
 
+import asyncio
 from collections.abc import Iterable
 from typing import Any
 
@@ -20,3 +21,8 @@ def application(tools: Iterable[Function]) -> Any:
 
 def serve_stdio(tools: Iterable[Function]) -> None:
     server(tools).run("stdio")
+
+
+def list_all(made: MCPServer[Any]) -> int:
+    """Make the whole list. Returns the number of tools."""
+    return len(asyncio.run(made.list_tools()))

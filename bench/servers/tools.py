@@ -55,10 +55,10 @@ def nested_sync(name: str) -> Function:
 
 
 def make(count: int) -> list[Function]:
-    """This number of tools: one of each kind with the name of its kind, then flat and nested ones
-    in turn.
+    """This number of tools: one of each kind with the name of its kind, as far as the number goes,
+    then flat and nested ones in turn.
     """
-    kinds = [each(each.__name__) for each in (flat, nested, flat_sync, nested_sync)]
+    kinds = [each(each.__name__) for each in (flat, nested, flat_sync, nested_sync)[:count]]
     return kinds + [
         (flat, nested)[number % 2](f"tool_{number}") for number in range(len(kinds), count)
     ]
