@@ -1,8 +1,7 @@
 """Toolbooth checks the tool calls that AI agents send to your Python tools: nothing is ignored,
 guessed or lost.
 
-The names here are loaded on first use: `import toolbooth` costs next to nothing, whatever is
-installed.
+The names here are loaded on first use, so `import toolbooth` is quick, whatever is installed.
 """
 
 import importlib as _importlib

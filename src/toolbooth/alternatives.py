@@ -1,5 +1,5 @@
-"""Reads the schemas of one JSON Schema document as alternatives: one for each type, with references
-followed.
+"""Reads the schemas of one JSON Schema document as alternatives: one alternative for each JSON
+type. References are followed.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ JSON_TEXT = "application/json"
 
 NESTS_AGAIN = "nests the same again"
 TOO_DEEP = "nested too deep to show"
-"""The end of the description of an object without its fields. They are listed after it, or were
-shown above.
+"""Two endings of a description, written when the fields of an object are left out. With the first,
+the fields were already shown above. With the second, the object is nested too deep.
 """
 
 _IMPLIED_KINDS = (
@@ -26,21 +26,23 @@ _IMPLIED_KINDS = (
 _ANYTHING = frozenset(("string", "boolean", "object", "array"))
 
 _SAID = frozenset(("description", "examples", "example", "default"))
-"""The keywords that are annotations for a reader of a schema."""
+"""The keywords that are annotations. They explain a schema to a reader and restrict nothing."""
 
 _PARTS = frozenset(("$ref", "anyOf", "oneOf", "allOf"))
 
 
 @dataclass(slots=True)
 class Node:
-    """A schema with its references followed: alternatives of one type each, with annotations."""
+    """The alternatives of a schema, each with one JSON type. References are already followed. The
+    annotations of the schema are kept separately.
+    """
 
     branches: list[Schema] = field(default_factory=list[Schema])
     texts: list[str] = field(default_factory=list[str])
     values: list[Any] = field(default_factory=list[Any])
 
     def note(self, schema: Schema) -> None:
-        """Keep the annotations of a schema."""
+        """Keep the description, the examples and the default of a schema."""
         if isinstance(text := schema.get("description"), str):
             self.texts.append(text)
         self.values += _list_of(schema.get("examples"))
@@ -48,8 +50,8 @@ class Node:
 
     @property
     def is_cut(self) -> bool:
-        """Return True if the fields were left out, because they were shown above or would be too
-        deep.
+        """Return True if the fields are left out, because they were already shown above or are
+        nested too deep.
         """
         return any(reason in text for text in self.texts for reason in (NESTS_AGAIN, TOO_DEEP))
 
@@ -76,7 +78,9 @@ class Document:
         return node
 
     def _add(self, node: Node, schema: Any, around: Schema, above: frozenset[str]) -> None:
-        """Add the branches of a schema to a node, with the keywords around it."""
+        """Add the alternatives of a schema to a node. Each alternative also gets the keywords
+        `around` the schema, such as those beside its `anyOf`.
+        """
         if not is_mapping(schema):
             # `true` and `false` have no keywords of their own, but those around them still apply.
             node.branches.append(around)
@@ -117,7 +121,7 @@ class Document:
 
 
 def _by_type(schema: Schema) -> list[Schema]:
-    """Divide a schema into one for each type, without null."""
+    """Return a schema for each type that `schema` lists. Null is left out."""
     kinds = schema.get("type")
     if is_array(kinds):
         return [{**schema, "type": kind} for kind in kinds if kind != "null"]
@@ -141,7 +145,7 @@ def is_json_text(branch: Schema) -> bool:
 
 
 def content_of(branch: Schema) -> Any:
-    """Return the schema of the JSON in a text."""
+    """Return the schema of the JSON that a text contains."""
     return branch.get("contentSchema", {"type": ["object", "array"]})
 
 

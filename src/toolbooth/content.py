@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Text:
-    """A piece of text in a result with several pieces."""
+    """A piece of text, for a result that has several pieces."""
 
     text: str
 

@@ -1,5 +1,5 @@
-"""Context: the request of a call. A parameter with this type gets it. It is never part of the
-arguments.
+"""Context: a parameter with this type gets the request of the call. Callers never send this
+parameter.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class Context:
         self, done: float, total: float | None = None, message: str | None = None
     ) -> Awaitable[None]:
         """Send progress to the client, if the client asked for it. You may await the result, but
-        need not.
+        you need not.
         """
         # Sync tools call `context.progress(1)`, and async tools may write
         # `await context.progress(1)`. `report` has already sent it, so there is nothing to wait
@@ -35,14 +35,14 @@ class Context:
 
     @classmethod
     def __get_pydantic_core_schema__(cls, *_: Any) -> CoreSchema:
-        """Return a schema for hosts that describe every parameter, even this one, which is never
-        sent.
+        """Return a schema, because some hosts describe every parameter. Callers never send this
+        one.
         """
         return core_schema.any_schema()
 
 
 class _Done:
-    """An awaitable that is already done."""
+    """An awaitable with nothing left to do."""
 
     def __await__(self) -> Generator[Any, None, None]:
         yield from ()

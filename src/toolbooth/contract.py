@@ -16,7 +16,9 @@ from toolbooth.jsonvalue import JsonPath
 from toolbooth.shape import Shape, has_recursive_unions, shapes_in_object, walk
 
 LARGE = 64 * 1024
-"""A call with this many bytes is large: the work for it is limited more strictly."""
+"""A call with more bytes is large. It is read outside the event loop, and the work on it is limited
+more strictly.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,8 +34,8 @@ class Limits:
     """The number of characters in a refusal."""
 
     lowered: bool = field(init=False, default=False)
-    """True if a limit is lower than that of the JSON reader, or so low that a small call may exceed
-    it.
+    """True if a limit is lower than the limit of the JSON reader, or so low that even a small call
+    may exceed it.
     """
 
     def __post_init__(self) -> None:
@@ -48,7 +50,7 @@ class Limits:
             )
 
     def below(self, depth: int) -> Limits:
-        """Return the limits for a value that is `levels` levels deeper."""
+        """Return the limits for a value that is `depth` levels deeper."""
         return _below(self, depth) if depth else self
 
 
@@ -66,15 +68,15 @@ class Param:
 
     name: str
     positional: bool = False
-    """True if Python accepts it only by position."""
+    """True if Python accepts the parameter only by position."""
     injected: bool = False
-    """True if the host fills it. Then it is never sent."""
+    """True if the host fills the parameter. Then callers do not send it."""
 
 
 # Not frozen, because creating a frozen object takes twice as long, and a refusal creates many.
 @dataclass(unsafe_hash=True, slots=True, kw_only=True)
 class Objection:
-    """One error of the author's validation: its place in the author's model, its rule and its
+    """One error of the author's validation: the path in the author's model, the rule and the
     message.
     """
 
@@ -87,17 +89,23 @@ class Objection:
 
 UNREADABLE = "unreadable"
 UNREADABLE_DEFAULT = "unreadable_default"
-"""The kinds of errors for an exception in the author's code, and in a default factory."""
+"""The values of `Objection.kind` for an exception in the author's code, and for one in a default
+factory.
+"""
 
 
 MOST_OBJECTIONS = 1_000
-"""After this many, errors are only counted. A large call may have one for every value."""
+"""At most this many errors are kept. The others are only counted. A large call may have one error
+for every value.
+"""
 
 
 class InvalidValues(Exception):
-    """The author's own validation refused the arguments. `Contract.validate` raises this. Its
-    errors are only read when needed. `count`: their number, if there may be very many. `one_form`:
-    for each union, they are about only one form.
+    """Raised by `Contract.validate` if the author's own validation refuses the arguments.
+
+    `read` returns the errors; it is called only when they are needed. `count` is the number of
+    errors; it is given only if there may be very many. `one_form` is true if only one branch of
+    each union was tried.
     """
 
     def __init__(
@@ -120,7 +128,7 @@ class InvalidValues(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Contract:
-    """One compiled tool. The flags at the end are derived from its shape and its params."""
+    """One compiled tool. The flags at the end are derived from `shape` and `params`."""
 
     name: str
     description: str
@@ -129,12 +137,13 @@ class Contract:
     describe: Callable[[], Mapping[str, Any]]
     """Writes the exact JSON Schema. Use `schema` instead, which caches it."""
     validate: Callable[[Any], Any]
-    """Converts decoded arguments to the function's values, with one run of the author's own
-    validation. Raises InvalidValues.
+    """Converts decoded arguments to the values of the function's parameters. Runs the author's own
+    validation once. Raises InvalidValues.
     """
     check_unions: Callable[[Any], None] | None = None
-    """Raises InvalidValues for arguments that `validate` would refuse. It tries each form of a
-    union only once on each value, and may miss errors. None if there is no such check.
+    """Raises InvalidValues for arguments that `validate` would refuse too. It is faster, because it
+    tries each branch of a union only once on each value. It may miss errors. None if there is no
+    such check.
     """
     bind: Callable[[Any], dict[str, Any]] | None = None
     """Converts values to keyword arguments; None if the values already are keyword arguments."""
@@ -146,20 +155,23 @@ class Contract:
     """
     limits: Limits = DEFAULT_LIMITS
     listing_schema: Mapping[str, Any] | None = None
-    """The schema for `tools/list`, if the exact one repeats itself."""
+    """The schema for `tools/list`. None if the exact schema is used."""
     about_unknown: Callable[[JsonPath], str | None] | None = None
-    """Returns advice for an undeclared key, by its path; None if there is none."""
+    """Returns advice for an undeclared key at a path, or None. The attribute itself is None if the
+    tool never has any advice.
+    """
     unsent: Callable[[Any], Iterable[Objection]] | None = None
-    """Yields the required fields that a call lacks, if `validate` leaves them to the function: that
-    is not called if something else is wrong, but all problems are reported at once.
+    """Yields an error for each required field that is missing. Used if `validate` does not check
+    required fields, but leaves that to the function. The function is not called if something else
+    is wrong, so the missing fields are reported from here, together with all other problems.
     """
     controls: Mapping[str, str] = field(default_factory=dict[str, str])
-    """Arguments for the server: their names in this tool, each with its name in the server's
-    table.
+    """The arguments that are meant for the server and not for the tool. Maps the name of each in
+    this tool to its name in the server's table.
     """
 
     cached_schema: Mapping[str, Any] | None = field(init=False, default=None, repr=False)
-    """The cache of `schema`. It is not filled if nobody lists the tools."""
+    """The cache of `schema`. It stays empty if nothing needs the schema."""
     cached_check: Any = field(init=False, default=None, repr=False, compare=False)
     """The cache of `boundary/trial.py`: the compiled check of the schema."""
     cached_places: dict[JsonPath, Any] = field(
@@ -173,20 +185,22 @@ class Contract:
     closed: bool = field(init=False, default=True)
     """True if no undeclared key may be sent at the top level."""
     flattened: bool = field(init=False, default=False)
-    """True if fields were moved up. Then values must be put back before the validation."""
+    """True if the fields of a nested model were moved to a higher level. Then the values must be
+    put back before the validation.
+    """
     plain_keywords: bool = field(init=False, default=True)
-    """True if no parameter is injected or positional. Then the keyword arguments are passed on
-    unchanged.
+    """True if no parameter is filled by the host or positional-only. Then the keyword arguments are
+    passed on unchanged.
     """
     has_integers: bool = field(init=False, default=False)
     """True if an integer is declared somewhere. Then `5.0` must become 5 before the validation."""
     has_forms: bool = field(init=False, default=False)
-    """True if some object may have several forms."""
+    """True if some object may match one of several object types of a union."""
     has_decimals: bool = field(init=False, default=False)
     """True if a Decimal is declared somewhere. Then every digit must be kept."""
     has_recursive_unions: bool = field(init=False, default=False)
-    """True if the forms that the validation tries may multiply with each level. Then they are
-    counted.
+    """True if a union can contain itself. Then the number of combinations that the validation tries
+    may multiply with each level, so they are counted.
     """
     takes_text: bool = field(init=False, default=False)
     """True if text may be sent at the top level. Then it must be searched for tags."""

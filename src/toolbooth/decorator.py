@@ -2,10 +2,12 @@
 adapter.
 
 In: a function with `Annotated[Model, Unpack()]` parameters. Out: a function whose keyword-only
-parameters are the models' fields and the other parameters. The framework publishes them and passes
-on every value as it was sent. All values are validated here, together and once. Parameters that a
-framework fills itself are not changed. Keys that the framework drops or refuses before it calls the
-function do not get here. `protect` handles those too.
+parameters are the fields of the models and the function's other parameters. The framework publishes
+this signature and passes on every value as it was sent. Toolbooth then validates all values
+together, once. Parameters that a framework fills itself are not changed.
+
+The decorator cannot see a key that the framework drops or refuses before it calls the function.
+`protect` handles such keys too.
 """
 
 from __future__ import annotations
@@ -25,10 +27,10 @@ _DESCRIPTORS: tuple[type, ...] = (staticmethod, classmethod)
 
 
 def unpack_pydantic_params(function: Callable[..., R]) -> Callable[..., R]:
-    """Give `function` the flat signature of its unpacked models.
+    """Give `function` a signature in which each unpacked model is replaced by its fields.
 
     Raises:
-        ContractError: with every mistake in the signature, each with its remedy.
+        ContractError: lists every mistake in the signature, each with its remedy.
     """
     # The decorator works above and below `@staticmethod`. Above it, it gets the descriptor, so it
     # decorates the function inside and wraps the result in the same kind of descriptor.

@@ -1,5 +1,5 @@
-"""`detect_nested_wrapper`: finds a wrapper around fields that should be flat, with any JSON
-Schema.
+"""`detect_nested_wrapper`: finds an object that is wrapped around fields, such as `{"data":
+{...}}`, although the schema has these fields at the top. Works with any JSON Schema.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ def detect_nested_wrapper(
     arguments: Mapping[str, Any], input_schema: Mapping[str, Any]
 ) -> str | None:
     """Return a message for the agent if its arguments contain a nested wrapper at any depth, else
-    None. The message lists every declared field, however many there are.
+    None. The message lists all declared fields.
     """
     shape = shape_of_schema(input_schema, root=True)
     if shape.opaque or not shape.objects:

@@ -1,9 +1,9 @@
 """The exceptions, by the person who made the mistake.
 
-ContractError    the author's mistake, raised once at registration with all of them
-ContractWarning  the author's oversight: the tool works, agents will struggle
-ToolInputError   the caller's: holds every Problem of one call
-ToolError        the tool's own: its text is shown to the agent
+ContractError    the author's mistakes in a tool, raised once, when the tool is registered
+ContractWarning  the author's oversight: the tool works, but agents will struggle
+ToolInputError   the caller's mistakes: holds every Problem of one call
+ToolError        the tool's own failure: its text is shown to the agent
 """
 
 from __future__ import annotations
@@ -36,7 +36,8 @@ ProblemCode = Literal[
 ]
 
 Moved = Callable[[JsonPath], JsonPath]
-"""A function that converts a path to the path in an outer call."""
+"""A function that converts a path in an inner call to the path in the outer call that contains it.
+"""
 
 
 # Problems and edits never change once they are made. Declaring that with `frozen` would make each
@@ -51,11 +52,17 @@ class Problem:
     path: JsonPath
     message: str
     kind: str | None = field(default=None, compare=False, repr=False)
-    """The rule of the author's validation that raised it. Agents do not see it; it is for logs."""
+    """The rule of the author's validation that raised the problem. Agents do not see it; it is for
+    logs.
+    """
     rule: str = field(default="", compare=False, repr=False)
-    """The requirement, without the value that was sent: the same mistake breaks the same rule."""
+    """The requirement, without the value that was sent. Two problems with the same rule are the
+    same mistake.
+    """
     unlisted: int = field(default=0, compare=False, repr=False)
-    """The number of unlisted problems that are the same mistake in other items of an array."""
+    """How many problems are not listed because they are the same mistake in other items of the
+    array.
+    """
 
     @property
     def where(self) -> str:
@@ -71,7 +78,7 @@ class Move:
     target: JsonPath
 
     def moved(self, where: Moved) -> Move:
-        """The same edit in an outer call."""
+        """Return the same edit, with the paths of an outer call."""
         return Move(where(self.source), where(self.target))
 
 
@@ -83,43 +90,45 @@ class Rename:
     name: str
 
     def moved(self, where: Moved) -> Rename:
-        """The same edit in an outer call."""
+        """Return the same edit, with the paths of an outer call."""
         return Rename(where(self.source), self.name)
 
 
 @dataclass(unsafe_hash=True, slots=True)
 class Unwrap:
-    """Send the fields of an object directly in another one."""
+    """Take the fields of an object out of it, and send them directly in another object."""
 
     source: JsonPath
     target: JsonPath
 
     def moved(self, where: Moved) -> Unwrap:
-        """The same edit in an outer call."""
+        """Return the same edit, with the paths of an outer call."""
         return Unwrap(where(self.source), where(self.target))
 
 
 @dataclass(unsafe_hash=True, slots=True)
 class Split:
-    """Send a key that holds a path, such as `address.city`, as that path."""
+    """Send the value of a key such as `address.city` at the path that the key names: `city` inside
+    `address`.
+    """
 
     key: str
     target: JsonPath
 
     def moved(self, where: Moved) -> Split:
-        """The same edit in an outer call."""
+        """Return the same edit, with the paths of an outer call."""
         return Split(self.key, where(self.target))
 
 
 @dataclass(unsafe_hash=True, slots=True)
 class Rewrite:
-    """Send another value, which was certainly meant."""
+    """Replace a value by the one that was certainly meant."""
 
     source: JsonPath
     value: Any
 
     def moved(self, where: Moved) -> Rewrite:
-        """The same edit in an outer call."""
+        """Return the same edit, with the paths of an outer call."""
         return Rewrite(where(self.source), self.value)
 
 
@@ -131,7 +140,7 @@ class LeaveOut:
     value: Any
 
     def moved(self, where: Moved) -> LeaveOut:
-        """The same edit in an outer call."""
+        """Return the same edit, with the paths of an outer call."""
         return LeaveOut(where(self.source), self.value)
 
 
@@ -147,9 +156,9 @@ class Declared:
     required.
     """
     controls: tuple[str, ...] = ()
-    """Arguments for the server that may also be sent there, such as `help`."""
+    """Arguments for the server that may also be sent in this object, such as `help`."""
     line: str = field(init=False, compare=False, repr=False)
-    """Return each field with its type, in one line."""
+    """All fields with their types, in one line."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "line", ", ".join(self.parts()))
@@ -161,15 +170,15 @@ class Declared:
 
 
 def called(tool: str, target: Iterable[str] = ()) -> str:
-    """Return the name of a tool in a sentence: `'tags__create'`, or `'sales' (tags, create)` for a
-    call of a dispatcher.
+    """Return the name of a tool for a sentence: `'tags__create'`. For a call of a dispatcher, the
+    name is followed by what the call names: `'sales' (tags, create)`.
     """
     named = ", ".join(target)
     return f"{tool!r} ({named})" if named else repr(tool)
 
 
 class ContractError(TypeError):
-    """The author's tool cannot be compiled; `mistakes` lists every reason."""
+    """The author's tool cannot be compiled. `mistakes` lists every reason."""
 
     def __init__(self, owner: str, mistakes: Iterable[str]) -> None:
         self.owner = owner
@@ -184,13 +193,18 @@ class ContractWarning(UserWarning):
 class ToolInputError(ValueError):
     """The caller's arguments were refused.
 
-    `tool` is the tool as the client calls it, and `target` the names in a call of a dispatcher;
-    `corrected` is the whole call to send instead, if it can be derived and holds no secret; `edits`
-    are the steps to it; `form` is the form of a call, with placeholders for values, if nothing
-    in this one was right; `declared` has the fields of each object concerned, by path; `repairs`
-    has the code and the path of each repair that was made; `more` counts problems that are not
-    listed; `untouched` is False if code with side effects may have run.
-    Nothing changes an error once it is made: `moved`, `under` and `replaced` return new ones.
+    - `tool` is the tool as the client calls it. `target` has the names in a call of a dispatcher.
+    - `corrected` is the whole call to send instead, if Toolbooth can derive it and it holds no
+      secret.
+    - `edits` are the steps from the call that was sent to the corrected one.
+    - `form` is an example of a call, with placeholders for values. It is given if nothing in the
+      call was right.
+    - `declared` has the declared fields of each object with a problem, by path.
+    - `repairs` has the code and the path of each repair that was made.
+    - `more` is the number of problems that are not listed.
+    - `untouched` is False if code with side effects may have run.
+
+    An error is never changed: `moved`, `under` and `replaced` return new ones.
     """
 
     def __init__(
@@ -253,13 +267,13 @@ class ToolInputError(ValueError):
         return self.replaced(problems=problems, declared=declared, edits=edits, repairs=repairs)
 
     def under(self, prefix: JsonPath) -> ToolInputError:
-        """Return a copy for arguments that are a part of an outer call."""
+        """Return a copy for an outer call that holds these arguments at the path `prefix`."""
         return self.moved(lambda path: (*prefix, *path))
 
 
 class ToolError(Exception):
-    """A tool's own failure, in words that the agent may read: `ToolError(tool, message)`, or only
-    the message. `target` has the names in a call of a dispatcher.
+    """A tool's own failure, in words that the agent may read. Raise `ToolError(tool, message)`, or
+    only `ToolError(message)`. `target` has the names in a call of a dispatcher.
     """
 
     def __init__(

@@ -1,10 +1,10 @@
 """Finds the objects and arrays of a JSON Schema that an agent cannot write, because neither the
 type nor an example shows their contents.
 
-A type shows them if it lists choices, declares fields, or has a format such as `uuid`. Plain text,
-numbers and the keys of a `dict` do not. An example counts if it is not empty and fits the schema.
-It may be in `examples`, in a default, as JSON in a description, or part of the example of an object
-or array around it.
+A type shows the contents if it lists choices, declares fields, or has a format such as `uuid`. A
+type does not show them if it is plain text, a number, or a `dict` with any keys. An example counts
+if it is not empty and fits the schema. It may be in `examples`, in a default, or as JSON in a
+description. It may also be a part of the example of the surrounding object or array.
 """
 
 from __future__ import annotations
@@ -62,7 +62,9 @@ _FORMATS = frozenset(
         "uuid8",
     )
 )
-"""The formats that are enough to write a text. `password` and `binary` are not."""
+"""The formats that show an agent how to write a text. `password` and `binary` do not, so they are
+not listed.
+"""
 
 WORDS_OF_FORMATS = {
     "date": "YYYY-MM-DD",
@@ -72,15 +74,15 @@ WORDS_OF_FORMATS = {
     "uri": "URL",
     "email": "email address",
 }
-"""The words for a format in a description. Others are written by name."""
+"""How a description names some formats. All other formats are written by their own name."""
 
 _FORMATS_BY_WORDS = {WORDS_OF_FORMATS.get(name, name): name for name in sorted(_FORMATS)}
 _OR_NULL = re.compile(r",? \(?or null\)?$")
 
 
 def said_format(text: str) -> str | None:
-    """Return the format in the words of a description, as the portable profile writes it: `Whose
-    (UUID)`. None if there is none.
+    """Return the format that a description names in brackets at its end: `uuid` for `Owner (UUID)`.
+    The portable profile writes descriptions in this way. None if no format is named.
     """
     # A required field that may be null has `Whose (UUID) (or null)`. There, the format is in the
     # second brackets from the end.
@@ -89,7 +91,7 @@ def said_format(text: str) -> str | None:
 
 
 def _say_formats(schema: Any) -> bool:
-    """Return True if each text that a schema allows has its format in words."""
+    """Return True if the schema allows text, and each description of text names its format."""
     options: list[Any] = schema.get("anyOf", [schema]) if is_mapping(schema) else []
     texts = [each for each in options if is_mapping(each) and _is_free_text(each)]
     said = (said_format(str(each.get("description", ""))) for each in texts)
@@ -106,20 +108,20 @@ _FORMS: dict[str | None, type] = {"object": dict, "array": list}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unshown:
-    """A parameter, or a field inside one, that an agent cannot write because nothing shows its
-    contents.
+    """A parameter, or a field inside a parameter, that an agent cannot write because nothing shows
+    its contents.
     """
 
     path: str
-    """`$.lines[].tags`"""
+    """For example `$.lines[].tags`."""
     description: str
     schema: Schema
-    """The alternative without an example. It is not a reference itself."""
+    """The alternative whose contents are not shown. References are already followed."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Level:
-    """An object or array whose fields are still to be looked at."""
+    """An object or array whose fields are not examined yet."""
 
     branch: Schema
     path: str
@@ -133,7 +135,9 @@ class _Level:
             yield name, each, [value[name] for value in objects if name in value]
 
     def inner(self) -> Iterator[tuple[Any, str, list[Any]]]:
-        """Yield each schema of values without a name, with its path and examples."""
+        """Yield each schema of values that have no declared name, such as array items, with its
+        path and examples.
+        """
         objects = filter(is_mapping, self.examples)
         if is_mapping(others := self.branch.get("additionalProperties")):
             values = [value for each in objects for value in each.values()]
@@ -179,14 +183,14 @@ class Examples:
             waiting += self._inner_levels(level)
 
     def fitting(self, schema: Any, values: Iterable[Any]) -> list[Any]:
-        """Return the values that are examples of an object or array."""
+        """Return those of `values` that are examples of an object or array."""
         return self._usable(Node(branches=self.document.open(schema).branches), values)
 
     # --- types ---
 
     def tells(self, schema: Any, *, is_named: bool = False) -> bool:
-        """Return True if a type, or an example of it, is enough to write a value. `is_named`: the
-        value has a key, which is enough for plain text and numbers.
+        """Return True if the type, or an example, shows an agent how to write a value. `is_named`
+        is true if the value has a key. A key is enough to write plain text or a number.
         """
         # The schema contains itself and is still being examined further up. Its other parts decide,
         # so True is neutral here.
@@ -219,7 +223,9 @@ class Examples:
         return kind == "boolean" or (kind == "string" and branch.get("format") in _FORMATS)
 
     def _names(self, branch: Schema) -> bool:
-        """Return True if the keys of an object are choices, and the type shows the values."""
+        """Return True if the keys of an object are a list of choices, and the type of the values
+        shows how to write them.
+        """
         keys = self.document.open(branch.get("propertyNames", True)).branches
         if not all("enum" in each or "const" in each for each in keys):
             return False
@@ -229,8 +235,8 @@ class Examples:
     # --- examples ---
 
     def _usable(self, node: Node, around: Iterable[Any]) -> list[Any]:
-        """Return the examples of an object or array that fit it. `around`: its values in the
-        examples of the object or array around it.
+        """Return the usable examples of an object or array. `around` has the values that this
+        object or array has in the examples of the surrounding one.
         """
         found = [*around, *node.values]
         for text in node.texts:
@@ -246,8 +252,8 @@ class Examples:
         ]
 
     def _as_example(self, value: Any, branch: Schema) -> list[Any]:
-        """Return the value in a list if it is an example of a branch. One item of an array is an
-        example too.
+        """Return `[value]` if the value is an example of a branch. If it is an example of one array
+        item, return `[[value]]`. Otherwise return an empty list.
         """
         if is_json_text(branch):
             return self._usable(self.document.open(content_of(branch)), [_read_text(value)])
@@ -288,7 +294,9 @@ class Examples:
     def _look_at(
         self, schema: Any, path: str, around: list[Any]
     ) -> tuple[list[Unshown], list[_Level]]:
-        """Return a property in a list if nothing shows its contents, and the levels inside it."""
+        """Return two lists. The first has the property, if nothing shows its contents. The second
+        has the objects and arrays inside the property.
+        """
         node = self.document.open(schema)
         if node.is_anything or node.is_cut or self._is_seen(schema, around):
             return [], []
@@ -303,7 +311,7 @@ class Examples:
         return [Unshown(path=path, description=text, schema=form)], levels
 
     def _inner_levels(self, level: _Level) -> Iterator[_Level]:
-        """Yield the objects in a `dict`, in an array, or in JSON text."""
+        """Yield the objects and arrays inside a `dict`, an array, or JSON text."""
         for schema, path, examples in level.inner():
             node = self.document.open(schema)
             if not node.is_anything and not self._is_seen(schema, examples):
@@ -319,7 +327,7 @@ class Examples:
 
 
 def _read_text(value: Any) -> Any:
-    """Return the JSON value in a text, or the value itself."""
+    """Return the JSON value that a text contains. Return any other value unchanged."""
     try:
         return json.loads(value) if isinstance(value, str) else value
     # Any text may be an example. It need not be JSON, and may contain a thousand brackets.

@@ -7,8 +7,8 @@ from importlib.util import find_spec
 
 
 class MissingExtra(ImportError):
-    """A package of an extra is not installed. The message is one sentence with the command that
-    installs it.
+    """Raised if a package of an extra is not installed. The message is one sentence with the
+    command that installs it.
     """
 
 
@@ -24,9 +24,24 @@ EXTRAS: dict[str, tuple[str, ...]] = {
     "proxy": ("httptools",),
     "google-adk": ("google.adk",),
     "llama-index": ("llama_index",),
+    "strands": ("strands",),
+    "agent-framework": ("agent_framework",),
     "testing": ("pytest", "hypothesis"),
 }
 """The modules of each extra. The first one is its main package."""
+
+
+FRAMEWORKS: dict[str, Mapping[str, str]] = {
+    "langchain": {"langchain": "LangChain", "langgraph": "LangGraph"},
+    "openai-agents": {"agents": "the OpenAI Agents SDK"},
+    "pydantic-ai": {"pydantic_ai": "PydanticAI"},
+    "claude-agent-sdk": {"claude_agent_sdk": "the Claude Agent SDK"},
+    "google-adk": {"google.adk": "Google's Agent Development Kit"},
+    "llama-index": {"llama_index": "LlamaIndex"},
+    "strands": {"strands": "Strands"},
+    "agent-framework": {"agent_framework": "Microsoft's Agent Framework"},
+}
+"""What the adapter of each agent framework needs: the names of its packages, by module."""
 
 
 def extra_of(module: str) -> str | None:
@@ -40,7 +55,9 @@ def install_line(extra: str) -> str:
 
 
 def is_installed(module: str) -> bool:
-    """Whether a module can be found, without importing it. The packages around it are imported."""
+    """Return True if a module can be found. The module itself is not imported; the packages that
+    contain it are.
+    """
     try:
         return find_spec(module) is not None
     except ModuleNotFoundError:
@@ -48,8 +65,8 @@ def is_installed(module: str) -> bool:
 
 
 def require(user: str, *, extra: str, modules: Mapping[str, str]) -> None:
-    """Check that all packages for `user` are installed. `modules` has the name of the package for
-    each module.
+    """Check that all packages that `user` needs are installed. `modules` maps each module to the
+    name of its package.
 
     Raises:
         MissingExtra: if one of the modules is not installed.
@@ -62,3 +79,13 @@ def require(user: str, *, extra: str, modules: Mapping[str, str]) -> None:
             f"{user} needs {' and '.join(missing.values())}: {install_line(extra)}",
             name=next(iter(missing)),
         )
+
+
+def require_framework(name: str) -> None:
+    """Check that an agent framework is installed.
+
+    Raises:
+        MissingExtra: if it is not.
+    """
+    module = f"toolbooth.adapters.frameworks.{name.replace('-', '_')}"
+    require(module, extra=name, modules=FRAMEWORKS[name])

@@ -1,6 +1,6 @@
 """JSON values: their types, paths into them, names for people to read, and names that are alike.
 
-Several layers share these functions. Reading JSON text is in `boundary/read.py`.
+These functions are shared by several layers. JSON text is parsed in `boundary/read.py`.
 """
 
 from __future__ import annotations
@@ -19,10 +19,12 @@ Json = dict[str, Any]
 """A JSON object, as Python reads it."""
 
 Schema = Mapping[str, Any]
-"""A JSON Schema that is not changed."""
+"""A JSON Schema. Functions that take one do not change it."""
 
 JsonPath = tuple[str | int, ...]
-"""The place of a value in the arguments: keys and indexes. `()` means all arguments."""
+"""The path of a value in the arguments: keys and indexes. `()` is the path of the arguments
+themselves.
+"""
 
 _LONGEST_INDEX = 18
 """An index in a JSON pointer has at most this many digits. No array is longer."""
@@ -31,16 +33,16 @@ _LONGEST_KEY = 60
 """At most this many characters of a key are shown."""
 
 _ALIKE = 0.75
-"""Two names must be at least this similar, on a scale to 1, before one is suggested for the
-other.
-"""
+"""One name is suggested for another only if they are at least this similar. 1 means equal."""
 
 write_json = json.JSONEncoder(ensure_ascii=False).encode
-"""Writes JSON for people to read. `json.dumps` would make a new encoder each time."""
+"""Writes JSON for people to read. It is shared, because `json.dumps` would make a new encoder each
+time.
+"""
 
 
 def json_bytes(value: Any) -> bytes:
-    """Write parsed JSON as bytes again. Raises TypeError if it is not JSON."""
+    """Write a parsed JSON value as bytes. Raises TypeError if the value is not JSON."""
     try:
         return json.dumps(value, separators=(",", ":")).encode()
     except RecursionError:
@@ -50,8 +52,8 @@ def json_bytes(value: Any) -> bytes:
 
 
 def exact_decimal(literal: Any) -> Decimal | None:
-    """Return a number as it was written (jiter's `LosslessFloat`) as a Decimal; None if a Decimal
-    cannot hold it.
+    """Convert a number with all its digits as written (jiter's `LosslessFloat`) to a Decimal; None
+    if a Decimal cannot hold it.
     """
     try:
         exact = literal.as_decimal()
@@ -65,12 +67,16 @@ def exact_decimal(literal: Any) -> Decimal | None:
 
 
 def is_object(value: Any) -> TypeIs[dict[str, Any]]:
-    """Return True if a value is a JSON object. The keys of a parsed object are always text."""
+    """Return True if a value is a JSON object. No check of the keys is needed, because the keys of
+    parsed JSON are always text.
+    """
     return isinstance(value, dict)
 
 
 def is_mapping(value: Any) -> TypeIs[Mapping[str, Any]]:
-    """Return True if a value is a JSON object, or another mapping that an author used for one."""
+    """Return True if a value is a JSON object. Mappings other than `dict` count too, because
+    authors may use them.
+    """
     return isinstance(value, Mapping)
 
 
@@ -106,7 +112,7 @@ def path_text(path: Iterable[str | int], start: str = "$") -> str:
 
 
 _dotted: dict[str | int, str] = {}
-"""Cached names as steps of a path, because the same names are used often."""
+"""The text of each step in a path, cached because the same names are used often."""
 
 _MOST_KEPT = 4096
 
@@ -124,7 +130,9 @@ def _step_text(step: str | int) -> str:
 
 
 def path_from_text(text: str) -> JsonPath:
-    """Parse a path that `path_text` wrote. Shortened keys stay short."""
+    """Parse a path that `path_text` wrote. If `path_text` shortened a key, the key stays
+    shortened.
+    """
     steps: list[str | int] = []
     rest = text.removeprefix("$")
     decoder = json.JSONDecoder()
@@ -156,15 +164,15 @@ def look_up(arguments: Any, path: JsonPath) -> Any:
 
 
 class NoSuchPart(LookupError):
-    """A JSON pointer that points to nothing in the document."""
+    """Raised for a JSON pointer that points to nothing in the document."""
 
 
 def resolve_pointer(document: Any, pointer: str) -> Any:
-    """The part of a document that a JSON pointer names: `#/$defs/a~1b`, `#/anyOf/0`,
-    percent-encoded or not.
+    """Return the part of a document that a JSON pointer names, such as `#/$defs/a~1b` or
+    `#/anyOf/0`. The pointer may be percent-encoded.
 
     Raises:
-        NoSuchPart: if there is none, or if the pointer names another document.
+        NoSuchPart: if there is no such part, or if the pointer names another document.
     """
     if not (pointer == "#" or pointer.startswith("#/")):  # another document, or an anchor
         raise NoSuchPart(pointer)
@@ -196,7 +204,9 @@ def _index(step: str) -> int:
 
 
 def shorten(text: str, most: int) -> str:
-    """Return the text, or as much of it as fits and an ellipsis."""
+    """Return the text, cut to `most` characters if it is longer. A cut text ends with an
+    ellipsis.
+    """
     return text if len(text) <= most else text[: most - 1] + "…"
 
 
@@ -209,8 +219,8 @@ def quoted(name: str) -> str:
 
 
 def text_in_quotes(text: str) -> str:
-    """Text in JSON quotes, with escapes for characters that cannot be seen: spaces of no width, and
-    those that change the direction of the text.
+    """Write a text in JSON quotes. Characters that cannot be seen are escaped: spaces of no width,
+    and characters that change the direction of the text.
     """
     if text.isprintable():
         return write_json(text)
@@ -222,15 +232,13 @@ def _visible(character: str) -> str:
 
 
 def listed(names: tuple[str, ...], most: int = 24) -> str:
-    """Return names in quotes. A long list ends with the number of the others."""
+    """Return names in quotes. A long list is cut and ends with "and 3 more"."""
     shown = ", ".join(quoted(name) for name in names[:most])
     return f"{shown} and {len(names) - most} more" if len(names) > most else shown
 
 
 def listed_within(names: tuple[str, ...], room: int) -> str:
-    """Return complete names in quotes. If there is no room for all of them, the list ends with the
-    number of the others.
-    """
+    """Return names in quotes, as many as there is room for. A cut list ends with "and 3 more"."""
     whole = _listed_whole(names)
     if len(whole) <= room:
         return whole
@@ -239,8 +247,8 @@ def listed_within(names: tuple[str, ...], room: int) -> str:
 
 
 def as_many_as_fit(texts: Iterable[str], room: int, count: int) -> str:
-    """Return as many complete texts as there is room for, and the number of the others out of
-    `count`. Return empty text if there is not room for one.
+    """Return as many complete texts as there is room for, followed by "and 3 more". `count` is the
+    number of all texts. Return empty text if there is not room for one.
     """
     # The room for the number is reserved first, with as many digits as it can have.
     room -= len(f" and {count} more")
@@ -260,7 +268,7 @@ def _listed_whole(names: tuple[str, ...]) -> str:
 
 
 def in_quotes(name: str) -> str:
-    """A key in JSON quotes, however long it is."""
+    """Return a key in JSON quotes. A long key is not shortened."""
     return f'"{name}"' if name.isidentifier() else text_in_quotes(name)
 
 
@@ -268,16 +276,16 @@ def in_quotes(name: str) -> str:
 
 
 def recased(name: str) -> str:
-    """Return a name in lower case and without separators: the same for `firstName`, `first-name`
-    and `first_name`.
+    """Return a name in lower case and without separators. The result is the same for `firstName`,
+    `first-name` and `first_name`.
     """
     # Without an argument, `split` also removes tabs, line breaks and spaces that do not break.
     return "".join(name.replace("_", " ").replace("-", " ").split()).lower()
 
 
 def same_name(name: str, names: Iterable[str]) -> str | None:
-    """Return the only one of these names that is equal apart from case and separators; None if
-    there is not exactly one.
+    """Return the name in `names` that equals `name` apart from case and separators. None if there
+    is no such name, or more than one.
     """
     wanted = recased(name)
     same = [each for each in names if recased(each) == wanted]
@@ -286,8 +294,8 @@ def same_name(name: str, names: Iterable[str]) -> str | None:
 
 
 def near_name(name: str, names: Iterable[str]) -> str | None:
-    """Return the name to suggest for an unknown one: a name that differs only in case and
-    separators, or the most similar one.
+    """Return the name to suggest instead of an unknown one: a name that differs only in case and
+    separators, or else the most similar name.
     """
     wanted = recased(name)
     table: dict[str, str] = {}

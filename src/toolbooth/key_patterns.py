@@ -1,6 +1,7 @@
-"""Finds the shape of a key that a regular expression declares (`patternProperties`).
+"""Finds the shape of a key that is declared by a regular expression (`patternProperties`).
 
-The validator of JSON Schema matches the expressions, because Python's dialect is different.
+The JSON Schema validator matches the expressions, because regular expressions in Python are a
+different dialect.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from toolbooth.shape_check import json_schema
 
 
 def undeclared_shape(form: ObjectShape, key: str) -> Shape | None:
-    """Return the shape of an undeclared key; None if it may not be sent."""
+    """Return the shape of the value of an undeclared key; None if the key may not be sent."""
     if not form.patterns:
         return form.additional
     found = matching_shapes(form, key)
@@ -24,7 +25,7 @@ def undeclared_shape(form: ObjectShape, key: str) -> Shape | None:
 
 
 def matching_shapes(form: ObjectShape, key: str) -> list[Shape]:
-    """Return the shapes of the patterns that a key matches."""
+    """Return the shapes of all patterns that match a key."""
     return [shape for pattern, shape in form.patterns if _matcher(pattern).is_valid(key)]
 
 

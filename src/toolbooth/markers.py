@@ -1,5 +1,5 @@
-"""Markers that authors write in `Annotated[...]`. Each is kept in the metadata of the core schema,
-where `compile/` finds it.
+"""Markers that authors write in `Annotated[...]`. Pydantic keeps each marker in the metadata of the
+core schema, and `compile/` finds it there.
 """
 
 from __future__ import annotations
@@ -14,13 +14,17 @@ from pydantic_core import CoreSchema, core_schema
 METADATA_KEY = "toolbooth"
 
 VERBATIM_KEYWORD = "x-toolbooth-verbatim"
-"""In a JSON Schema, marks a property as `Verbatim` marks a parameter or field."""
+"""This keyword on a property of a JSON Schema has the same meaning as `Verbatim` on a parameter or
+field.
+"""
 
 CoreSchemaHook = Callable[[Any, GetCoreSchemaHandler], CoreSchema]
 
 
 class _Hook:
-    """Pydantic's hook. It works on an instance and on the class, so `Unpack` means `Unpack()`."""
+    """Pydantic's hook. It works on an instance and on the class, so `Unpack` has the same meaning
+    as `Unpack()`.
+    """
 
     def __get__(self, marker: Any, owner: type) -> CoreSchemaHook:
         found = owner() if marker is None else marker
@@ -35,8 +39,8 @@ class _Hook:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unpack:
-    """Publishes the model's fields at the level of the parameter or field itself, with `prefix`
-    before each name.
+    """Replaces the parameter or field by the fields of its model in the published schema. `prefix`
+    is put before the name of each field.
     """
 
     prefix: str = ""
@@ -46,8 +50,8 @@ class Unpack:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JsonText:
-    """Publishes the parameter as a string with JSON, with an example. Both JSON text and the value
-    itself are accepted.
+    """Publishes the parameter as a string that holds JSON, with an example. The caller may send
+    JSON text or the value itself.
     """
 
     example: Any = None

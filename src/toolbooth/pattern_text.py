@@ -1,4 +1,4 @@
-"""Makes a short text that matches a regular expression, as an example."""
+"""Makes a short text that matches a regular expression. The text is used as an example."""
 
 from __future__ import annotations
 
@@ -15,12 +15,14 @@ _LONGEST = 60
 
 
 class _Unknown(Exception):
-    """A part of an expression that this module does not support."""
+    """Raised for a part of an expression that this module does not support."""
 
 
 @lru_cache(maxsize=1024)
 def text_matching(pattern: str) -> str | None:
-    """Return a text that matches, the same each time; None if none was found."""
+    """Return a text that matches, or None if none was found. The same pattern always returns the
+    same text.
+    """
     try:
         made = "".join(_Reader(pattern).alternatives())
         # The text was made without looking at `^`, `$`, `\b` and flags, so a search must confirm
@@ -46,7 +48,9 @@ class _Reader:
         return self.pattern[self.at - 1]
 
     def alternatives(self) -> list[str]:
-        """Return texts for the first of several alternatives. The others are only parsed."""
+        """Return texts for the first of several alternatives. The other alternatives are parsed and
+        ignored.
+        """
         first = list(self._sequence())
         while self.rest == "|":
             self.take()
@@ -63,8 +67,8 @@ class _Reader:
             yield part * times
 
     def _times(self) -> int:
-        """Return the smallest allowed number of repetitions, but at least one, so that the example
-        shows something.
+        """Return the smallest allowed number of repetitions. Return 1 instead of 0, so that the
+        example shows something.
         """
         found = _QUANTIFIER.match(self.pattern, self.at)
         if found is None:

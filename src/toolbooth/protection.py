@@ -1,8 +1,8 @@
 """`protect`, `is_protected` and `tools_for`, for the servers of every host and the tools of every
 agent framework.
 
-The host is found by the names of the object's classes, and its adapter is imported only then: until
-something is protected, no host is loaded.
+The host is recognised by the names of the object's classes. Its adapter is imported only when
+something is protected, so no host is loaded before that.
 """
 
 from __future__ import annotations
@@ -38,17 +38,18 @@ def protect(
     observers: Iterable[Observer] = (),
     approval: bool = False,
 ) -> Thing:
-    """Put every tool of a server behind the boundary, or tools of an agent framework.
+    """Protect every tool of a server, or tools of an agent framework.
 
     A FastMCP server, an MCPServer or a low-level Server of the official SDK is changed and
-    returned; tools that are added later are protected too. Of a tool, a list of tools or a toolset
-    of an agent framework, a protected copy is returned; the original stays as it is. Protecting
-    twice is harmless; the first choices stay.
+    returned. Tools that are added later are protected too. For a tool, a list of tools or a toolset
+    of an agent framework, the function returns a protected copy and does not change the original.
+    Protecting twice is harmless; the options of the first call stay.
 
-    `profile` chooses how the input schemas of functions are written: by name, or a `Profile` of
-    your own. `errors` chooses how a server answers a refused call: as a tool result, or as JSON-RPC
-    -32602. For tools, `observers` get a record of each call, and `approval` means that somebody
-    approves the arguments as the model sent them: a call that would need a repair is refused.
+    `profile` chooses how the input schemas of functions are written: the name of a profile, or a
+    `Profile` of your own. `errors` chooses how a server answers a refused call: as a tool result,
+    or as JSON-RPC error -32602. The other two options are for tools of an agent framework.
+    `observers` get a record of each call. Set `approval` if a person approves the arguments as the
+    model sent them. A call that would need a repair is then refused.
 
     Raises:
         TypeError: for any other object.
@@ -73,11 +74,11 @@ def protect(
 
 
 def is_protected(thing: object) -> bool:
-    """Whether the tools of a server are behind the boundary, or a tool or toolset is; of a list,
-    whether all are.
+    """Return True if the tools of a server are protected, or if a tool or toolset is. For a list,
+    return True if all tools in it are protected.
 
     Raises:
-        TypeError: for an object that `protect` does not take.
+        TypeError: for an object that `protect` does not accept.
     """
     if is_array(thing):
         return all(map(is_protected, thing))

@@ -23,7 +23,9 @@ from toolbooth.server.redact import as_text
 
 _MOST_FAULTS = 10
 _BEGINNING = b'{"at": "'
-"""The beginning of every line that this module writes. Lines written by hand may differ."""
+"""The beginning of every line that this module writes. A line that a person writes may begin
+differently.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,31 +35,33 @@ class RecordedCall:
     at: str | None = None
     client: str | None = None
     dispatcher: str | None = None
-    """The dispatcher that was called, if one routed the call to `tool`."""
+    """The dispatcher that was called, if a dispatcher passed the call on to `tool`."""
     tool: str
     outcome: str = "passed"
-    """For people who read the file. A replay compares only the codes."""
+    """Shown to people who read the file. A replay ignores it and compares only the codes."""
     repairs: tuple[str, ...] = ()
     problems: tuple[str, ...] = ()
     undeclared: tuple[str, ...] = ()
-    """Of a call through a proxy: its undeclared keys."""
+    """The undeclared keys of a call through a proxy."""
     redacted: bool = False
     arguments: str | None = None
     """JSON text; None if the arguments could not be read."""
     values: str | None = None
-    """JSON text of the values that the tool would get, or `null` for a refused call. None until
-    `replay_calls(update=True)` has written them.
+    """JSON text of the values that the tool would get; `null` for a refused call. None until
+    `replay_calls(update=True)` writes it.
     """
 
 
 class Observed(Protocol):
-    """A registry or a proxy: what can be observed."""
+    """A registry or a proxy. Both can be observed."""
 
     def observe(self, observer: Observer, *, arguments: Arguments = "none") -> Observer: ...
 
 
 class BadRecording(ValueError):
-    """The file is not a recording, or some lines are not. The message has each line and why."""
+    """The file is not a recording, or some of its lines are wrong. The message lists each wrong
+    line and the reason.
+    """
 
 
 class TornRecording(UserWarning):
@@ -65,7 +69,7 @@ class TornRecording(UserWarning):
 
 
 class _NotJson(ValueError):
-    """A line that is not JSON, or is incomplete."""
+    """Raised for a line that is not JSON, or is incomplete."""
 
 
 def record_calls(
@@ -104,7 +108,9 @@ def record_calls(
 
 
 def _append(file: Path, line: str) -> None:
-    """Append with one write, so that lines of several threads and processes stay whole."""
+    """Append a line with one write, so that the lines of several threads and processes are not
+    mixed.
+    """
     # Without a buffer, a line is one write. In append mode, the system puts it at the end of the
     # file even if another process has written in the meantime.
     with open(file, "a+b", buffering=0, opener=_for_owner_alone) as end:
@@ -127,7 +133,9 @@ def _ends_whole(file: IO[bytes]) -> bool:
 
 
 def line_text(line: RecordedCall) -> str:
-    """Return a line of the file. JSON text is written unchanged, with every digit as sent."""
+    """Return the line of a call. Arguments and values are written unchanged, with every digit as
+    sent.
+    """
     parts: list[str] = []
     for name in (each.name for each in fields(line)):
         value: Any = getattr(line, name)
@@ -146,7 +154,8 @@ def read_calls(path: str | Path) -> dict[int, RecordedCall]:
     Incomplete lines are left out, with a TornRecording warning.
 
     Raises:
-        BadRecording: some lines are not calls (each is named, with why), or there are no calls.
+        BadRecording: some lines are not calls, or there are no calls. The message lists each wrong
+        line and the reason.
     """
     found: dict[int, RecordedCall] = {}
     faults: list[str] = []

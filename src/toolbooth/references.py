@@ -43,7 +43,7 @@ _TABLES = frozenset(
         "properties",
     }
 )
-"""The keywords whose value has a schema under each of its keys."""
+"""The keywords whose value is an object with a schema under each key."""
 
 
 class References:
@@ -51,11 +51,11 @@ class References:
 
     def __init__(self, document: Any) -> None:
         self._parts: dict[str, Any] = {"": document}
-        """The parts by address: `https://a.example/s`, and with an anchor
-        `https://a.example/s#name`.
+        """The parts of the document by address, such as `https://a.example/s`. A part with an
+        anchor has the address `https://a.example/s#name`.
         """
         self._bases: dict[int, str] = {}
-        """The base address of the references in a schema, by the `id()` of the schema."""
+        """The base address for the references in a schema. The key is the `id()` of the schema."""
         self._dynamic_anchors: dict[str, list[Any]] = {}
         waiting: list[tuple[Any, str]] = [(document, "")]
         while waiting:
@@ -68,7 +68,9 @@ class References:
         self._root_base = self._bases.get(id(document), "")
 
     def _note(self, schema: Schema, base: str) -> str:
-        """Store the names of one schema. Return the base address of its references."""
+        """Store the address and the anchors of one schema. Return the base address for the
+        references in it.
+        """
         own = schema.get("$id")
         if isinstance(own, str) and own.startswith("#"):  # an anchor, up to draft-07
             self._parts.setdefault(base + own, schema)
@@ -89,7 +91,7 @@ class References:
         """Return the target of `ref`, a reference in `schema`.
 
         Raises:
-            NoSuchPart: if that is not in the document.
+            NoSuchPart: if the target is not in the document.
         """
         address, fragment = self._address(schema, ref)
         # A fragment that begins with a slash is a JSON pointer. Any other is the name of an anchor.
@@ -98,7 +100,9 @@ class References:
         return resolve_pointer(self._part(address), f"#{fragment}")
 
     def absolute(self, schema: Schema, ref: str) -> str:
-        """Return the reference `ref` in `schema` as it would be written at the root."""
+        """Return the reference `ref` in `schema`, rewritten so that it has the same target at the
+        root.
+        """
         address, fragment = self._address(schema, ref)
         return f"#{fragment}" if address == self._root_base else f"{address}#{fragment}"
 
@@ -110,10 +114,10 @@ class References:
         return address, fragment
 
     def dynamic_target(self, schema: Schema, ref: str) -> Any:
-        """Return the target of a `$dynamicRef`, if only one schema of the document is possible.
+        """Return the target of a `$dynamicRef`, if only one schema of the document can be meant.
 
         Raises:
-            NoSuchPart: if that depends on the way to the reference, or is not in the document.
+            NoSuchPart: if several schemas can be meant, or the target is not in the document.
         """
         target = self.target(schema, ref)
         name = target.get("$dynamicAnchor") if is_mapping(target) else None

@@ -1,4 +1,6 @@
-"""Makes one value for a JSON Schema, as a person would write an example, the same each time."""
+"""Makes one value for a JSON Schema, as a person would write an example. The same schema always
+gives the same value.
+"""
 
 from __future__ import annotations
 
@@ -19,6 +21,9 @@ _FILLED = 2
 _LARGEST = 10**9
 """The largest number in an example, if the schema has no bound."""
 
+_MOST = 1000
+"""An example has at most this many characters in a text and items in an array."""
+
 _TEXTS = {
     "date": "2026-11-15",
     "date-time": "2026-11-15T09:30:00Z",
@@ -33,7 +38,7 @@ _TEXTS = {
 
 
 _QUOTES = re.compile(r"(?:JSON text:|keys:|keys matching \S+:|contains|not) $")
-"""The words before a schema that is quoted in a description (`publish/words.py`, `phrase_of`)."""
+"""The words in a description that come before a quoted schema (`publish/words.py`, `phrase_of`)."""
 
 _KEYWORDS = frozenset(
     (
@@ -56,22 +61,22 @@ _decoder = json.JSONDecoder(parse_constant=_refuse)
 
 
 def example_of(schema: Schema, *, bare: bool = False) -> dict[str, Any]:
-    """Return an object with the required fields. If there are none, it has the first field, unless
-    `bare` is set.
+    """Return an object with the required fields. If no field is required, the object has only the
+    first field; with `bare` it is empty.
     """
     return {} if bare and not schema.get("required") else _Maker(root=schema).object(schema, 0)
 
 
 def sample_value(schema: Any, root: Schema, *, by_type: bool = False) -> Any:
-    """Return a value for one schema inside the document `root`. It may not match a pattern.
-    `by_type`: ignore the author's examples and defaults, which may be wrong.
+    """Return a value for one schema inside the document `root`. The value may not match a
+    `pattern`. With `by_type`, ignore the author's examples and defaults, which may be wrong.
     """
     return _Maker(root=root, by_type=by_type).value(schema, 0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Maker:
-    """Makes the values of one document."""
+    """Makes the sample values for the schemas of one document."""
 
     root: Schema
     by_type: bool = False
@@ -106,13 +111,13 @@ class _Maker:
 
     def _array(self, schema: Schema, depth: int) -> list[Any]:
         prefix: Any = schema.get("prefixItems", ())
-        least = max(1, schema.get("minItems", 0))
+        least = max(1, _count(schema, "minItems"))
         items = [*prefix, *[schema.get("items", {})] * (least - len(prefix))]
         return [self.value(each, depth + 1) for each in items]
 
 
 def _given(schema: Schema, depth: int) -> Iterator[Any]:
-    """Yield the author's values, the best first, as lists."""
+    """Yield lists of values that the author wrote, beginning with the most useful list."""
     yield schema.get("examples")
     yield schema.get("enum")
     given = [schema[key] for key in _GIVEN if key in schema]
@@ -123,7 +128,9 @@ def _given(schema: Schema, depth: int) -> Iterator[Any]:
 
 
 def given_values(schema: Schema) -> Iterator[Any]:
-    """Yield the values that an author wrote as examples, the best first, without empty ones."""
+    """Yield the values that an author wrote as examples, the most useful first. Empty values are
+    left out.
+    """
     for values in _given(schema, 0):
         yield from (each for each in values or () if each not in _EMPTY)
 
@@ -135,7 +142,7 @@ def _fixed(schema: Schema) -> Iterator[Any]:
 
 
 def _in_text(schema: Schema) -> list[Any]:
-    """Return the objects or arrays in a description that are examples."""
+    """Return the objects and arrays in the description that serve as examples."""
     wanted = {"object": dict, "array": list}.get(_kind(schema))
     if wanted is None:
         return []
@@ -148,7 +155,9 @@ _EMPTY: tuple[Any, ...] = (None, "", [], {})
 
 
 def _kind(schema: Schema) -> str:
-    """Return the type of a schema. If there are several, return the first that is not null."""
+    """Return the type of a schema. If the schema has several types, return the first that is not
+    null.
+    """
     kinds: Any = schema.get("type", "object" if "properties" in schema else "string")
     if isinstance(kinds, str):
         return kinds
@@ -156,8 +165,8 @@ def _kind(schema: Schema) -> str:
 
 
 def _resolved(schema: Any, root: Schema) -> Schema:
-    """Return the schema with its references resolved; of several alternatives, the first that is
-    not null.
+    """Return the schema with its references resolved. If there are several alternatives, return the
+    first that is not null.
     """
     given: Schema = schema
     written: Json = dict(given) if isinstance(schema, Mapping) else {}
@@ -192,8 +201,15 @@ def scalar(kind: str, schema: Schema) -> Any:
     if kind == "null":
         return None
     text = _TEXTS.get(schema.get("format", ""), "text")
-    text = text.ljust(schema.get("minLength", 0), "x")
-    return text[: schema["maxLength"]] if "maxLength" in schema else text
+    text = text.ljust(_count(schema, "minLength"), "x")
+    return text[: _count(schema, "maxLength")] if "maxLength" in schema else text
+
+
+def _count(schema: Schema, key: str) -> int:
+    """Return a number of characters or items, which JSON may write as 2.0. It is at most `_MOST`:
+    a schema that somebody else wrote may ask for a billion.
+    """
+    return min(int(schema.get(key, 0)), _MOST)
 
 
 def _number(kind: str, schema: Schema) -> Any:
@@ -212,8 +228,8 @@ def _number(kind: str, schema: Schema) -> Any:
 
 
 def _bounds(schema: Schema, step: Any) -> tuple[Any, Any]:
-    """Return the smallest and the largest number within the bounds; None where there is no
-    bound.
+    """Return the smallest and the largest number that the schema allows. None means that there is
+    no such bound.
     """
     least, most = schema.get("minimum"), schema.get("maximum")
     if least is None and "exclusiveMinimum" in schema:
@@ -227,7 +243,9 @@ def _bounds(schema: Schema, step: Any) -> tuple[Any, Any]:
 
 
 def json_in(text: str) -> Iterator[Any]:
-    """Yield every JSON object and array in a text, except schemas that `publish` quotes there."""
+    """Yield every JSON object and array in a text, except the schemas that `publish` quotes in
+    descriptions.
+    """
     position = 0
     while position < len(text):
         # Most brackets in a description are not JSON, such as `{name}` in a path. Then the search

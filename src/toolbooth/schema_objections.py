@@ -1,4 +1,4 @@
-"""Converts the errors of a JSON Schema validator to our own messages."""
+"""Converts the errors of a JSON Schema validator to objects of our own (`Objection`)."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ def schema_objections(errors: Iterable[Any], ignored: Collection[str] = ()) -> I
 
 
 def _nearest(error: Any) -> list[Any]:
-    """Return the errors of the branch of a union that fits best: it has the right type and the
-    fewest errors.
+    """Return the errors of the union's branch that fits best. Only branches with the right type
+    count; the one with the fewest errors fits best.
     """
     path = list(error.instance_path)
     branches: list[list[Any]] = getattr(error.kind, "context", [])
@@ -53,7 +53,7 @@ def _has_wrong_type(branch: list[Any], path: list[Any]) -> bool:
 
 
 def _sentence(kind: Any) -> str:
-    """Return the rule of the schema as a sentence, without the value."""
+    """Return the broken rule as a sentence, without the value that was sent."""
     wording, attribute = _WORDING.get(kind.name, ("", ""))
     if not wording:
         return _FIXED.get(kind.name, f'does not satisfy "{kind.name}" of the schema')
@@ -115,4 +115,4 @@ _FIXED = {
     "oneOf": "must fit exactly one form of the schema",
     "falseSchema": "must be left out",
 }
-"""Keywords whose limit is a schema, or that have none."""
+"""The sentences for keywords without a value that a message could show."""

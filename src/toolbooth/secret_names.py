@@ -1,9 +1,9 @@
 """Decides by the name of a key if its value is a secret.
 
-Records, refusals and schemas all use this rule. A name is read as words, so `X-Api-Key`, `apiKey`
-and `apikey` are the same name, and `keyboard` does not contain `key`. A name that is only about a
-secret, such as `token_count`, does not count. In doubt, a name counts as secret: hiding a harmless
-value is better than showing a secret.
+Records, refusals and schemas all use this rule. A name is split into words, so `X-Api-Key`,
+`apiKey` and `apikey` are the same name, and `keyboard` does not contain `key`. A name such as
+`token_count` is not secret, because it only describes a secret. If unsure, a name counts as secret:
+hiding a harmless value is better than showing a secret.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ _KEYS = _all(
     "subscription auth app application license shared service hmac aes symmetric ssh ssl tls "
     "consumer client server functions storage recovery deploy webhook security"
 )
-"""The words before a `key` that is a secret: `api_key`. Most other keys identify something:
-`primary_key`.
+"""The words that make a following `key` a secret, as in `api_key`. Most other keys identify
+something: `primary_key`.
 """
 
 _PHRASES = frozenset(
@@ -80,8 +80,8 @@ _ENDINGS: dict[str, frozenset[str] | None] = {
         "user db database smtp mail email ftp mysql pg redis root admin proxy http login app"
     ),
 }
-"""Short words with other meanings. They count only at the end of a name, alone or after these
-words.
+"""Short words that also have other meanings. They count only as the last word of a name, either
+alone or after one of the words listed here.
 """
 
 _ABOUT = _all(
@@ -97,29 +97,31 @@ _ABOUT = _all(
     "enabled disabled required supported allowed valid changed updated created policy policies "
     "strength rule rules scope scopes consent settings config options status state"
 )
-"""The last words of names that are only about a secret: a `token_count` is a count."""
+"""Last words of names that only describe a secret. For example, a `token_count` is a count."""
 
 _QUESTIONS = _all(
     "is has have needs requires require uses use can should must allow allows accept accepts "
     "enable enables show hide supports"
 )
-"""The first word of a name whose value is yes or no."""
+"""First words of names whose value is yes or no."""
 
 _OTHER_TOKENS = _all(
     "max min num n total prompt completion input output reasoning thinking cached used remaining "
     "budget page next previous prev continuation continue starting sync resume pagination stop "
     "special eos bos pad unk idempotency"
 )
-"""Words before a `token` that means a piece of text, or a place in a list."""
+"""Words before a `token` that is a piece of text, or a position in a list."""
 
 _RUN_TOGETHER = _all("password passwd passphrase passcode secret token apikey sessid sessionid")
-"""Words that are also recognised at the end of a longer word: `clientsecret`. No other words end
-with these.
+"""Words that are also recognised at the end of a longer word, as in `clientsecret`. No other
+English words end with them.
 """
 
 
 def _parts_of_names() -> Iterator[str]:
-    """Yield parts of names. In lower case, every secret name contains at least one of them."""
+    """Yield pieces of text. Every secret name, written in lower case, contains at least one of
+    them.
+    """
     yield from _WORDS
     yield from _ENDINGS
     for first, last in _PHRASES:
@@ -127,7 +129,7 @@ def _parts_of_names() -> Iterator[str]:
 
 
 def _shortest(texts: Iterable[str]) -> set[str]:
-    """Return the parts that do not contain another part."""
+    """Return the texts that do not contain another text of the list."""
     found: set[str] = set()
     for each in sorted(texts, key=len):
         if not any(other in each for other in found):
@@ -136,15 +138,16 @@ def _shortest(texts: Iterable[str]) -> set[str]:
 
 
 SECRET_PART = "|".join(sorted(_shortest(_parts_of_names())))
-"""A regular expression. A name in lower case without a match is not secret. Hostile text may have a
-million names, and reading each as words would take seconds.
+"""A regular expression. A name in lower case without a match is not secret. This quick test comes
+first, because a hostile text may have a million names, and splitting each into words would take
+seconds.
 """
 
 _SECRET_PART = re.compile(SECRET_PART)
 
 
 def may_be_secret_name(name: str) -> bool:
-    """Return False if a name is certainly not secret. Otherwise it must be read as words."""
+    """Return False if a name is certainly not secret. Otherwise `is_secret_name` must decide."""
     return _SECRET_PART.search(name[:_LONGEST].lower()) is not None
 
 
@@ -164,13 +167,13 @@ def _is_secret_name(name: str) -> bool:
 
 
 def _words(name: str) -> list[str]:
-    """Return the words of a name without numbers, in the singular if that matters."""
+    """Return the words of a name without numbers. Words for secrets are in the singular."""
     words = [word for word in parts(name) if not word.isdecimal()]
     return [piece for word in words for piece in _pieces(word)]
 
 
 def _pieces(word: str) -> tuple[str, ...]:
-    """Return the words that are joined in one word."""
+    """Split a word that consists of several words without a separator, such as `accesskey`."""
     if _SECRET_PART.search(word) is None:
         return (word,)
     singular = word.removesuffix("s")
@@ -216,6 +219,6 @@ def _contains_one(words: list[str]) -> bool:
 
 
 def _is_about(words: list[str]) -> bool:
-    """Return True if a name is only about a secret."""
+    """Return True if a name only describes a secret, such as `token_count`."""
     # `session_id` ends with `id`, like names that are only about a secret, but is itself secret.
     return words[-1] in _ABOUT and tuple(words[-2:]) not in _PHRASES

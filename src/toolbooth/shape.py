@@ -1,9 +1,9 @@
-"""Shape: describes which JSON may be sent at each place. This module has its types, and a walk over
+"""Shape: describes which JSON may be sent at each path. This module has its types, and a walk over
 them. `shape_check.py` has the compiled check of a whole value.
 
-A Shape does not know where it came from, so a Python signature, a model and a foreign JSON Schema
-are guarded by the same code. Caches are fields that `dataclasses.replace` does not copy: a changed
-copy starts without them.
+A Shape does not know where it came from. So the same code guards a Python signature, a model and a
+foreign JSON Schema. Caches are fields that `dataclasses.replace` does not copy, so a changed copy
+starts with empty caches.
 """
 
 from __future__ import annotations
@@ -19,11 +19,13 @@ from toolbooth.jsonvalue import JsonPath
 JsonType = Literal["null", "boolean", "integer", "number", "string", "object", "array"]
 
 Temporal = Literal["", "date", "date-time", "time", "duration", "any"]
-"""The kind of date or time in a text. "": none. "any": several kinds."""
+"""The kind of date or time that a text holds. "" means that it holds none; "any" means that several
+kinds are allowed.
+"""
 
 Unsent = Literal["", "null", "kept"]
-"""How a missing field is treated: it is null, or keeps its stored value. "": as the published
-schema states.
+"""How a missing field is treated. "null": as null. "kept": the stored value is kept. "": as the
+published schema states.
 """
 
 EVERY_TYPE: frozenset[JsonType] = frozenset(
@@ -48,60 +50,62 @@ NUMBER_AS_TEXT = r"^\s*[-+]?[0-9.]+([eE][-+]?[0-9]+)?\s*$"
 
 @dataclass(slots=True, kw_only=True, eq=False)
 class Shape:
-    """The JSON that may be sent at one place. It is changed only while it is built, which recursion
-    requires.
+    """The JSON that may be sent at one path. A Shape is changed only while it is built, because a
+    recursive type contains itself.
     """
 
     types: frozenset[JsonType] = frozenset()
     objects: tuple[ObjectShape, ...] = ()
     arrays: tuple[ArrayShape, ...] = ()
     opaque: bool = False
-    """True for `Any`, and for values that the author's own code reads. Nothing from here down is
-    repaired or refused.
+    """True for `Any`, and for values that the author's own code reads. The value and everything
+    inside it are neither repaired nor refused.
     """
     constants: tuple[Any, ...] | None = None
-    """The only scalars that fit, if the type lists them. They can distinguish the branches of a
-    union.
+    """The only scalars that fit, if the type lists them, as `Literal` does. They can distinguish
+    the branches of a union.
     """
     strict: bool = False
-    """True if numbers and booleans are not read out of text here."""
+    """True if numbers and booleans may not be sent as text, such as `"5"`."""
     secret: bool = False
     has_secret: bool = False
-    """True if there is a secret here or below. Then messages do not repeat values from here."""
-    decimal: bool = False
-    """True for a Decimal, of which every digit counts."""
-    integral: bool = False
-    """True if an author's validator gets this value and only an integer is declared, no other
-    number.
+    """True if this value, or a value inside it, is a secret. Then messages do not repeat the value.
     """
+    decimal: bool = False
+    """True for a Decimal. All digits that were sent are kept."""
+    integral: bool = False
+    """True if an author's validator gets this value, and integers are the only declared numbers."""
     behind: frozenset[JsonType] = frozenset()
-    """If an author's validator gets this value: the declared types; empty if any type is
-    accepted.
+    """The declared types of a value that an author's validator gets. Empty if any type is accepted,
+    or if no validator gets the value.
     """
     temporal: Temporal = ""
-    """The kind of date or time, if text is one. Reading a bare number would be a guess, even as
-    text.
+    """The kind of date or time that a text here holds. A bare number is not accepted as a date,
+    even in quotes, because it would be a guess.
     """
     json_text: bool = False
-    """True if JSON text is declared here. Then parsing it is not a repair."""
+    """True if the author declared JSON text here. Then parsing the text does not count as a repair.
+    """
     ambiguous: bool = False
-    """True if the author's validation chooses a branch of a union. Then a number is left as it was
-    sent.
+    """True if the author's validation chooses a branch of a union. Then a number is passed on as it
+    was sent.
     """
     named_by: tuple[str, ...] = ()
-    """Fields of this object for which a text may be meant. If text is declared here too, it is a
-    UUID.
+    """Fields of this object. Text that is sent instead of the object may be meant for one of them:
+    `"Acme"` for `{"name": "Acme"}`. If plain text is allowed here too, it must be a UUID.
     """
     has_one_name: bool = False
-    """True if text can only be meant for the one field in `named_by`. Then a correction may use
-    that field.
+    """True if text that is sent instead of the object can only be meant for the one field in
+    `named_by`. Then a correction may use that field.
     """
     is_row_key: bool = False
-    """True for the key of a row. A made-up example could be the key of an existing row."""
+    """True for the primary key of a database row. A made-up example could be the key of an existing
+    row.
+    """
     check: Callable[[Any], bool] | None = field(init=False, default=None, repr=False)
     """The cache of `fits`."""
     branches: tuple[Shape, ...] | None = field(init=False, default=None, repr=False)
-    """The cache of `fitting_form`: each form of a union by itself."""
+    """The cache of `fitting_form`: each branch of a union as a separate shape."""
     scalar_types: frozenset[type] | None = field(init=False, default=None, repr=False)
     """The cache of `plain_types`."""
 
@@ -111,7 +115,7 @@ class Field:
     """One declared key of an object."""
 
     name: str
-    """The published name; aliases are further keys to the same Field."""
+    """The published name. Aliases are further keys of the same Field."""
     shape: Shape
     required: bool = True
     verbatim: bool = False
@@ -119,23 +123,25 @@ class Field:
     tags in a text are not read as other arguments.
     """
     model_path: tuple[str, ...] = ()
-    """The path in the author's model, if flattening moved the field. Empty if it is under its own
-    key.
+    """The path in the author's model, if the field was moved up because a model was flattened.
+    Empty if the field is under its own key.
     """
     exact: bool = False
-    """True if the value is never repaired or corrected, only accepted or refused. null and empty
+    """True if the value is accepted or refused, but never repaired or corrected. null and empty
     text do not mean "not sent".
     """
     unsent: Unsent = ""
     other_names: frozenset[str] = frozenset()
-    """Its names on other servers, in lower case and without separators. A refusal of such a name
-    suggests this field.
+    """Names that this field has on other servers, in lower case and without separators. If a call
+    has such a name, the refusal suggests this field.
     """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Group:
-    """A model whose fields were flattened: its path, and its value if none of its keys is sent."""
+    """A model whose fields were moved up: its path, and the value that it has if none of its fields
+    is sent.
+    """
 
     model_path: tuple[str, ...]
     absent: Literal["empty", "null", "omit"]
@@ -143,24 +149,26 @@ class Group:
 
 @dataclass(slots=True, kw_only=True, eq=False)
 class ObjectShape:
-    """One form of an object: its declared keys, and the shape of undeclared ones (None if it is
-    closed).
+    """An object type: its declared keys, and the shape of undeclared keys (None if they may not be
+    sent). A union may have several object types.
     """
 
     fields: dict[str, Field] = field(default_factory=dict[str, Field])
     additional: Shape | None = None
     patterns: tuple[tuple[str, Shape], ...] = ()
-    """The shapes of undeclared keys by regular expression. `additional` is then the union of
-    these.
+    """The shapes of undeclared keys by regular expression. `additional` is then the union of all
+    shapes that an undeclared key may have.
     """
     unmatched: Shape | None = None
     """The shape of keys that match no pattern; None if they may not be sent."""
     is_silent: bool = False
-    """True if the object is closed only because its JSON Schema does not state whether other keys
-    may be sent. Only the proxy distinguishes it from one that forbids them.
+    """True if the JSON Schema does not state whether undeclared keys may be sent. The object then
+    counts as closed. Only the proxy distinguishes it from an object that forbids such keys.
     """
     additional_path: tuple[str, ...] = ()
-    """The path of undeclared keys in the author's model, if flattening moved them."""
+    """The path of undeclared keys in the author's model, if they were moved up together with its
+    fields.
+    """
     groups: tuple[Group, ...] = ()
     flattened: bool = False
     """True if fields were moved to this level. Then their values must be put back."""
@@ -171,11 +179,11 @@ class ObjectShape:
     controls: frozenset[str] = frozenset()
     """The names that are arguments for the server and not for the tool."""
     guarded: frozenset[str] = frozenset()
-    """Names in lower case and without separators. A key with such a name is never removed as one
-    that the client added, even if this form does not declare it.
+    """Names in lower case and without separators. A key with such a name is never removed as a key
+    that the client added, even if this object does not declare it.
     """
     exclusive_paths: tuple[tuple[JsonPath, ...], ...] = ()
-    """For each field with several paths: these paths, of which only one may be sent."""
+    """Each entry lists several paths for the same field. Only one of them may be sent."""
     plain: dict[str, frozenset[type]] | None = field(init=False, default=None, repr=False)
     """The cache of `plain_fields`."""
     integers: dict[str, Shape] | None = field(init=False, default=None, repr=False)
@@ -184,22 +192,26 @@ class ObjectShape:
 
 @dataclass(slots=True, kw_only=True, eq=False)
 class ArrayShape:
-    """One form of an array: the shapes of the first items by position, then one for all other items
-    (None for any value).
+    """An array type: the shapes of the first items by position, and one shape for all other items
+    (None for any value). A union may have several array types.
     """
 
     prefix: tuple[Shape, ...] = ()
     items: Shape | None = None
     closed: bool = False
-    """True if items between the first and the last ones may not be sent, because they would never
-    be read.
+    """True if the author's model reads only some items: the first ones and the last ones. Items
+    between them may not be sent, because they would never be read.
     """
     last: int = 0
     """The number of items that are read from the end, if the array is closed."""
+    is_silent: bool = False
+    """True if its JSON Schema declares the first items and does not state whether others may
+    follow. Only the proxy looks at this.
+    """
 
 
 def item_shape(form: ArrayShape, index: int) -> Shape | None:
-    """Return the shape of the item at a position from the start; None for any value."""
+    """Return the shape of the item at an index; None for any value."""
     # A negative index is before the start. Python would count it from the end.
     return form.prefix[index] if 0 <= index < len(form.prefix) else form.items
 
@@ -223,7 +235,7 @@ def parts_of(shape: Shape) -> Iterator[Shape]:
 
 
 def shapes_in_object(form: ObjectShape) -> Iterator[Shape]:
-    """Yield the shapes of the keys of one form of an object."""
+    """Yield the shapes of the values in an object."""
     for each in form.fields.values():
         yield each.shape
     yield from (each for _, each in form.patterns)
@@ -243,14 +255,16 @@ def walk(root: Shape) -> Iterable[Shape]:
 
 
 def anywhere(root: Shape, holds: Callable[[Shape], bool]) -> bool:
-    """Return True if `holds` is true for a shape or a shape below it. Opaque shapes do not
-    count.
+    """Return True if `holds` is true for a shape or for any shape inside it. Opaque shapes are
+    skipped.
     """
     return any(not shape.opaque and holds(shape) for shape in walk(root))
 
 
 def shapes_above(root: Shape, holds: Callable[[Shape], bool]) -> set[int]:
-    """Return the ids of all shapes for which `holds` is true, or is true for a shape below them."""
+    """Return the ids of all shapes for which `holds` is true, and of all shapes that contain such a
+    shape.
+    """
     # Shapes may contain themselves and are not compared by value, so their ids are collected.
     every = walk(root)
     found = {id(shape) for shape in every if holds(shape)}
@@ -265,7 +279,7 @@ def shapes_above(root: Shape, holds: Callable[[Shape], bool]) -> set[int]:
 
 
 def has_recursive_unions(root: Shape) -> bool:
-    """Return True if a place with several forms of objects or arrays may contain itself."""
+    """Return True if a union with several types of objects or arrays may contain itself."""
     # Only places with several forms multiply the work: with two forms, n levels may be read in 2^n
     # ways.
     unions = [shape for shape in walk(root) if len(shape.objects) + len(shape.arrays) > 1]

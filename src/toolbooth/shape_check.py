@@ -21,10 +21,10 @@ _UUID = "^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$"
 
 
 def fits(shape: Shape, value: Any) -> bool:
-    """Return True if a value certainly needs neither a repair nor a refusal.
+    """Return True if a value certainly needs neither a repair nor a refusal. False means that the
+    boundary must examine the value.
 
-    After False, the boundary examines the call. The check is compiled on first use, so that a
-    server with a thousand tools starts quickly.
+    The check is compiled on first use, so that a server with a thousand tools starts quickly.
     """
     check = shape.check
     if check is None:
@@ -55,7 +55,7 @@ _SCALARS: dict[str, tuple[type, ...]] = {
 
 
 def plain_types(shape: Shape) -> frozenset[type]:
-    """Return the Python types of scalars that need no further check here."""
+    """Return the Python types of the scalars that fit this shape and need no other check."""
     found = shape.scalar_types
     if found is None:
         # These texts need a further check, although text is declared: `"5"` for a date, JSON text,
@@ -68,8 +68,8 @@ def plain_types(shape: Shape) -> frozenset[type]:
 
 
 def plain_fields(form: ObjectShape) -> dict[str, frozenset[type]]:
-    """Return `plain_types` of every field. Return an empty dict if a field has several keys,
-    because it may be sent twice.
+    """Return `plain_types` of every field. If a field has several keys, return an empty dict,
+    because that field may be sent twice.
     """
     found = form.plain
     if found is None:
@@ -82,7 +82,9 @@ def plain_fields(form: ObjectShape) -> dict[str, frozenset[type]]:
 
 
 def fitting_form(shape: Shape, value: Any) -> ObjectShape | ArrayShape | None:
-    """Return the form of a value, if the shape has several forms of objects or arrays."""
+    """Return the object type or array type that a value fits. Return None if the value fits no type
+    of a union. If there is only one type, return it without a check.
+    """
     forms = shape.objects if isinstance(value, dict) else shape.arrays
     if len(forms) == 1:
         return forms[0]
@@ -109,21 +111,21 @@ def check_schema(shape: Shape) -> Json:
 
 
 _MOST_IN_PLACE = 1_000
-"""At most this many forms are written in place, which is fastest. With more, each form becomes a
-definition.
+"""At most this many object and array types are written in place, which is fastest. With more, each
+becomes a definition.
 """
 
 
 class _TooManyForms(Exception):
-    """The forms of a shape, written in place, would make the schema far larger than the
-    author's.
+    """Raised if writing every object and array type in place would make the schema far larger than
+    the author's.
     """
 
 
 class _Writer:
-    """Writes forms in place, except that a form that contains itself becomes a definition.
+    """Writes object and array types in place. A type that contains itself becomes a definition.
 
-    If `in_place` is 0, every form becomes a definition, and the schema is only as large as the
+    If `in_place` is 0, every type becomes a definition. The schema is then only as large as the
     shape.
     """
 
@@ -193,8 +195,8 @@ class _Writer:
         return {**made, "allOf": parts} if parts else made
 
     def _undeclared(self, form: ObjectShape) -> Json | bool:
-        """Return the schema of undeclared keys. A closed object has none. An open object accepts
-        anything except a possible wrapper of declared names.
+        """Return the schema of undeclared keys. A closed object allows none. An open object allows
+        any, except an object or text that may be a wrapper around declared fields.
         """
         undeclared = form.unmatched if form.patterns else form.additional
         if undeclared is None:
@@ -234,7 +236,7 @@ def _required(form: ObjectShape) -> Iterator[Json]:
 
 
 def _exclusive_keys(form: ObjectShape) -> list[tuple[str, str]]:
-    """Return pairs of keys for the same field."""
+    """Return pairs of keys that mean the same field. Only one key of a pair may be sent."""
     # For exclusive paths, this check compares only the first steps. The examination compares the
     # others.
     pairs = [pair for keys in _keys_by_field(form) for pair in combinations(sorted(keys), 2)]

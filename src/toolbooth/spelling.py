@@ -1,7 +1,7 @@
 """Finds the declared name that an undeclared one certainly means, by its spelling.
 
-A similar name is not enough: `from_account` is similar to `to_account`, but means the opposite. And
-a misspelling that is itself a word may be meant: `contract` for `contact`.
+A similar name is not enough: `from_account` is similar to `to_account`, but means the opposite. A
+name that looks misspelled may be another word: `contract` is not a misspelling of `contact`.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from itertools import pairwise
 from toolbooth.jsonvalue import recased
 
 SHORTEST = 5
-"""A slip is corrected only in words with at least this many letters. Shorter words are too similar
-to each other.
+"""Misspellings are corrected only in words with at least this many letters. Shorter words are too
+similar to each other.
 """
 
 _KEPT = 4096
@@ -29,15 +29,19 @@ _LONGEST = 200
 _PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[^\W\d_a-zA-Z]+|\d+")
 
 _ENDING = re.compile(r"(er|ee|or|ed|ing)s?$")
-"""Endings of words for the person who acts, and for the person or thing that is acted on."""
+"""Endings of words for a person who does something (`caller`), and for the person or thing that it
+is done to (`callee`).
+"""
 
 _NAME = re.compile(r"[\w .-]+")
-"""Matches a text that may be a name, by its characters."""
+"""Matches a text that consists of letters, digits, spaces, dots, underscores and hyphens."""
 
 _DIRECTIONS = frozenset(
     ["to", "from", "by", "per", "of", "in", "for", "before", "after", "over", "under", "than", "vs"]
 )
-"""Words whose meaning depends on their position, first or last."""
+"""Words whose meaning depends on whether they come first or last: `account_from` need not be
+`from_account`.
+"""
 
 _ROWS = (("qwertyuiop", 0), ("asdfghjkl", 0.25), ("zxcvbnm", 0.75))
 """The letters of a keyboard by row, and the offset of each row to the right, in keys."""
@@ -63,11 +67,11 @@ NEIGHBOURS = _neighbours()
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """A declared name that is certainly meant."""
+    """The declared name that was certainly meant."""
 
     name: str
     by_number: bool = False
-    """True if the name is the plural or singular of the one that was sent. Then the value must fit
+    """True if one name is the plural of the other. Then the value must fit the declared field
     without a change.
     """
 
@@ -75,8 +79,8 @@ class Match:
 def certain_match(
     sent: str, names: Sequence[str], words: frozenset[str] = frozenset()
 ) -> Match | None:
-    """Return the only one of these names that is certainly meant; None if there is not exactly one.
-    `words`: further names of the same tool. Their words are not slips.
+    """Return the only one of `names` that is certainly meant; None if there is not exactly one.
+    `words` are further names of the same tool. A word in one of them is not a misspelling.
     """
     wanted = recased(sent)
     same = [name for name in names if recased(name) == wanted]
@@ -98,8 +102,9 @@ def certain_match(
 
 
 def _may_be_another(sent: str, name: str, names: Sequence[str]) -> bool:
-    """Return True if a name with other separators may be a slip of another name: the `n` in
-    `description__n` or `description__nic` may belong to the word before it.
+    """Return True if `sent` may be a misspelling of a declared name other than `name`. `sent`
+    equals `name` apart from case and separators. For example, `descriptionn` equals the name
+    `description__n`, but may also be the name `description` with a doubled letter.
     """
     ours, theirs = parts(name), parts(sent)
     has_letter = any(len(each) == 1 for each in (*ours, *theirs))
@@ -108,15 +113,15 @@ def _may_be_another(sent: str, name: str, names: Sequence[str]) -> bool:
 
 
 def _is_slip_in_another(sent: str, name: str, names: Sequence[str]) -> bool:
-    """Return True if the sent name may be a slip of a name other than this one, in a word of any
-    length: `lts` may mean `lt` or `lte`.
+    """Return True if the sent name may be a misspelling of a declared name other than `name`. Words
+    of any length count: `lts` may mean `lt` or `lte`.
     """
     return any(is_one_slip(sent, other) for other in names if other != name)
 
 
 def _match(sent: str, name: str) -> Match | tuple[str, str, str] | None:
-    """Compare one name with the one that was sent. For a slip, return the name, the word that was
-    sent, and the word of the name.
+    """Compare one declared name with the name that was sent; None if they are different names. If
+    one word is misspelled, return the declared name, the word that was sent and the declared word.
     """
     ours, theirs = parts(name), parts(sent)
     if ours and ours == theirs:
@@ -157,9 +162,7 @@ def _parts(name: str) -> tuple[str, ...]:
 
 @cache
 def _list() -> str:
-    """Return all words, each between two line ends. Searching the text needs less memory than a
-    set.
-    """
+    """Return all words in one text, one word on each line. A text needs less memory than a set."""
     return "\n" + files("toolbooth").joinpath("words.txt").read_text(encoding="ascii")
 
 
@@ -170,13 +173,13 @@ def is_listed(text: str) -> bool:
 
 @lru_cache(maxsize=_KEPT)
 def is_word(text: str) -> bool:
-    """Return True if text is a listed word, or a form of one."""
+    """Return True if text is a listed word, or a listed word with an ending such as `s` or `ed`."""
     return any(map(is_listed, (text, *_stems(text))))
 
 
 def _stems(text: str) -> Iterator[str]:
-    """Yield a word without its ending: `assign` of `assigner`, `entire` of `entires`. Short stems
-    are skipped: `serfer` is a slip of `server`, and not a form of `serf`.
+    """Yield a word without its ending: `assign` for `assigner`, `entire` for `entires`. Short stems
+    are skipped, so `serfer` does not count as a form of `serf`. It is a misspelling of `server`.
     """
     for ending in ("er", "ee", "or", "ed", "ing", "ly", "s"):
         stem = text.removesuffix(ending)
@@ -188,7 +191,9 @@ def _stems(text: str) -> Iterator[str]:
 
 
 def _is_other_form(word: str, declared: str) -> bool:
-    """Return True if two words differ only in their endings: `callee` does not mean `caller`."""
+    """Return True if two words differ only in their endings. For example, `callee` does not mean
+    `caller`.
+    """
     stem, other = (_ENDING.sub("", each) for each in (word, declared))
     if stem != other or stem in (word, declared):
         return False
@@ -213,14 +218,14 @@ def _is_number_of(one: str, other: str) -> bool:
 
 
 def is_one_slip(sent: str, name: str) -> bool:
-    """Return True if one slip turns one name into the other, with any separators."""
+    """Return True if one typing mistake turns one name into the other. Separators do not matter."""
     wanted, other = recased(sent), recased(name)
     return wanted != other and _is_one_slip(wanted, other, _first_difference(wanted, other))
 
 
 def _slip(sent: str, theirs: tuple[str, ...], ours: tuple[str, ...]) -> tuple[str, str] | None:
-    """Return the word of the sent name that has one slip, and the long word of the declared name
-    that is meant.
+    """Return the word with the only typing mistake, and the declared word that is meant. None if
+    there is no such word, or if the declared word is short.
     """
     if len(theirs) != len(ours):
         return _slip_in_joined(sent, theirs, ours)
@@ -235,7 +240,7 @@ def _slip(sent: str, theirs: tuple[str, ...], ours: tuple[str, ...]) -> tuple[st
 def _slip_in_joined(
     sent: str, theirs: tuple[str, ...], ours: tuple[str, ...]
 ) -> tuple[str, str] | None:
-    """Return the same for a name that was sent with other separators, or without any."""
+    """Do the same as `_slip` for a name that was sent with other separators, or without any."""
     name = "".join(ours)
     more = len(sent) - len(name)
     if abs(more) > 1 or sent == name:

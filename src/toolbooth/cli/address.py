@@ -1,4 +1,4 @@
-"""The address that a command listens on, and the token that requests to it must send."""
+"""Handles the address that a command listens on, and the token that requests must send."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ _TOKEN = "TOOLBOOTH_TOKEN"
 
 
 def open_socket(host: str, port: int, *, token: str | None, no_auth: bool) -> socket.socket:
-    """Return a socket that listens. Raise Mistake if other machines can reach the socket and no
-    token is required.
+    """Return a listening socket. Raise Mistake if other machines can reach the socket, but no token
+    is required.
     """
     listening = listen(host, port)
     if token is None and not no_auth and not is_loopback(listening):
@@ -37,8 +37,8 @@ def url_of(host: str, listening: socket.socket, path: str) -> str:
 
 
 def names(host: str) -> list[str]:
-    """Return the hosts that requests may name. The address itself is one of them, unless it means
-    "all addresses".
+    """Return the hosts that a request may name in its `Host` header. The list is empty if the
+    address means "all addresses".
     """
     return [host] if host and not _is_every_address(host) else []
 
@@ -71,8 +71,8 @@ def _reason(error: OSError) -> object:
 
 
 def is_loopback(listening: socket.socket) -> bool:
-    """Return True if only this machine can reach the socket. The socket is checked and not the
-    address, because a name may mean any address.
+    """Return True if only this machine can reach the socket. This is read from the socket, because
+    a host name may stand for any address.
     """
     return ip_address(listening.getsockname()[0]).is_loopback
 
@@ -81,7 +81,9 @@ def is_loopback(listening: socket.socket) -> bool:
 
 
 def token_of(file: str | None, *, no_auth: bool) -> str | None:
-    """Return the token that requests must send. Return None if no token is required."""
+    """Return the token that requests must send. It is read from a file or an environment variable.
+    Return None if there is no token.
+    """
     if no_auth and file is not None:
         raise Mistake(messages.NO_AUTH_OR_TOKEN)
     if no_auth:

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from toolbooth.cli import messages
-from toolbooth.cli.command import Command
+from toolbooth.cli.command import Command, short_errors
 from toolbooth.cli.mistakes import DONE, REFUSED, Mistake
 from toolbooth.cli.target import Target, ask, load_server, open_target, takes_target
 from toolbooth.cli.terminal import paint
@@ -31,6 +31,8 @@ def call(target: Target, tool: str, arguments: tuple[str, ...], meta: bool, as_j
       toolbooth call https://example.org/mcp search '{"query": "tea"}' --token TOKEN
       toolbooth call search '{"query": "tea"}' -- npx -y @example/server
     """
+    if target.kind == "object" and ":" not in target.text:
+        load_server(target)  # raises Mistake, before a mistake in the other words is reported
     # Any number of words is accepted here, because click's own error for a second word would not
     # explain the cause.
     if len(arguments) > 1:
@@ -49,11 +51,12 @@ def call(target: Target, tool: str, arguments: tuple[str, ...], meta: bool, as_j
 def arguments_given(arguments: str, *, is_sent_on: bool = False) -> bytes:
     """Return the JSON text of ARGUMENTS. For `-`, this is the text of standard input.
 
-    Only malformed JSON is refused here. All other faults are left to the tool, which answers them
-    as it would answer an agent. If the official client sends the call, it must be able to write it.
+    Only malformed JSON is refused here. The tool answers all other faults, as it would answer an
+    agent. With `is_sent_on`, the official client sends the call, so JSON that this client cannot
+    write is refused too.
 
     Raises:
-        Mistake: if it is not JSON.
+        Mistake: ARGUMENTS cannot be sent.
     """
     # In this folder, such modules are imported inside functions: `toolbooth --help` and the
     # completion of a shell must not wait for Pydantic.
@@ -104,7 +107,7 @@ def _not_json(body: bytes, reason: str) -> str:
 
 
 def _result(target: Target, tool: str, body: bytes) -> dict[str, Any]:
-    """Return the tool result, or `{"error": ...}`. Raise Mistake if there is no such tool."""
+    """Return the tool result, or `{"error": ...}`. Raise Mistake if no tool has this name."""
     if target.kind == "object":
         server = load_server(target)
         found = _registry_result(server, tool, body)
@@ -127,8 +130,8 @@ def _result(target: Target, tool: str, body: bytes) -> dict[str, Any]:
 
 
 def _registry_result(server: Any, tool: str, body: bytes) -> dict[str, Any] | None:
-    """Return the result of a registry. No event loop is needed for it. Return None for a server of
-    another kind.
+    """Return the result if the server is a ToolRegistry, which can be called without an event loop.
+    Return None for any other server.
     """
     from toolbooth.cli.target import own_stdout
     from toolbooth.errors import ToolInputError
@@ -138,7 +141,7 @@ def _registry_result(server: Any, tool: str, body: bytes) -> dict[str, Any] | No
     if not isinstance(server, ToolRegistry):
         return None
     try:
-        with own_stdout():
+        with own_stdout(), short_errors():
             return server.call_bytes(tool, body)
     except UnknownTool:
         raise Mistake(messages.no_tool(tool, [*server.tools, *server.hidden])) from None

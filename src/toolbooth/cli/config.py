@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 
 from toolbooth.cli import messages
-from toolbooth.cli.command import Command
+from toolbooth.cli.command import Command, OneOf
 from toolbooth.cli.mistakes import Mistake
 from toolbooth.cli.proxying import messages as proxying
 from toolbooth.cli.target import Target, load_server, takes_target
@@ -26,7 +26,7 @@ from toolbooth.server.client_entries import (
 @takes_target(required=False)
 @click.option(
     "--client",
-    type=click.Choice(list(CLIENTS)),
+    type=OneOf(list(CLIENTS)),
     default="generic",
     show_default=True,
     help=messages.CONFIG_CLIENT,
@@ -69,7 +69,9 @@ def _entry(target: Target, client: str, name: str | None) -> Json:
         authorization = next(iter(target.headers.values()), None)
         return configuration_for(client, name or host, target.text, authorization)
     if target.kind == "command":
-        return command_configuration_for(client, name or _name_of(target.command), target.command)
+        program, *words = target.command
+        command = [_found_from_anywhere(program), *words]
+        return command_configuration_for(client, name or _name_of(target.command), command)
     server = load_server(target)
     command = [*_toolbooth(), "serve", _absolute(target.text)]
     return command_configuration_for(client, name or server.name, command)
@@ -89,13 +91,15 @@ def _proxied_entry(booth: str, proxied: str, client: str, name: str | None) -> J
 
 
 def _name_of(command: tuple[str, ...]) -> str:
-    """Return the last word that is not an option: the name of the package or of the file."""
+    """Return a name for a server that a command starts: the last word that is not an option. It is
+    usually the name of a package or a file.
+    """
     words = [word for word in command if not word.startswith("-")]
     return Path(words[-1]).stem if words else "server"
 
 
 def _absolute(target: str) -> str:
-    """Return the target with the absolute path of its file, because clients start programs in
+    """Return the target with the absolute path of its file, because clients start servers in
     another folder.
     """
     place, _, name = target.rpartition(":")
@@ -106,8 +110,18 @@ def _absolute(target: str) -> str:
     return f"{Path(file).resolve()}:{name}" if file else target
 
 
+def _found_from_anywhere(program: str) -> str:
+    """Return the absolute path of a program in this virtual environment, such as `toolbooth`. A
+    client is started outside of the environment, and would not find it. Other programs are
+    returned unchanged.
+    """
+    found = shutil.which(program)
+    is_here = found is not None and Path(found).parent == Path(sys.executable).parent
+    return found if found is not None and is_here and sys.prefix != sys.base_prefix else program
+
+
 def _toolbooth() -> list[str]:
-    """Return the command of this installation with its absolute path."""
+    """Return the absolute path of the installed `toolbooth` command."""
     # A client starts the command outside of this shell's virtual environment. The name alone would
     # not be found on its PATH.
     beside = Path(sys.executable).with_name("toolbooth")

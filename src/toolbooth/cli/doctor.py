@@ -1,4 +1,4 @@
-"""`toolbooth doctor`: checks versions, extras, and if clients can use a target."""
+"""`toolbooth doctor`: checks versions and extras, and whether clients can use a target."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _PACKAGES = ("toolbooth", "pydantic", "pydantic-core", "jiter", "orjson", "jsons
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """One result of the doctor, and the next step."""
+    """One result of the doctor, with the next step."""
 
     level: Level
     what: str
@@ -155,8 +155,9 @@ def _server(target: Target) -> Iterator[Finding]:
 
 
 def _revisions(kind: str, negotiated: str) -> list[str]:
-    """Return the negotiated revision. A registry supports all revisions. A host in this process is
-    called with the newest revision.
+    """Return the revisions of MCP to report. For a running server, this is the revision that the
+    client negotiated. A registry supports all revisions. A server of a host in this process is
+    always called with the newest ones.
     """
     from toolbooth.server.revisions import HANDSHAKE, STATELESS
 
@@ -191,8 +192,8 @@ def _schemas(listed: list[Any]) -> Iterator[Finding]:
 
 
 def _lint(listed: list[Any], name: str) -> Iterator[Finding]:
-    """Yield the number of tools that each client refuses. This is a warning, because nobody uses
-    all clients.
+    """Yield a warning for each client that refuses tools, with the number of tools that it refuses.
+    This is not an error, because nobody uses all clients.
     """
     from toolbooth.lint.check import lint
     from toolbooth.lint.evidence import clients

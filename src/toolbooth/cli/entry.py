@@ -16,7 +16,8 @@ def main() -> None:
 
 def _open_missing_streams() -> None:
     """Open the standard streams that were closed before the process started, for example by `<&-`.
-    Otherwise Python has None for them, and the next opened files would get their descriptors.
+    Python sets such a stream to None. If it stayed closed, the next file that is opened would get
+    its descriptor.
     """
     if sys.stdin is None:
         sys.stdin = open(os.devnull)  # noqa: SIM115

@@ -32,7 +32,7 @@ _OF_VALIDATION = frozenset(("invalid", "key-reused"))
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """One repair or problem."""
+    """One repair or one problem."""
 
     stage: Stage
     code: str
@@ -56,7 +56,9 @@ class Explanation:
 
     @property
     def last_stage(self) -> Stage:
-        """Return the stage that refused the call. If no stage refused it, return the last stage."""
+        """Return the stage that refused the call. If the call was accepted, return the last
+        stage.
+        """
         refused = {each.stage for each in self.findings if not each.is_repair}
         for stage in _STAGES:
             if stage in refused:
@@ -135,8 +137,8 @@ def _compiled(schema: Any, name: str) -> Contract:
 
 
 def _contract(target: Target, tool: str) -> tuple[Contract, bool]:
-    """Return the contract of a tool. Also return True if the contract was made only from the listed
-    schema.
+    """Return the contract of a tool, and True if the contract was made from the listed schema
+    alone.
     """
     from toolbooth.server.listed_tools import UnknownTool
     from toolbooth.server.registry import ToolRegistry
@@ -249,7 +251,7 @@ def _lines(found: Explanation) -> Iterator[str]:
 
 
 def _outcomes(found: Explanation) -> Iterator[tuple[Stage, str]]:
-    """Yield each stage with its outcome."""
+    """Yield each stage, with a sentence about its outcome."""
     fine = {"read": words.bytes_read(found.size), "examine": words.FITS, "validate": words.VALID}
     for stage in _STAGES:
         at = [each for each in found.findings if each.stage == stage]

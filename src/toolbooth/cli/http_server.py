@@ -1,5 +1,6 @@
-"""Runs the HTTP server of `toolbooth serve --http`. This is uvicorn with additional time limits.
-Without them, uvicorn waits without limit for a slow request, and at the end for tools that hang.
+"""Runs the HTTP server of `toolbooth serve --http`: uvicorn with additional time limits. Without
+these limits, uvicorn would wait forever for a slow request, and for tools that hang when the server
+ends.
 """
 
 from __future__ import annotations
@@ -47,7 +48,9 @@ _PATIENCE = 1.0
 
 
 class Incomplete:
-    """The connections on which a request has not arrived completely, the oldest first."""
+    """The connections whose current request has not arrived completely. The oldest connection is
+    first.
+    """
 
     def __init__(self, *, seconds: float, most: int) -> None:
         self.seconds = seconds
@@ -55,7 +58,9 @@ class Incomplete:
         self._timers: dict[_Connection, asyncio.TimerHandle] = {}
 
     def add(self, connection: _Connection) -> None:
-        """Add a connection. Its time begins now, unless the connection was added before."""
+        """Add a connection. Its time limit begins now. If the connection was added before, nothing
+        changes.
+        """
         if connection in self._timers:
             return
         loop = asyncio.get_running_loop()
@@ -66,7 +71,7 @@ class Incomplete:
             loop.call_later(_GRACE, self._make_room)
 
     def remove(self, connection: _Connection) -> None:
-        """Remove a connection. Its request is complete, or the connection is closed."""
+        """Remove a connection, because its request is complete or the connection is closed."""
         timer = self._timers.pop(connection, None)
         if timer is not None:
             timer.cancel()
@@ -81,10 +86,10 @@ class Incomplete:
 
 
 class _Connection(HttpProtocol):
-    """A connection of uvicorn with a clock. The clock runs while a request is missing or
-    incomplete.
+    """A connection of uvicorn with a time limit for requests. The time limit applies while a
+    request is missing or incomplete.
 
-    Between an answer and the next request, uvicorn's own time limit for idle connections counts.
+    Between an answer and the next request, uvicorn's own time limit for idle connections applies.
     """
 
     incomplete: ClassVar[Incomplete]
@@ -96,7 +101,7 @@ class _Connection(HttpProtocol):
 
     @property
     def latest(self) -> RequestResponseCycle | None:
-        """Return the latest request whose headers are complete, and its answer."""
+        """Return the latest request whose headers are complete, with the state of its answer."""
         return self.cycle
 
     def connection_made(self, transport: asyncio.Transport) -> None:
@@ -137,8 +142,8 @@ class _Connection(HttpProtocol):
             super().shutdown()
 
     def _is_complete(self) -> bool:
-        """Return True if the bytes so far end with a complete request. A request that waits for the
-        answer to another one counts as complete.
+        """Return True if the last request on this connection has arrived completely. A request that
+        must wait for the answer to an earlier request counts as complete.
         """
         latest = self.latest
         if latest is None or latest.response_complete:
@@ -148,8 +153,8 @@ class _Connection(HttpProtocol):
         return not latest.more_body or bool(getattr(self, "pipeline", None))
 
     def refuse(self, status: int, words: str) -> None:
-        """Close the connection. An answer is sent only if the client would read it as the answer to
-        this request.
+        """Close the connection. Send an answer first, but only if the client would take it for the
+        answer to the current request.
         """
         self.incomplete.remove(self)
         # A client that has sent nothing would read these bytes as the answer to its first request.
@@ -182,7 +187,9 @@ def _response(status: int, words: str) -> bytes:
 
 
 class _Server(uvicorn.Server):
-    """uvicorn's server. After a signal, it ends within a certain time, even if tools hang."""
+    """uvicorn's server with a time limit for shutting down. After a signal, it ends in time even if
+    tools hang.
+    """
 
     def __init__(self, config: uvicorn.Config, stop_seconds: float) -> None:
         super().__init__(config)
@@ -221,8 +228,8 @@ class _Server(uvicorn.Server):
             timer.cancel()
 
     def _rest(self) -> float:
-        """Return the number of seconds that are left. The time begins with the first call of this
-        method.
+        """Return the number of seconds until the server must end. The time begins when this is
+        first called.
         """
         if self.stop_at is None:
             self.stop_at = monotonic() + self.stop_seconds
@@ -240,7 +247,7 @@ def serve(
     incomplete: Incomplete,
     stop_seconds: float,
 ) -> None:
-    """Serve until SIGTERM or Ctrl-C. Calls in progress then have `stop_seconds` to end."""
+    """Serve until SIGTERM or Ctrl-C. Then calls in progress have `stop_seconds` to end."""
     # Large bodies are parsed in threads. With these settings, the event loop can answer others
     # meanwhile: there are fewer garbage collections, they skip permanent objects, and threads
     # switch sooner. `make bench ARGS=hostile` measures it.

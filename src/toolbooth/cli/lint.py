@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 from toolbooth.cli import messages
-from toolbooth.cli.command import Command
+from toolbooth.cli.command import Command, OneOf
 from toolbooth.cli.mistakes import DONE, REFUSED, Mistake
 from toolbooth.cli.target import Target, ask, open_target, takes_target
 from toolbooth.cli.terminal import paint, width
@@ -23,7 +23,9 @@ if TYPE_CHECKING:
 
 
 def _names(context: click.Context, option: click.Parameter, given: tuple[str, ...]) -> list[str]:
-    """Return the names of an option. They may be passed one by one or separated by commas."""
+    """Return the values of an option. The option may be repeated, and a value may be a list
+    separated by commas.
+    """
     return [name.strip() for text in given for name in text.split(",") if name.strip()]
 
 
@@ -72,7 +74,7 @@ def _explain(context: click.Context, option: click.Parameter, name: str | None) 
 @click.option(
     "--format",
     "output_format",
-    type=click.Choice(["terminal", "json", "markdown", "sarif"]),
+    type=OneOf(["terminal", "json", "markdown", "sarif"]),
     default="terminal",
     help=messages.LINT_FORMAT,
 )
@@ -80,7 +82,7 @@ def _explain(context: click.Context, option: click.Parameter, name: str | None) 
 @click.option("--notes", is_flag=True, help=messages.LINT_NOTES)
 @click.option(
     "--fail-on",
-    type=click.Choice(["error", "warning", "note", "never"]),
+    type=OneOf(["error", "warning", "note", "never"]),
     default="warning",
     show_default=True,
     help=messages.LINT_FAIL_ON,
@@ -168,7 +170,7 @@ def lint(
 
 
 def _check_known(names: Iterable[str], known: Iterable[str], kind: str) -> None:
-    """Raise click's own error for an unknown name."""
+    """Raise click's own error if one of `names` is not in `known`."""
     for name in names:
         if name not in known:
             raise Mistake(messages.unknown_choice(kind, name, list(known)))
@@ -212,8 +214,8 @@ def _show(report: Report, output_format: str, least: Severity, target: Target | 
 
 
 def _file_uri(target: Target | None) -> str | None:
-    """Return the URI of the target's file. The URI is relative if the file is inside the current
-    folder.
+    """Return the URI of the target's file. If the file is inside the current folder, the URI is
+    relative.
     """
     from urllib.parse import quote
 
@@ -257,7 +259,7 @@ def _listing(target: Target | None, server: str) -> Any:
 
 
 def _listed_tools(target: Target) -> tuple[str, Any]:
-    """Return the name of the server and its list of tools. The name may be unknown."""
+    """Return the name of the server and its list of tools. The name is empty if it is unknown."""
     if target.kind == "object" and _is_saved(target.text):
         return "", _saved_tools(target.text)
     is_module = target.text.endswith(".py") and Path(target.text).is_file()
@@ -278,7 +280,7 @@ def _is_saved(text: str) -> bool:
         return True
     # An executable file is probably a server, and the user has forgotten `--`. The message about
     # targets helps more than "no JSON".
-    return Path(text).is_file() and not text.endswith(".py") and not os.access(text, os.X_OK)
+    return os.path.isfile(text) and not text.endswith(".py") and not os.access(text, os.X_OK)
 
 
 def _saved_tools(file: str) -> Any:

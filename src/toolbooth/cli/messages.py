@@ -5,14 +5,11 @@ The help text of a command is the docstring of its function.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable
 from datetime import date
-from pathlib import Path
-from traceback import extract_tb
-from typing import Literal
+from typing import Any, Literal
 
-from toolbooth.jsonvalue import near_name
+from toolbooth.jsonvalue import Json, is_object, near_name
 
 # --- the whole command line ---------------------------------------------------------------------
 
@@ -33,6 +30,21 @@ COMMANDS = {
 }
 """The commands with a line about each. `toolbooth --help` loads none of them."""
 
+SAME_USE = {
+    "help": "--help",
+    "version": "--version",
+    "run": "serve",
+    "start": "serve",
+    "dev": "serve",
+    "list": "tools",
+    "inspect": "tools",
+    "check": "lint",
+    "validate": "lint",
+    "guard": "proxy",
+    "install": "config",
+}
+"""Commands of other tools, and what does the same here."""
+
 EXIT_CODES = (
     "Exit codes: 0 done; 1 a call failed, or lint or test found a problem; 2 wrong usage, or the "
     "target cannot be loaded; 3 the server cannot be reached or did not answer in time; 130 Ctrl-C."
@@ -46,7 +58,7 @@ def error(sentence: str) -> str:
 
 
 def usage(reason: str, command: str) -> str:
-    """Return the sentence about wrong usage, with the command that shows the help."""
+    """Return the sentence about wrong usage. It ends with the command that shows the help."""
     end = "" if reason.endswith((".", "?", "?)")) else "."
     return f"{reason}{end} See `{command} --help`."
 
@@ -54,6 +66,14 @@ def usage(reason: str, command: str) -> str:
 def choose_from(words: Iterable[str]) -> str:
     """List the values that an argument may have."""
     return f"It is one of {', '.join(words)}."
+
+
+def not_one_of(value: str, words: Iterable[str]) -> str:
+    """Report a wrong value, and propose the nearest one."""
+    known = list(words)
+    near = near_name(value, known)
+    hint = f"did you mean {near!r}?" if near else f"it is one of {', '.join(known)}"
+    return f"there is no {value!r}; {hint}"
 
 
 def failed(error: BaseException) -> str:
@@ -65,8 +85,8 @@ def failed(error: BaseException) -> str:
 
 
 def unknown_command(name: str) -> str:
-    """Report an unknown command, and suggest the one with a similar name."""
-    near = near_name(name, list(COMMANDS))
+    """Report an unknown command, and suggest the one with a similar name, or with the same use."""
+    near = SAME_USE.get(name) or near_name(name, list(COMMANDS))
     hint = f"did you mean {near!r}?" if near else f"the commands are {', '.join(COMMANDS)}."
     return f"There is no command {name!r}; {hint}"
 
@@ -93,13 +113,26 @@ HEADERS_WITHOUT_URL = "--header and --token are for a URL; leave them out for th
 
 
 def bad_url(text: str) -> str:
-    """Report a URL with a wrong scheme, or a fault in its beginning."""
+    """Report a URL that does not begin with http:// or https://."""
     return f"{text!r} is not the URL of a server: it has to begin with http:// or https://"
 
 
+def bad_address(text: str) -> str:
+    """Report a URL without a host, or with a wrong port."""
+    return f"{text!r} is not the URL of a server: write a host, a port up to 65535 and the path"
+
+
 def url_without_scheme(text: str, scheme: str) -> str:
-    """Report a URL without its beginning."""
+    """Report a URL without http:// or https:// at its beginning."""
     return f"{text!r} does not name a server; write a URL with its scheme: {scheme}://{text}"
+
+
+def not_a_server_file(text: str) -> str:
+    """Report a file that is neither Python nor a URL."""
+    return (
+        f"{text!r} is a file, and not a server; TARGET is module:object, file.py:object, a URL, or "
+        "-- and the command that starts a server"
+    )
 
 
 def bad_header(name: str) -> str:
@@ -108,7 +141,7 @@ def bad_header(name: str) -> str:
 
 
 def only_objects(target: str) -> str:
-    """Report a running server as the target of a command that must load one."""
+    """Report a URL or a command as TARGET, if the command line needs a server that it can load."""
     return (
         f"this command loads the server itself, so it does not take {target!r}; it takes "
         "module:object or file.py:object"
@@ -116,34 +149,20 @@ def only_objects(target: str) -> str:
 
 
 def contract_mistakes(owner: str, mistakes: Iterable[str]) -> str:
-    """Report tools that could not be registered, with each reason."""
+    """Report tools that could not be registered, with the reason for each."""
     return "\n".join([f"{owner} cannot be registered:", *(f"- {each}" for each in mistakes)])
 
 
 def not_loaded(target: str, error: BaseException) -> str:
     """Report a module that failed when it was imported."""
+    # Imported here, because `toolbooth --help` does not need it.
+    from toolbooth.server.logged.messages import logged_error
+    from toolbooth.server.logged.one_line import place_of
+
     # `sys.exit("...")` in the module has a message for the user already.
     if isinstance(error, SystemExit) and isinstance(error.code, str):
         return f"{target} could not be loaded: {_first_line(error)}"
-    words = ": ".join(filter(None, (type(error).__name__, _first_line(error))))
-    return f"{target} could not be loaded: {words}{_place(error)}. --traceback shows the rest"
-
-
-def _place(error: BaseException) -> str:
-    """Return the line of the user's own code in which the error occurred."""
-    steps = [step for step in extract_tb(error.__traceback__) if _is_users(step.filename)]
-    return f" ({shown_path(steps[-1].filename)}, line {steps[-1].lineno})" if steps else ""
-
-
-def _is_users(file: str) -> bool:
-    libraries = (Path(__file__).parent.parent, Path(os.__file__).parent)
-    return not file.startswith("<") and not any(map(Path(file).is_relative_to, libraries))
-
-
-def shown_path(file: str) -> str:
-    """Return the path of a file relative to the current folder."""
-    here = Path.cwd()
-    return str(Path(file).relative_to(here)) if Path(file).is_relative_to(here) else file
+    return logged_error(f"{target} could not be loaded", error, place_of(error))
 
 
 def unanswered(where: str, reason: str, status: int | None) -> str:
@@ -194,7 +213,7 @@ NO_FIELDS = "takes no arguments"
 
 
 def arguments_not_json(reason: str, line: int, column: int) -> str:
-    """Report ARGUMENTS that are not JSON, with the place."""
+    """Report ARGUMENTS that are not JSON, with the line and column of the fault."""
     return (
         f"ARGUMENTS is not JSON: {reason} at line {line}, column {column}. "
         "Write a JSON object in single quotes, such as '{\"a\": 1}'"
@@ -208,7 +227,7 @@ NO_INPUT = (
 
 
 def arguments_are_file(file: str) -> str:
-    """Report ARGUMENTS that are the name of a file."""
+    """Report the name of a file in place of ARGUMENTS."""
     return f"ARGUMENTS is a JSON object, and not a file; to read a file, write: - < {file}"
 
 
@@ -249,6 +268,17 @@ def tokens_of_tool(tokens: int) -> str:
     return f"about {tokens:,} tokens"
 
 
+def marks_of_tool(tool: Json) -> str:
+    """Return what the proxy says about a tool. Return empty text if it says nothing."""
+    meta: Any = tool.get("_meta")
+    own: Any = meta.get("toolbooth") if is_object(meta) else None
+    if not is_object(own):
+        return ""
+    unguarded = "[unguarded] " if own.get("guarded") is False else ""
+    changed = "[changed since the last start] " if own.get("changed") is True else ""
+    return unguarded + changed
+
+
 def tokens_of_tools(tokens: int, tools: int) -> str:
     """Return the number of tokens that all tools use together."""
     counted = "1 tool" if tools == 1 else f"{tools:,} tools"
@@ -261,7 +291,7 @@ def progress(words: str) -> str:
 
 
 def progress_so_far(words: str, seconds: int) -> str:
-    """Return the line with the seconds so far, for a terminal."""
+    """Return the progress line with the number of seconds so far. It is shown on a terminal."""
     return f"{progress(words)} {seconds} s"
 
 
@@ -273,7 +303,7 @@ CONFIG_HEADERS = (
 
 
 def config_for(file: str) -> str:
-    """Return the line with the file for the printed JSON."""
+    """Return the line that names the file for the printed JSON."""
     return f"# for {file}"
 
 
@@ -300,14 +330,12 @@ def unknown_choice(kind: str, name: str, known: list[str]) -> str:
 
 
 def client_row(client: str, title: str, claims: int, newest: date) -> str:
-    """Return one line of the list of clients."""
+    """Return one line of the list of clients that lint knows."""
     return f"{client:15}{title:37}{claims:3} claims, the newest of {newest}"
 
 
 def fixed_findings(file: str, gone: int, findings: int) -> str:
-    """Return the line with the name of the fixed file, which comes before the remaining
-    findings.
-    """
+    """Return the line about a fixed file. It is printed before the remaining findings."""
     return f"{file}: {gone} of {findings} findings fixed. What is left:\n"
 
 
@@ -317,7 +345,7 @@ def unusable_file(file: str, done: Literal["read", "written"], reason: str | Non
 
 
 def not_json(file: str, reason: object) -> str:
-    """Report a file that is not JSON, or standard input."""
+    """Report a file, or standard input, that is not JSON."""
     return f"{'standard input' if file == '-' else file} is not JSON: {reason}"
 
 
@@ -331,12 +359,12 @@ NO_LIST = (
 
 
 def no_recording(file: object) -> str:
-    """Report a file with calls that does not exist."""
+    """Report that the file with the calls does not exist."""
     return f"there is no file '{file}'; `toolbooth.testing.record_calls` writes such files"
 
 
 def recording_first(file: object, target: str) -> str:
-    """Report two words in the wrong order."""
+    """Report that the file with the calls and TARGET are in the wrong order."""
     return f"the file with the calls comes first: toolbooth replay {target} {file}"
 
 
@@ -351,5 +379,5 @@ def recording_updated(file: object) -> str:
 
 
 def how_to_update(file: object, target: str) -> str:
-    """Return the command that accepts the changes."""
+    """Return the line with the command that accepts the changes of a replay."""
     return f"To accept the changes: toolbooth replay {file} {target} --update"

@@ -1,4 +1,4 @@
-"""Ends a command with an exit code. If the command failed, one sentence is printed to standard
+"""Ends a command with an exit code. If the command has failed, one sentence is printed to standard
 error.
 """
 
@@ -42,7 +42,9 @@ class Unanswered(click.ClickException):
 
 
 def ended(run: Callable[[], Any], given: Sequence[str]) -> int:
-    """Run a command and return its exit code. `given` has the words of the user before `--`."""
+    """Run a command and return its exit code. `given` has the words that the user has typed before
+    `--`.
+    """
     try:
         return _code(run())
     except click.Abort:  # Ctrl-C
@@ -89,8 +91,8 @@ def _report(sentence: str, code: int, given: Sequence[str]) -> int:
 
 
 def _reader_has_gone() -> int:
-    """End the command after the reader of a pipe has closed it, as in `toolbooth tools ... | head`.
-    Python must not flush into the closed pipe.
+    """End the command, because the reader of a pipe has closed it, as in
+    `toolbooth tools ... | head`. Python must not flush into the closed pipe.
     """
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return REFUSED

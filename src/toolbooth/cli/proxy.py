@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
 from click.core import ParameterSource
 
-from toolbooth.cli.command import Command, Count, Port, Seconds, absolute
+from toolbooth.cli.command import Command, Count, OneOf, Port, Seconds, absolute
 from toolbooth.cli.messages import EXIT_CODES, HEADER, HEADERS_WITHOUT_URL, bad_url
 from toolbooth.cli.mistakes import Mistake
 from toolbooth.cli.proxying import messages
@@ -21,9 +21,9 @@ from toolbooth.extras import require
 
 if TYPE_CHECKING:
     from toolbooth.proxy.booth import ServerSettings
-    from toolbooth.proxy.link import Link
+    from toolbooth.proxy.link import Credentials, Link
     from toolbooth.proxy.records import Records
-    from toolbooth.proxy.rules import Rules
+    from toolbooth.proxy.session import Server
 
 
 @click.command(cls=Command, epilog=EXIT_CODES)
@@ -32,14 +32,14 @@ if TYPE_CHECKING:
 @click.option("--config", "booth", metavar="FILE", help=messages.CONFIG)
 @click.option(
     "--policy",
-    type=click.Choice(["strict", "default", "lenient"]),
+    type=OneOf(["strict", "default", "lenient"]),
     default="default",
     show_default=True,
     help=messages.POLICY,
 )
 @click.option(
     "--publish",
-    type=click.Choice(["portable", "as-is"]),
+    type=OneOf(["portable", "as-is"]),
     default="portable",
     show_default=True,
     help=messages.PUBLISH,
@@ -76,6 +76,7 @@ if TYPE_CHECKING:
     show_default=True,
     help=messages.IDLE,
 )
+@click.option("--shared", is_flag=True, help=messages.SHARED)
 @click.option("--header", "headers", multiple=True, metavar="'NAME: VALUE'", help=HEADER)
 @click.option("--observe", is_flag=True, help=messages.OBSERVE)
 @click.option("--log", is_flag=True, help=messages.LOG)
@@ -91,53 +92,66 @@ def proxy(
     port: int | None,
     **options: Any,
 ) -> int | None:
-    """Guard the tool calls for a server that you did not write. TARGET is its URL, or the command
-    that starts it, after `--`; with --config, its name in the file. `proxy report FILE` sums up the
-    calls that --record has written.
+    """Guard the tool calls for a server that you did not write. TARGET is the URL of the server, or
+    `--` and the command that starts it. With --config, TARGET is the name of a server in the file;
+    leave it out for all servers of the file. `proxy report FILE` sums up the calls that --record
+    has written. `proxy login NAME` logs in to a server that requires a login.
 
     \b
     Examples:
       toolbooth proxy -- npx -y @modelcontextprotocol/server-filesystem .
       toolbooth proxy https://example.org/mcp --http 9000
+      toolbooth proxy --config booth.toml
       toolbooth proxy --config booth.toml files
       toolbooth proxy --observe --record calls.jsonl -- npx -y @example/server
       toolbooth proxy report calls.jsonl
+      toolbooth proxy login https://example.org/mcp
     """
     if target is not None and target.text == "report" and file is not None:
         return _report(file)
-    if booth is None and target is not None and target.text == "report":
-        raise Mistake(messages.NO_RECORDING)
+    if target is not None and target.text == "login" and file is not None:
+        from toolbooth.cli.proxy_login import log_in
+
+        return log_in(_address(file, booth or BOOTH_FILE))
+    if booth is None and target is not None and target.text in messages.NO_ARGUMENT:
+        raise Mistake(messages.NO_ARGUMENT[target.text])
     if file is not None:
         raise Mistake(messages.ONE_TARGET)
     _refuse_unused(in_file=booth is not None, is_http=port is not None)
     over_http = {name: options.pop(name) for name in _OVER_HTTP}
     if booth is not None:
-        server = _configured(booth, None if target is None else target.text, options["observe"])
+        name = None if target is None else target.text
+        chosen = _configured(booth, name, observe=options["observe"])
     else:
-        server = _described(target, read_headers(headers), seconds, options)
-    if server.rules.observe and (port is not None or server.url):
-        raise Mistake(messages.OBSERVE_IS_FOR_STDIO)
+        chosen = [_described(target, read_headers(headers), seconds, options)]
+    is_trial = chosen[0].rules.observe
+    if is_trial and len(chosen) > 1:
+        raise Mistake(messages.OBSERVE_IS_FOR_ONE)
     _log_to_stderr()
-    first = messages.observing if server.rules.observe else messages.guarding
-    words = first(server.name, server.rules.policy)
+    first = messages.observing if is_trial else messages.guarding
+    words = first(chosen)
     records = _records(log=log, file=record)
-    connect = partial(_link, server)
-    link = connect()  # a mistake in the target is reported before anything is served
+    is_shared = over_http.pop("shared")
+    if is_shared and not any(each.command for each in chosen):
+        raise Mistake(messages.SHARED_IS_FOR_COMMANDS)
+    if is_shared and is_trial:
+        raise Mistake(messages.SHARED_CHANGES_IDS)
+    servers = [_server(each, is_shared=is_shared) for each in chosen]
+    if len(servers) > 1:
+        _check_names(servers)
     if port is not None:
         from toolbooth.cli.proxy_http import serve_http
 
         sessions = over_http.pop("sessions")
-        most = sessions if server.command else None
-        proxied = Proxied(
-            connect=connect, rules=server.rules, timeout=server.timeout, records=records
-        )
-        return serve_http(proxied, port, most=most, first=words, **over_http)
+        has_children = any(each.command for each in chosen) and not is_shared
+        most = sessions if has_children else None
+        return serve_http(servers, records, port, most=most, first=words, **over_http)
     click.echo(words, err=True)
-    return _serve_stdio(server, link, records)
+    return _serve_stdio(servers, records)
 
 
 def _refuse_unused(*, in_file: bool, is_http: bool) -> None:
-    """Raises Mistake for an option that would have no effect."""
+    """Raise Mistake for an option that would have no effect."""
     context = click.get_current_context()
     options = {each.name: each.opts[0] for each in context.command.params}
     given = [
@@ -152,15 +166,31 @@ def _refuse_unused(*, in_file: bool, is_http: bool) -> None:
             raise Mistake(serving.only_with_http(options[name]))
 
 
+def _address(name: str, booth: str) -> str:
+    """Return the URL of the server to log in to. `name` is this URL, or the name of a server in the
+    file `booth`.
+    """
+    if "://" in name:
+        return name
+    servers = read_servers(booth, "")  # no server is started, so no variable is needed
+    if name not in servers:
+        raise Mistake(messages.no_such_server(name, booth, list(servers)))
+    if not servers[name].url:
+        raise Mistake(messages.login_needs_url(name))
+    return servers[name].url
+
+
 def _described(
     target: Target | None, headers: dict[str, str], seconds: float, options: dict[str, Any]
 ) -> ServerSettings:
-    """Return the server that the command line describes."""
+    """Return the settings of the server that the command line describes."""
     from toolbooth.proxy.booth import ServerSettings
     from toolbooth.proxy.rules import Rules
 
-    if target is None or target.kind == "object":
+    if target is None:
         raise Mistake(messages.ONLY_COMMANDS_AND_URLS)
+    if target.kind == "object":
+        raise Mistake(_why_no_target(target.text))
     if headers and target.kind != "url":
         raise Mistake(HEADERS_WITHOUT_URL)
     return ServerSettings(
@@ -173,19 +203,32 @@ def _described(
     )
 
 
-def _configured(file: str, name: str | None, observe: bool) -> ServerSettings:
-    """A server of the configuration file."""
+def _why_no_target(text: str) -> str:
+    """Return a sentence about a target that is neither a URL nor a command."""
+    from pathlib import Path
+
+    if text.endswith(".toml"):
+        return messages.file_as_target(text)
+    if ".py" in text:
+        return messages.python_as_target(text)
+    if Path(BOOTH_FILE).is_file():
+        return messages.name_as_target(text, BOOTH_FILE)
+    return messages.ONLY_COMMANDS_AND_URLS
+
+
+def _configured(file: str, name: str | None, *, observe: bool) -> list[ServerSettings]:
+    """Return the settings of one server of the configuration file, or of all its servers."""
     servers = read_servers(file, name)
-    if name is None and len(servers) == 1:
-        name = next(iter(servers))
-    if name not in servers:
+    if name is not None and name not in servers:
         raise Mistake(messages.no_such_server(name, file, list(servers)))
-    found = servers[name]
-    return replace(found, rules=replace(found.rules, observe=observe))
+    chosen = list(servers.values()) if name is None else [servers[name]]
+    return [replace(each, rules=replace(each.rules, observe=observe)) for each in chosen]
 
 
 def read_servers(file: str, starts: str | None) -> dict[str, ServerSettings]:
-    """The servers of a configuration file, of which one is to be started. Raises Mistake."""
+    """Return the servers of a configuration file. With `starts`, only the server of this name needs
+    its variables. Otherwise all servers need their variables. Raises Mistake.
+    """
     import os
     from pathlib import Path
 
@@ -199,28 +242,73 @@ def read_servers(file: str, starts: str | None) -> dict[str, ServerSettings]:
         raise Mistake(messages.config_not_read(file, error)) from None
 
 
-_OVER_HTTP = ("host", "path", "allow_host", "token_file", "no_auth", "sessions", "idle")
+BOOTH_FILE = "booth.toml"
+"""The usual name of the configuration file."""
+_OVER_HTTP = ("host", "path", "allow_host", "token_file", "no_auth", "sessions", "idle", "shared")
 _IN_FILE = ("policy", "publish", "flatten", "allow", "deny", "prefix", "seconds", "headers")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Proxied:
-    """The connection, the rules and the options of a proxy."""
+def _server(settings: ServerSettings, *, is_shared: bool) -> Server:
+    """Return the `Server` for these settings. It has a function that opens connections to the
+    server.
+    """
+    import os
 
-    connect: Callable[[], Link]
-    rules: Rules
-    timeout: float
-    records: Records
+    from toolbooth.proxy.memory import memory_of
+    from toolbooth.proxy.session import Server
+
+    connect: Callable[[], Link] = partial(_link, settings, _credentials(settings))
+    connect()  # a mistake in the target is reported before anything is served
+    if is_shared and settings.command:
+        from toolbooth.proxy.shared import SharedChild
+
+        connect = SharedChild(connect).seat
+    address = settings.url or [settings.cwd, *settings.command]
+    return Server(
+        name=settings.name,
+        connect=connect,
+        rules=settings.rules,
+        timeout=settings.timeout,
+        memory=memory_of(settings.name, address, os.environ),
+    )
 
 
-def _link(server: ServerSettings) -> Link:
+def _check_names(servers: list[Server]) -> None:
+    from toolbooth.proxy.probe import SameTool, ServerNotStarted, check_names
+
+    try:
+        check_names(servers)
+    except SameTool as error:
+        raise Mistake(str(error)) from None
+    except ServerNotStarted as error:
+        raise Mistake(messages.not_started(error.name, error)) from None
+
+
+def _credentials(settings: ServerSettings) -> Credentials | None:
+    """Return the login that `toolbooth proxy login` has saved for a server, if there is one."""
+    import os
+
+    from toolbooth.server.state_file import state_file
+
+    file = state_file("login", settings.url, os.environ)
+    if not settings.url or not file.exists():
+        return None
+    require(messages.A_SAVED_LOGIN, extra="mcp", modules={"mcp": "mcp"})
+    from toolbooth.adapters.sdk.oauth import SavedLogin
+    from toolbooth.cli.proxy_login import quiet
+
+    quiet()
+    return SavedLogin(settings.url, file)
+
+
+def _link(server: ServerSettings, credentials: Credentials | None) -> Link:
     """Return the connection for a new session."""
     if server.url:
         require("toolbooth proxy URL", extra="proxy", modules={"httptools": "httptools"})
         from toolbooth.proxy.http_link import HttpLink
 
         try:
-            return HttpLink(server.url, server.headers)
+            return HttpLink(server.url, server.headers, credentials)
         except ValueError:
             raise Mistake(bad_url(server.url)) from None
     from toolbooth.proxy.child import PAUSES
@@ -231,16 +319,17 @@ def _link(server: ServerSettings) -> Link:
     return ChildLink(server.command, env=server.env, cwd=server.cwd, pauses=pauses)
 
 
-def _serve_stdio(server: ServerSettings, link: Link, records: Records) -> int:
+def _serve_stdio(servers: list[Server], records: Records) -> int:
     import asyncio
 
     from toolbooth.proxy.stdio import serve
 
     try:
-        return asyncio.run(serve(link, server.rules, timeout=server.timeout, records=records))
+        return asyncio.run(serve(servers, records=records))
     except OSError as error:
         reason = error.strerror or error
-        raise Mistake(messages.not_started(server.name, reason)) from None
+        names = ", ".join(server.name for server in servers)
+        raise Mistake(messages.not_started(names, reason)) from None
 
 
 def _records(*, log: bool, file: str | None) -> Records:
@@ -267,7 +356,9 @@ def _report(file: str) -> None:
 
     try:
         calls = read_calls(file)
-    except (OSError, BadRecording) as error:
+    except OSError as error:
+        raise Mistake(messages.not_a_recording(file, error.strerror or error)) from None
+    except BadRecording as error:
         raise Mistake(str(error)) from None
     click.echo("\n".join(lines(by_tool(calls.values()))))
 

@@ -1,15 +1,18 @@
-"""`toolbooth proxy --http`: the address, the token, and the application."""
+"""`toolbooth proxy --http`: handles the address, the token, and the application."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import click
 
 from toolbooth.cli.address import names, open_socket, token_of, url_of
 from toolbooth.cli.http_server import Incomplete, serve
 from toolbooth.cli.mistakes import Mistake
-from toolbooth.cli.proxy import Proxied
 from toolbooth.cli.proxying import messages
 from toolbooth.proxy.http_server import HttpProxy
+from toolbooth.proxy.records import Records
+from toolbooth.proxy.session import Server
 from toolbooth.server.asgi import LOCAL_HOSTS, Application
 from toolbooth.server.bearer import require_token
 
@@ -19,7 +22,8 @@ _STOP_SECONDS = 5.0
 
 
 def serve_http(
-    proxied: Proxied,
+    servers: Sequence[Server],
+    records: Records,
     port: int,
     *,
     most: int | None,
@@ -35,12 +39,10 @@ def serve_http(
     token = token_of(token_file, no_auth=no_auth)
     try:
         application: Application = HttpProxy(
-            proxied.connect,
-            proxied.rules,
+            servers,
             path=path,
             hosts=(*LOCAL_HOSTS, *allow_host, *names(host)),
-            timeout=proxied.timeout,
-            records=proxied.records,
+            records=records,
             most_sessions=most,
             idle_seconds=idle,
         )

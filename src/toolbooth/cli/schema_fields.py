@@ -1,4 +1,4 @@
-"""Lists the fields of a JSON Schema at every depth, as rows that a person can read."""
+"""Lists the fields of a JSON Schema at every depth, one row for each field."""
 
 from __future__ import annotations
 
@@ -16,14 +16,16 @@ _MOST_CHOICES = 12
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """The row of one field."""
+    """One field, as a row for a person to read."""
 
     depth: int
     name: str
     type: str
-    """Its type, "required" if it is, and its default."""
+    """The type of the field. It is followed by "required" if the field is required, and by the
+    default.
+    """
     about: str
-    """The first line of its description."""
+    """The first line of the field's description."""
 
 
 def fields(schema: Any) -> Iterator[Row]:
@@ -38,8 +40,8 @@ class _Reader:
         self._references = References(document)
 
     def rows(self, schema: Any, depth: int, above: tuple[int, ...]) -> Iterator[Row]:
-        """Yield the rows of an object. `above` has the schemas around the object, because a schema
-        may refer to itself.
+        """Yield the rows of an object's fields. `above` has the ids of the schemas around the
+        object, because a schema may contain a reference to itself.
         """
         for node in self._objects(schema):
             # Schemas are compared by identity. Two fields with equal schemas are both shown. Only a
@@ -62,7 +64,7 @@ class _Reader:
         return Row(depth=depth, name=name, type=", ".join(words), about=about)
 
     def type_of(self, schema: Any) -> str:
-        """Return the type in words: `array of object`, `"a" | "b"`."""
+        """Return the type in words, such as `array of object` or `"a" | "b"`."""
         node = self._resolved(schema)
         if "const" in node:
             return json.dumps(node["const"], ensure_ascii=False)
@@ -81,8 +83,8 @@ class _Reader:
         return f"{kind} ({node['format']})" if "format" in node else kind
 
     def _objects(self, schema: Any) -> Iterator[Mapping[str, Any]]:
-        """Yield the objects that a schema describes: the schema itself, its items, or its
-        alternatives.
+        """Yield the object schemas in a schema. They may be the schema itself, the schema of its
+        items, or branches of its union.
         """
         node = self._resolved(schema)
         if "properties" in node:
@@ -95,7 +97,9 @@ class _Reader:
             yield from self._objects(inside)
 
     def _resolved(self, schema: Any) -> Mapping[str, Any]:
-        """Return the target of a reference. If there is no target, return an empty schema."""
+        """Return the schema that a reference names. Return an empty schema if there is no such
+        schema. Return any other schema unchanged.
+        """
         seen: set[str] = set()
         while is_object(schema) and isinstance(reference := schema.get("$ref"), str):
             # Two definitions may refer only to each other.

@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-import signal
 import sys
-from collections.abc import Generator, Iterable
-from contextlib import contextmanager
-from types import FrameType
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable
+from typing import Any
 
 import click
 from click.core import ParameterSource
 
 from toolbooth.cli.command import Command, Count, Port, Seconds, absolute
+from toolbooth.cli.interrupt import ending_at_interrupt
 from toolbooth.cli.messages import EXIT_CODES
-from toolbooth.cli.mistakes import INTERRUPTED, Mistake
+from toolbooth.cli.mistakes import Mistake
 from toolbooth.cli.serving import messages
 from toolbooth.cli.target import Target, load_server, takes_target
 from toolbooth.extras import require
-
-if TYPE_CHECKING:
-    import asyncio
 
 _FOR_HTTP = {
     "host": "--host",
@@ -37,27 +32,12 @@ _HOST_SECONDS = 1.0
 _FOR_STDIO = {"drain_seconds": "--drain-seconds"}
 
 
-def _refuse_port(context: click.Context, option: click.Parameter, given: str | None) -> None:
-    # Other servers have `--port`. Without this option, click would propose `--host` for it.
-    if given is not None:
-        raise Mistake(messages.PORT_IS_HTTP)
-
-
 @click.command(cls=Command, epilog=EXIT_CODES)
 @takes_target(running=False)
 @click.option(
     "--http",
     "port",
     type=Port(0, 65535),
-    help=messages.HTTP,
-)
-@click.option(
-    "--port",
-    "-p",
-    "other_port",
-    hidden=True,
-    expose_value=False,
-    callback=_refuse_port,
     help=messages.HTTP,
 )
 @click.option("--host", default="127.0.0.1", show_default=True, help=messages.HOST)
@@ -130,7 +110,7 @@ def serve(
 
 
 def loaded(target: Target, *, log: bool) -> Any:
-    """Return the server of TARGET. With `--log`, the server logs its calls."""
+    """Return the server of TARGET. With `log`, it logs its calls."""
     from toolbooth.server.registry import ToolRegistry
 
     server = load_server(target, shows_warnings=True)
@@ -164,7 +144,7 @@ def _serve_stdio(target: Target, log: bool, *, stop_seconds: float, drain_second
     else:
         from toolbooth.adapters.sdk.serving import serve_stdio
 
-        with _ending_at_interrupt(min(stop_seconds, _HOST_SECONDS)):
+        with ending_at_interrupt(min(stop_seconds, _HOST_SECONDS)):
             _explain_in_terminal(server.name, target)
             serve_stdio(server)
 
@@ -174,54 +154,6 @@ def _explain_in_terminal(name: str, target: Target) -> None:
     # because standard output is used for the protocol.
     if sys.stdin.isatty():
         click.echo(messages.served_in_terminal(name, target.text), err=True)
-
-
-@contextmanager
-def _ending_at_interrupt(seconds: float) -> Generator[None]:
-    """Raise KeyboardInterrupt after Ctrl-C, and end the process after `seconds`. A host reads
-    standard input in a thread. This thread cannot be stopped while the input is open, as in a
-    terminal.
-    """
-    from toolbooth.server.deadline import Deadline
-
-    deadline = Deadline()
-
-    def interrupt(number: int, frame: FrameType | None) -> None:
-        # A second Ctrl-C would interrupt the shutdown, which takes only a moment.
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
-        deadline.set(seconds, exit_code=INTERRUPTED)
-        loop = _running_loop()
-        if loop is None:
-            raise KeyboardInterrupt
-        # If an exception is raised at an arbitrary line of a host, the host prints tracebacks.
-        loop.call_soon_threadsafe(_cancel_tasks)
-
-    before = signal.signal(signal.SIGINT, interrupt)
-    try:
-        yield
-    finally:
-        # The host may have caught the interrupt or raised another exception. The deadline stays,
-        # because a thread of the host may block the exit of the interpreter.
-        if deadline.is_set:
-            raise KeyboardInterrupt
-        signal.signal(signal.SIGINT, before)
-        deadline.clear()
-
-
-def _running_loop() -> asyncio.AbstractEventLoop | None:
-    import asyncio
-
-    try:
-        return asyncio.get_running_loop()
-    except RuntimeError:
-        return None
-
-
-def _cancel_tasks() -> None:
-    import asyncio
-
-    for task in asyncio.all_tasks():
-        task.cancel()
 
 
 def _chosen(names: Iterable[str], options: dict[str, Any]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Runs `toolbooth serve --http`: handles the address, the token, the application and reloading."""
+"""Runs `toolbooth serve --http`: the address, the token, the application and reloading."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from toolbooth.server.web_hosts import allowed_hosts
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Serving:
-    """The server and its options, without the socket."""
+    """The target and the options of a server that is started over HTTP."""
 
     target: Target
     log: bool
@@ -44,7 +44,7 @@ class Serving:
 
 
 def serve_http(serving: Serving, port: int, *, is_reloaded: bool) -> int | None:
-    """Serve until SIGTERM or Ctrl-C. With `--reload`, return the exit code. Otherwise return
+    """Serve until SIGTERM or Ctrl-C. With `is_reloaded`, return the exit code. Otherwise return
     None.
     """
     # The token is checked before the target is loaded, which may take seconds. `_serve` reads the
@@ -66,7 +66,7 @@ def serve_http(serving: Serving, port: int, *, is_reloaded: bool) -> int | None:
 
 
 def _serve(serving: Serving, listening: socket.socket) -> None:
-    """Load the target and serve it on a socket that already listens."""
+    """Load the target, and serve it on a socket that already listens."""
     server = loaded(serving.target, log=serving.log)
     application = _application(server, serving)
     token = token_of(serving.token_file, no_auth=serving.no_auth)
@@ -98,8 +98,8 @@ def _application(server: Any, serving: Serving) -> Application:
 
 
 def _reloading(serving: Serving, listening: socket.socket) -> int | None:
-    """Serve in a separate process. Start a new process when a file changes. The socket stays open,
-    so no request is lost.
+    """Serve in a separate process, and start a new process when a file changes. The socket stays
+    open all the time, so no request is lost.
     """
     folders = {str(Path.cwd())}
     file = serving.target.text.rpartition(":")[0]
@@ -125,8 +125,8 @@ class _Reloader(ChangeReload):
 
 
 def _serve_again(serving: Serving, sockets: list[socket.socket] | None) -> None:
-    """Serve in the new process. If the target cannot be loaded, only report the error, because the
-    next change may correct it.
+    """Serve in the new process. If the target cannot be loaded, only report the error: the user may
+    correct it with the next change of a file.
     """
     assert sockets is not None
     listening = sockets[0]

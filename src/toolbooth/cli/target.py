@@ -1,7 +1,8 @@
-"""Defines TARGET, the server that a command uses. All commands accept the same forms.
+"""Defines TARGET, the server that a command uses. All commands accept the same forms of TARGET.
 
-`module:object` and `file.py:object` name a server in this process (`adapters/connect.py` finds it),
-a URL names a running one, and the words after `--` are a command that starts one on stdio.
+`module:object` and `file.py:object` name a server in this process, which `adapters/connect.py`
+loads. A URL names a running server. The words after `--` are a command that starts a server on
+stdio.
 """
 
 from __future__ import annotations
@@ -14,13 +15,13 @@ from collections.abc import Callable, Coroutine, Generator, Mapping
 from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass, field
 from functools import wraps
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import click
 
 from toolbooth.cli import messages
-from toolbooth.cli.command import AFTER_DASHES, COMMAND_TARGET, Seconds
+from toolbooth.cli.command import AFTER_DASHES, COMMAND_TARGET, Seconds, short_errors
+from toolbooth.cli.interrupt import ending_at_interrupt
 from toolbooth.cli.mistakes import Mistake, Unanswered
 from toolbooth.cli.terminal import progress
 
@@ -32,6 +33,8 @@ TargetKind = Literal["object", "url", "command"]
 
 Answer = TypeVar("Answer")
 
+_SECONDS = 1.0
+"""Seconds that a tool of this process has to end after Ctrl-C."""
 _URL = ("http://", "https://")
 _WITH_SCHEME = re.compile(r"[a-zA-Z]+:/")
 """Matches the beginning of a URL. A Windows path may match too, but ends with `.py:object`."""
@@ -67,8 +70,8 @@ class Target:
 def takes_target(
     *, required: bool = True, running: bool = True
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Add the argument TARGET to a command. With `running`, the target may also be a URL or a
-    command, and their options are added.
+    """Add the argument TARGET to a command. With `running`, TARGET may also be a URL or a command,
+    and the options for these are added.
     """
 
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -113,16 +116,19 @@ def _target(text: str, header: tuple[str, ...], token: str | None, timeout: floa
     made = Target(text=text, command=command, headers=headers, timeout=timeout)
     if made.kind == "object":
         _check_not_url(text)
+    elif made.kind == "url" and not _has_address(text):
+        raise Mistake(messages.bad_address(text))
     if headers and made.kind != "url":
         raise Mistake(messages.HEADERS_WITHOUT_URL)
     return made
 
 
 def _check_not_url(text: str) -> None:
-    """Raise Mistake for an incomplete URL. Without this check, the text would be imported as a
-    module.
+    """Raise Mistake if the text is an incomplete URL. Without this check, the text would be
+    imported as a module.
     """
-    if ".py" in text or Path(text).exists():
+    # Unlike Path, `os.path` accepts text that is too long for a name, such as JSON.
+    if ".py" in text or os.path.exists(text):
         return
     if _WITH_SCHEME.match(text):
         raise Mistake(messages.bad_url(text))
@@ -132,8 +138,20 @@ def _check_not_url(text: str) -> None:
         raise Mistake(messages.url_without_scheme(text, "https"))
 
 
+def _has_address(url: str) -> bool:
+    """Return True if a URL has a host and, if any, a possible port."""
+    from urllib.parse import urlsplit
+
+    try:
+        parts = urlsplit(url)
+        # `port` raises ValueError if it is not a number, or too large.
+        return bool(parts.hostname) and parts.port != 0 and " " not in parts.netloc
+    except ValueError:
+        return False
+
+
 def read_headers(given: tuple[str, ...]) -> dict[str, str]:
-    """Return the headers by name. Raise Mistake for text that is not a header."""
+    """Return the headers by name. Raise Mistake if a text has no colon."""
     pairs = [text.partition(":") for text in given]
     if wrong := [name for name, colon, _ in pairs if not colon]:
         raise Mistake(messages.bad_header(wrong[0]))
@@ -147,7 +165,7 @@ def load_server(target: Target | str, *, shows_warnings: bool = False, **kinds: 
     """Return the server that `module:object` or `file.py:object` names.
 
     Raises:
-        Mistake: if there is none, or if it could not be loaded.
+        Mistake: there is no such server, or it could not be loaded.
     """
     from toolbooth.adapters.connect import TargetError, load
     from toolbooth.errors import ContractError, ContractWarning
@@ -156,6 +174,8 @@ def load_server(target: Target | str, *, shows_warnings: bool = False, **kinds: 
     wanted = Target(text=target) if isinstance(target, str) else target
     if wanted.kind != "object":
         raise Mistake(messages.only_objects(wanted.name))
+    if not wanted.text.endswith(".py") and os.path.isfile(wanted.text):
+        raise Mistake(messages.not_a_server_file(wanted.text))
     warned = "default" if shows_warnings else "ignore"
     try:
         with own_stdout(), warnings.catch_warnings():
@@ -184,11 +204,11 @@ def load_registry(target: Target | str) -> ToolRegistry:
 
 
 def open_target(target: Target) -> Served:
-    """Return the server of a target of any kind. No request is sent yet to a server outside this
+    """Return the server of any kind of target. Nothing is sent yet to a server outside of this
     process.
 
     Raises:
-        Mistake: if it cannot be loaded.
+        Mistake: the server cannot be loaded.
     """
     if target.kind == "object":
         from toolbooth.adapters.connect import served
@@ -204,27 +224,31 @@ def open_target(target: Target) -> Served:
 
 
 def ask(target: Target, question: Callable[[], Coroutine[Any, Any, Answer]], words: str) -> Answer:
-    """Run a coroutine that uses a server, and return its result. The output of the server's tools
-    goes to standard error. `words` are shown if this takes longer than a second.
+    """Run a coroutine that uses a server, and return its result. Meanwhile, output of the server's
+    tools goes to standard error. If this takes longer than a second, `words` are shown.
 
     Raises:
-        Unanswered: if it cannot be reached, or does not answer in time.
+        Unanswered: the server cannot be reached, or does not answer in time.
     """
     import asyncio
 
     from toolbooth.adapters.connect import Unreachable
 
     try:
-        with progress(words, in_pipe=target.kind != "object"), own_stdout():
-            return asyncio.run(question())
+        with progress(words, in_pipe=target.kind != "object") as shown, own_stdout():
+            if target.kind != "object":
+                return asyncio.run(question())
+            # A tool of this process may not stop, and its exceptions are logged here.
+            with ending_at_interrupt(_SECONDS, shown.erase_now), short_errors():
+                return asyncio.run(question())
     except Unreachable as error:
         raise Unanswered(messages.unanswered(error.where, str(error), error.status)) from error
 
 
 @contextmanager
 def own_stdout() -> Generator[None]:
-    """Reserve standard output for the output of the command. Inside the block, other code and the
-    programs that it starts write to standard error.
+    """Reserve standard output for the output of the command. Inside this context, all other code,
+    and the programs that it starts, write to standard error.
     """
     # Standard output is flushed first. Otherwise text in Python's buffer would be written to
     # standard error after the change.

@@ -1,4 +1,6 @@
-"""Prints in colour, wraps lines and shows progress. All three depend on the kind of output."""
+"""Prints in colour, wraps lines and shows progress. This depends on whether the output is a
+terminal.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +37,9 @@ _ERASE = "\r\x1b[K"
 
 
 def paint(text: str, style: str) -> str:
-    """Return the text in colour, if standard output is a terminal that shows colour."""
+    """Return the text in colour if standard output is a terminal that shows colour. Otherwise
+    return the text unchanged.
+    """
     return click.style(text, **_STYLES.get(style, {})) if _is_coloured(sys.stdout) else text
 
 
@@ -47,15 +51,15 @@ def _is_coloured(stream: IO[str]) -> bool:
 
 
 def width() -> int:
-    """Return the number of columns of the terminal. In a pipe, lines are not wrapped."""
+    """Return the number of columns at which lines are wrapped. In a pipe, lines are not wrapped."""
     if not sys.stdout.isatty():
         return _UNWRAPPED
     return max(shutil.get_terminal_size().columns, _NARROWEST)
 
 
 class Progress:
-    """Shows a running task on standard error if the task takes longer than a second. In a pipe the
-    text is printed once. On a terminal it contains the seconds.
+    """Shows on standard error that a task is running, if the task takes longer than a second. In a
+    pipe, the text is printed once. On a terminal, it also shows the seconds.
     """
 
     def __init__(self, words: str) -> None:
@@ -82,15 +86,20 @@ class Progress:
         self._ended.set()
 
     def erase(self) -> None:
-        """Erase the progress text from a terminal. Call this after `end`."""
+        """Erase the progress text from the terminal. Call this after `end`."""
         if self._shown:
             click.echo(_ERASE, nl=False, err=True)
+
+    def erase_now(self) -> None:
+        """Stop and erase the progress, before the process ends at once."""
+        self.end()
+        self.erase()
 
 
 @contextmanager
 def progress(words: str, *, in_pipe: bool = True) -> Generator[Progress]:
-    """Show `words` on standard error if the block takes longer than a second. The block may change
-    the words.
+    """Show `words` on standard error if this context takes longer than a second. The code inside
+    may change the words.
     """
     if not (in_pipe or sys.stderr.isatty()):
         yield Progress(words)

@@ -88,7 +88,7 @@ def _plans(
     *,
     all_allowed: bool,
 ) -> list[ToolPlan]:
-    """Return the plans. The server is only asked for the list of its tools."""
+    """Return the plan of each tool. Only the list of tools is requested from the server."""
     from toolbooth.cli.shapes.plan import plan_for
     from toolbooth.errors import ContractError
 
@@ -112,7 +112,7 @@ def _plans(
 def _played(
     target: Target, there: Served, checker: Checker, plans: list[ToolPlan]
 ) -> dict[str, Deviation | None]:
-    """Return the outcome of each call that was sent, by the id of its case."""
+    """Send the planned calls. Return the outcome of each call, by the id of its case."""
     cases = [case for plan in plans for case in plan.sent]
 
     async def question() -> dict[str, Deviation | None]:

@@ -43,7 +43,7 @@ def tools(target: Target, name: str | None, as_json: bool) -> None:
 
 
 def listed_tools(target: Target) -> list[dict[str, Any]]:
-    """Return the tools of a target in the form of `tools/list`."""
+    """Return the tools of a target as `tools/list` has them."""
     there = open_target(target)
     # `async with` is not needed, because a single request opens and closes its own connection.
     return ask(target, there.tools, messages.asking(target.name))
@@ -57,22 +57,22 @@ def _listing(found: list[dict[str, Any]]) -> Iterator[str]:
     names = max((len(tool.name) for tool in listed.tools), default=0)
     for tool in listed.tools:
         first = tool.description.strip().partition("\n")[0]
-        line = f"{tool.tokens:>7,}  {tool.name:{names}}  {first}".rstrip()
+        about = f"{messages.marks_of_tool(tool.entry)}{first}"
+        line = f"{tool.tokens:>7,}  {tool.name:{names}}  {about}".rstrip()
         yield line if len(line) <= width() else f"{line[: width() - 1]}…"
     yield messages.tokens_of_tools(listed.tokens, len(listed.tools))
 
 
 def _tool(found: dict[str, Any]) -> Iterator[str]:
-    """Yield the lines about one tool: its cost, its whole description, and its fields at every
-    depth.
-    """
+    """Yield the lines about one tool: its cost, its whole description, and all its fields."""
     from toolbooth.cli.schema_fields import fields
     from toolbooth.lint.listing import listing
 
     # The tool is read in the same way as in the linter, so that both commands show the same number
     # of tokens.
     tool = listing([found]).tools[0]
-    yield f"{paint(tool.name, 'tool')}  {messages.tokens_of_tool(tool.tokens)}"
+    marks = messages.marks_of_tool(found)
+    yield f"{paint(tool.name, 'tool')}  {marks}{messages.tokens_of_tool(tool.tokens)}"
     for line in tool.description.strip().splitlines():
         yield f"  {line.strip()}".rstrip()
     rows = list(fields(tool.schema))

@@ -1,3 +1,3 @@
-"""Checks the tools in a `tools/list` for problems with real clients. Each rule has dated
-evidence.
+"""Checks the tools in a `tools/list` response for problems that real clients have with them. Each
+rule has evidence with a date.
 """

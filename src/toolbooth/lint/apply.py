@@ -1,12 +1,14 @@
-"""Applies the mechanical fixes of a report to its listing.
+"""Applies the automatic fixes of a report to the tools.
 
-A fix may not add a finding: `prefixItems` with types that differ would become a union, which some
-clients misread. So each parameter gets the first of these forms in which nothing new is found:
+A fix must not add a finding. For example, `prefixItems` with types that differ would become a
+union, which some clients misread. So there are several *versions* of a schema:
 
-0. every fix
-1. every fix, and values that may be anything stay untyped
-2. only the fixes that put keywords in words
-3. as it was
+0. every fix is applied
+1. every fix is applied, but values that may be anything stay untyped
+2. only the fixes that move keywords to descriptions are applied
+3. the original
+
+For each parameter, the first version that adds no finding is used.
 """
 
 from __future__ import annotations
@@ -27,18 +29,22 @@ from toolbooth.lint.rules import sizes
 from toolbooth.lint.schemas import as_dict, inlined, nodes
 
 Harm = tuple[str, str, Claim]
-"""A rule, a place in a schema, and a claim about one client."""
+"""A finding, reduced to what must not be added: the rule, the path in a schema, and the claim about
+one client.
+"""
 
 _SIZES = {each.id for each in vars(sizes).values() if isinstance(each, Rule)}
 _PORTABLE_FORMS = (as_portable, as_portable_but_untyped, as_dict)
-"""The functions that replace the fix `as_portable` in the forms 0, 1 and 2."""
+"""The functions that are used in place of the fix `as_portable` in the versions 0, 1 and 2."""
 _WORDS_ONLY, _AS_IT_WAS = 2, 3
 _STEPS_THAT_CHANGE = re.compile(r" \((?:anyOf|oneOf|allOf) \d+\)|(?<=\[)\d+(?=\])")
-"""Steps of a path that a fix may change: a branch of a union, or an index in an array."""
+"""Matches the parts of a path that a fix may change: the branch of a union, and the index in an
+array.
+"""
 
 
 def apply_fixes(report: Report, rules: Mapping[str, Rule] = RULES) -> list[dict[str, Any]]:
-    """Return the tools of a report with the fixes of its findings. Everything else is unchanged."""
+    """Return the tools of a report with the fixes applied. Everything else is unchanged."""
     of_one = {name: rule for name, rule in rules.items() if not rule.of_server}
     fixed = [_FixedTool(tool, report, of_one).entry() for tool in report.listing.tools]
     if not _adds_to_server(fixed, report, rules):
@@ -50,7 +56,7 @@ def apply_fixes(report: Report, rules: Mapping[str, Rule] = RULES) -> list[dict[
 
 
 def _adds_to_server(fixed: list[Json], report: Report, rules: Mapping[str, Rule]) -> bool:
-    """Return True if the fixes add a finding to a rule about all tools together."""
+    """Return True if the fixes add a finding of a rule that checks all tools together."""
     of_server = {name: rule for name, rule in rules.items() if rule.of_server}
     before = {(each.rule, claim) for each in report.findings for claim in each.claims}
     after = lint(fixed, server=report.listing.server, only=report.clients, rules=of_server)
@@ -58,7 +64,7 @@ def _adds_to_server(fixed: list[Json], report: Report, rules: Mapping[str, Rule]
 
 
 class _FixedTool:
-    """One tool, with the form that is chosen for its root and for each parameter."""
+    """One tool. The version of its root and of each parameter is chosen separately."""
 
     def __init__(self, tool: Tool, report: Report, rules: Mapping[str, Rule]) -> None:
         self.tool = tool
@@ -93,7 +99,7 @@ class _FixedTool:
         return lint(tools, server=server, only=clients, rules=self.rules).findings
 
     def _form(self, number: int) -> Any:
-        """Return the whole schema in the form of this number."""
+        """Return the version of the whole schema with this number."""
         if number not in self.forms:
             schema = self.tool.schema
             # Repeated once, because the portable form may have new findings, which another fix adds
@@ -109,7 +115,9 @@ class _FixedTool:
         return self.forms[number]
 
     def _composed(self) -> Any:
-        """Return the schema with the root and each parameter in its current form."""
+        """Return the schema with the versions that are chosen for the root and for each
+        parameter.
+        """
         if self.root >= _WORDS_ONLY:
             return self._form(self.root)
         made = as_dict(self._form(self.root))
@@ -130,8 +138,9 @@ class _FixedTool:
         return as_dict(self.tool.schema).get(key)
 
     def _retreat(self, new: Iterable[Finding]) -> None:
-        """Move each parameter that has a new finding to its next form. Move the root if a finding
-        is not in a parameter, or if no parameter can be moved.
+        """Choose the next version of each parameter that has a new finding. If a finding is not
+        about a parameter, or if no parameter has a next version, choose the next version of the
+        root.
         """
         properties = as_dict(as_dict(self._composed()).get("properties"))
         places = {next(filter(partial(_is_in, each.path), properties), None) for each in new}
@@ -147,7 +156,7 @@ class _FixedTool:
 
 
 def harms(findings: Iterable[Finding]) -> set[Harm]:
-    """Return the rule, place and claim of each finding. A fix must not add to this set."""
+    """Return the rule, the path and the claims of each finding, for a comparison."""
     return {
         (each.rule, _STEPS_THAT_CHANGE.sub("", each.path), claim)
         for each in findings
@@ -156,6 +165,6 @@ def harms(findings: Iterable[Finding]) -> set[Harm]:
 
 
 def _is_in(path: str, name: str) -> bool:
-    """Return True if the path of a finding is this parameter, or a place inside it."""
+    """Return True if the path of a finding is this parameter, or a path inside the parameter."""
     parameter = path_text((name,))
     return path == parameter or path.startswith((f"{parameter}.", f"{parameter}[", f"{parameter} "))

@@ -1,4 +1,4 @@
-"""Lints a listing: finds the faults that affect real clients, and makes a matrix of tools and
+"""Checks a list of tools for faults that affect real clients. Makes a matrix of tools and
 clients.
 """
 
@@ -26,7 +26,7 @@ from toolbooth.lint.rule import Fault, Rule
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """A fault, with the claims about the clients that it affects."""
+    """A fault, with the claims about the clients that the fault affects."""
 
     rule: str
     severity: Severity
@@ -39,8 +39,8 @@ class Finding:
 
     @property
     def effects(self) -> dict[str, Effect]:
-        """The effect on each client, by the id of the client. If there are several claims about a
-        client, the worst effect counts.
+        """Return the effect on each client, by the id of the client. If several claims are about
+        one client, the worst effect counts.
         """
         found: dict[str, Effect] = {}
         # Sorted from the worst effect on, so that the first one counts.
@@ -52,7 +52,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
-    """The findings in one listing, for the clients that were chosen."""
+    """The findings about one list of tools. Only the chosen clients are considered."""
 
     listing: Listing
     clients: tuple[str, ...]
@@ -71,8 +71,8 @@ class Report:
 
     @property
     def matrix(self) -> dict[str, dict[str, Effect]]:
-        """For each tool with findings: the worst effect on each client. Findings about the whole
-        server have the name "".
+        """Return the worst effect on each client, for each tool with findings. Findings about the
+        whole server are under the name "".
         """
         rows: dict[str, dict[str, Effect]] = {}
         for finding in self.findings:
@@ -92,11 +92,11 @@ def lint(
     only: Collection[str] = (),
     rules: Mapping[str, Rule] = RULES,
 ) -> Report:
-    """Lint the tools of a `tools/list` for the clients in `only`. If `only` is empty, lint for all
-    clients.
+    """Check the tools of a `tools/list` response for the clients in `only`. If `only` is empty,
+    check them for all clients.
 
     Raises:
-        Unlisted: there is no list of tools in it.
+        Unlisted: if `tools` contains no list of tools.
     """
     found = tools if isinstance(tools, Listing) else listing(tools, server)
     chosen = tuple(name for name in clients() if name != ANY and (not only or name in only))

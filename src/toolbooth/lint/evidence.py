@@ -1,7 +1,8 @@
-"""Reads clients.toml: claims about the behaviour of each client, with their sources and dates.
+"""Reads clients.toml. This file has claims about the behaviour of each client, with sources and
+dates.
 
-The file is the only place for such facts. A claim is about a rule; the rules themselves do not
-depend on clients.
+Such facts are only in this file. Each claim is about one rule. The rules themselves know nothing
+about clients.
 """
 
 from __future__ import annotations
@@ -16,9 +17,10 @@ from importlib.resources import files
 from typing import Any, Literal
 
 Effect = Literal["refuses", "misreads", "drops", "advice"]
-"""The effect of a fault on a client. "refuses": it refuses the tool or the whole request.
-"misreads": calls go wrong, or the model gets another schema than was published. "drops": it leaves
-out a constraint, so calls may be refused. "advice": nothing fails, but an improvement is possible.
+"""The effect of a fault on a client. "refuses": the client refuses the tool or the whole request.
+"misreads": calls go wrong, or the model sees another schema than the published one. "drops": the
+client leaves out a constraint, so the server may refuse calls. "advice": nothing fails, but the
+tool could be better.
 """
 Severity = Literal["error", "warning", "note"]
 
@@ -31,19 +33,19 @@ _SEVERITY: Mapping[Effect, Severity] = {
 }
 EFFECTS: tuple[Effect, ...] = tuple(_SEVERITY)
 ANY = "any"
-"""The id for claims about any model that reads the tools."""
+"""The id for claims about every model that reads the tools."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
-    """A report or a document: its place and its date."""
+    """A report or a document, with its date."""
 
     where: str
     on: date
 
     @property
     def url(self) -> str | None:
-        """The URL of the source. None if it has no URL."""
+        """Return the URL of the source. None if it has no URL."""
         # The short form of an issue, such as `owner/name#12`.
         if issue := re.fullmatch(r"([\w.-]+/[\w.-]+)#(\d+)", self.where):
             return f"https://github.com/{issue[1]}/issues/{issue[2]}"
@@ -52,8 +54,8 @@ class Source:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:
-    """The effect that a rule's findings have on one client. It may apply only to values over a
-    limit of the client.
+    """How the findings of one rule affect one client. A claim may apply only to values over a limit
+    of the client.
     """
 
     client: str
@@ -72,7 +74,7 @@ class Claim:
 
     @property
     def on(self) -> date:
-        """The date of the newest source."""
+        """Return the date of the newest source."""
         return max(source.on for source in self.sources)
 
     def concerns(self, value: Any, server: str) -> bool:
@@ -92,7 +94,7 @@ class Claim:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Client:
-    """A client, or one of several ways to use it."""
+    """A client, or one of several ways to use a client."""
 
     id: str
     title: str
@@ -110,8 +112,8 @@ def clients() -> Mapping[str, Client]:
 
 
 def claims_about(rule: str, chosen: Iterable[str] = ()) -> list[Claim]:
-    """Return the claims about a rule, for all clients or for the chosen ones. Claims about any
-    model are always included.
+    """Return the claims about a rule, for the chosen clients, or for all clients if none are
+    chosen. Claims about every model are always included.
     """
     # Claims about any model also apply to the chosen clients, because each of them runs a model.
     wanted = {*chosen, ANY} if chosen else clients().keys()

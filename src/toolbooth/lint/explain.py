@@ -32,7 +32,7 @@ def explanation(rule: Rule) -> str:
 
 
 def fix_text(rule: Rule) -> str:
-    """Return a sentence about the effect of `--fix` on findings of the rule."""
+    """Return a sentence that says what `--fix` does about findings of the rule."""
     if rule.fix is None:
         return "There is no mechanical fix."
     done = (
@@ -44,8 +44,8 @@ def fix_text(rule: Rule) -> str:
 
 
 def evidence(rule: Rule, *, links: bool = False) -> Iterator[str]:
-    """Yield one line for each claim about the rule, the worst first. Clients with the same
-    behaviour share one line.
+    """Yield one line for each claim about the rule, beginning with the worst effect. Clients with
+    the same behaviour share a line.
     """
     shared: dict[tuple[Effect, str, tuple[str, ...], tuple[Source, ...]], list[str]] = {}
     for claim in sorted(claims_about(rule.id), key=lambda claim: EFFECTS.index(claim.effect)):
@@ -67,7 +67,7 @@ def title(client: str) -> str:
 
 
 def hurt(claims: Iterable[Claim]) -> str:
-    """Return the affected clients as a phrase: "refused by Cursor (60 at most); dropped by
+    """Return the affected clients as a phrase, such as "refused by Cursor (60 at most); dropped by
     LangChain".
     """
     worst: dict[str, Claim] = {}
@@ -82,7 +82,9 @@ def hurt(claims: Iterable[Claim]) -> str:
 
 
 def _client_list(clients_by_bound: Mapping[str, list[str]]) -> str:
-    """Return the clients as text. Each group of clients is followed by the text of its claim."""
+    """Return the clients as text. Clients with the same limit are grouped, and the limit is written
+    after each group.
+    """
     return ", ".join(
         _with_bounds(", ".join(names), says) for says, names in clients_by_bound.items()
     )

@@ -1,4 +1,6 @@
-"""Fixes schemas automatically: writes the portable form, and adds constraints to descriptions."""
+"""Fixes schemas automatically: writes them as the portable profile does, or adds constraints to
+descriptions.
+"""
 
 from __future__ import annotations
 
@@ -31,15 +33,17 @@ PHRASES: Mapping[str, str] = {
 
 
 def as_portable(schema: Any) -> Json:
-    """Return the schema in the portable form, which every client accepts. See `publish`."""
+    """Return the schema as the portable profile writes it, which every client accepts. See
+    `publish`.
+    """
     return portable(as_dict(schema))
 
 
 class _ButUntyped(Portable):
-    """Writes the portable form, except that a value which may be anything has no type.
+    """Writes schemas like the portable profile, but without a type for values that may be anything.
 
-    Portable writes such a value as a union of all types: Claude Code reads it better, but Gemini
-    refuses its objects, and llama.cpp reads all of it as text.
+    The portable profile writes such a value as a union of all types. Claude Code handles this
+    better, but Gemini refuses objects there, and llama.cpp treats every value as text.
     """
 
     def write_union(self, options: list[Json]) -> Json:
@@ -66,13 +70,15 @@ _ANY_TYPES = {"string", "number", "boolean", "object", "array"}
 
 
 def as_portable_but_untyped(schema: Any) -> Json:
-    """Return the portable form, except that a value which may be anything has no type."""
+    """Return the schema as the portable profile writes it, but without a type for values that may
+    be anything.
+    """
     return _BUT_UNTYPED.write(as_dict(schema))
 
 
 def in_words(choose: Callable[[SchemaNode], Mapping[str, bool]]) -> Callable[[Any], Json]:
-    """Return a fix that adds keywords to descriptions. `choose` takes a node and returns its
-    keywords to add, with True for each keyword that is removed from the schema.
+    """Return a fix that adds keywords to descriptions. `choose` gets a node and returns the
+    keywords to add. A keyword with the value True is also removed from the schema.
     """
 
     def fix(schema: Any) -> Json:
@@ -92,7 +98,7 @@ def in_words(choose: Callable[[SchemaNode], Mapping[str, bool]]) -> Callable[[An
 
 
 def say(keywords: Json, more: str) -> None:
-    """Add a phrase to a description."""
+    """Add a phrase to the description in `keywords`."""
     text = keywords.get("description")
     keywords["description"] = f"{text} ({more})" if isinstance(text, str) and text else more
 
@@ -103,7 +109,7 @@ def phrase(key: str, value: Any) -> str:
 
 
 def value_text(value: Any) -> str:
-    """Return a value as text for a sentence."""
+    """Return a value as it is written in a sentence."""
     if isinstance(value, list):
         return ", ".join(value_text(item) for item in as_list(value))
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

@@ -1,4 +1,6 @@
-"""Reads the tools from a `tools/list` response, in any of its usual forms."""
+"""Reads the tools from a `tools/list` response. The response may be a list, a result or a whole
+reply.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,7 @@ from toolbooth.jsonvalue import Json
 from toolbooth.lint.schemas import SchemaNode, as_dict, as_list, nodes
 
 BYTES_PER_TOKEN = 4
-"""A rough average, because tokenizers differ."""
+"""How many bytes a token has. This is a rough average, because tokenizers differ."""
 
 
 class Unlisted(ValueError):
@@ -22,14 +24,14 @@ class Unlisted(ValueError):
 # Without slots, because `cached_property` stores its value in `__dict__`.
 @dataclass(frozen=True, kw_only=True)
 class Tool:
-    """A tool as it is listed."""
+    """One tool of a `tools/list` response."""
 
     entry: Json = field(repr=False)
     name: str
 
     @cached_property
     def nodes(self) -> tuple[SchemaNode, ...]:
-        """All schemas in the `inputSchema`, including those inside others. The root comes first."""
+        """Return all schemas in the `inputSchema`, at any depth. The root comes first."""
         return tuple(nodes(self.schema))
 
     @property
@@ -38,12 +40,12 @@ class Tool:
 
     @property
     def root(self) -> Json:
-        """The keywords at the root of the `inputSchema`."""
+        """Return the keywords at the root of the `inputSchema`."""
         return as_dict(self.schema)
 
     @cached_property
     def parameters(self) -> tuple[SchemaNode, ...]:
-        """The properties of the root: the arguments of the tool."""
+        """Return the properties of the root. These are the arguments of the tool."""
         # `#/properties/name`: a slash inside the name itself is written `~1` in a pointer.
         return tuple(
             node for node in self.nodes if node.role == "property" and node.pointer.count("/") == 2
@@ -56,7 +58,7 @@ class Tool:
 
     @cached_property
     def size(self) -> int:
-        """The size of the tool as compact JSON, in bytes."""
+        """Return the size of the tool in bytes, written as compact JSON."""
         return len(
             # JSON text may contain half a surrogate pair, such as "\ud800", which UTF-8 cannot
             # encode.
@@ -86,11 +88,10 @@ class Listing:
 
 
 def listing(found: Any, server: str = "") -> Listing:
-    """Return the listing for a list of tools, for a `tools/list` result, or for a whole JSON-RPC
-    reply.
+    """Return the tools of a list of tools, of a `tools/list` result, or of a whole JSON-RPC reply.
 
     Raises:
-        Unlisted: there is no list of tools in it.
+        Unlisted: if `found` contains no list of tools.
     """
     entries = _entries(found)
     for index, entry in enumerate(entries):

@@ -14,9 +14,7 @@ from toolbooth.lint.evidence import SEVERITIES, Effect, Severity, clients
 from toolbooth.lint.explain import hurt
 
 Paint = Callable[[str, str], str]
-"""A function that takes a text and the name of its style, and returns the text with or without
-colour.
-"""
+"""A function that gets a text and the name of a style, and returns the text, perhaps in colour."""
 
 MARKS: Mapping[Effect, str] = {"refuses": "x", "misreads": "!", "drops": ".", "advice": " "}
 LEGEND = "x refused   ! misread   . constraint dropped"
@@ -24,7 +22,7 @@ MOST_PATHS = 6
 MOST_ROWS = 40
 WHOLE = "(all tools)"
 _MARKUP = re.compile(r"[\\|`*_\[\]<>#]")
-"""Characters that have a meaning in Markdown."""
+"""Matches characters that have a meaning in Markdown."""
 
 
 # --- shared ---
@@ -42,15 +40,17 @@ def _plural(count: int, word: str) -> str:
 
 
 def headline(report: Report) -> str:
-    """Return a line with the name of the server, the number of its tools, and their tokens."""
+    """Return a line with the name of the server, the number of its tools, and the tokens that they
+    need.
+    """
     listing = report.listing
     tools = "1 tool" if len(listing.tools) == 1 else f"{len(listing.tools):,} tools"
     return f"{listing.server or 'tools/list'}: {tools}, about {listing.tokens:,} tokens (bytes ÷ 4)"
 
 
 def _group(findings: Iterable[Finding]) -> Iterator[tuple[Finding, list[str]]]:
-    """Yield each finding with all of its paths. Findings that differ only in the path are
-    combined.
+    """Yield each finding with its paths. Findings that differ only in their path are combined into
+    one.
     """
     groups: dict[Any, tuple[Finding, list[str]]] = {}
     for each in findings:
@@ -66,13 +66,13 @@ def _paths_text(paths: list[str]) -> str:
 
 
 def _concerned_clients(report: Report) -> list[str]:
-    """Return the clients that some finding affects. They are the columns of the matrix."""
+    """Return the clients that at least one finding affects. They are the columns of the matrix."""
     hurt_clients = set[str]().union(*report.matrix.values())
     return [name for name in report.clients if name in hurt_clients]
 
 
 def summary(finding: Finding) -> str:
-    """Return the message of a finding, followed by the clients that it affects."""
+    """Return the message of a finding, followed by the affected clients."""
     return "; ".join(part for part in (finding.message, hurt(finding.claims)) if part)
 
 

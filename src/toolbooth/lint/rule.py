@@ -1,8 +1,8 @@
-"""Defines a rule: a function that takes one tool or the whole listing, and yields faults. A rule
-also has texts, and perhaps a fix.
+"""Defines a rule: a function that checks one tool, or all tools of a server, and yields faults. A
+rule also has texts, and may have a fix.
 
-The first paragraph of its docstring describes the fault, the second the remedy. Its severity, the
-affected clients and the evidence are in clients.toml.
+The texts are in the docstring of the function. Its first paragraph describes the fault, its second
+paragraph the remedy. The severity, the affected clients and the evidence are in clients.toml.
 """
 
 from __future__ import annotations
@@ -18,12 +18,14 @@ from toolbooth.lint.listing import Listing, Tool
 from toolbooth.lint.schemas import SchemaNode
 
 Fix = Callable[[Any], Json]
-"""A function that takes an inputSchema, and returns one without findings of the rule."""
+"""A function that gets an inputSchema, and returns a schema without findings of the rule."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fault:
-    """One finding of a rule at one place. `value` is compared with the limits of the clients."""
+    """One fault that a rule has found, with its path. `value` is compared with the limits of the
+    clients.
+    """
 
     message: str
     path: str = "$"
@@ -41,16 +43,16 @@ class Rule:
     check: Callable[[Any], Iterable[Fault]]
     fix: Fix | None
     of_server: bool
-    """Whether the rule checks all tools together, not one tool at a time."""
+    """True if the rule checks all tools together. False if it checks one tool at a time."""
 
     @property
     def severity(self) -> Severity:
-        """The severity for the client that is affected most."""
+        """Return the severity for the client that is affected most."""
         return worst(claim.severity for claim in claims_about(self.id))
 
 
 def tool_rule(fix: Fix | None = None) -> Callable[[Callable[[Tool], Iterator[Fault]]], Rule]:
-    """Return a decorator that makes a rule of a function over one tool."""
+    """Return a decorator that makes a rule from a function. The function checks one tool."""
     return lambda check: _rule(check, fix, of_server=False)
 
 
@@ -74,5 +76,5 @@ def _rule(check: Callable[[Any], Iterator[Fault]], fix: Fix | None, *, of_server
 
 
 def fault(node: SchemaNode, message: str, value: Any = None) -> Fault:
-    """Return a fault at the place of a node."""
+    """Return a fault at the path of a node."""
     return Fault(message=message, path=node.path, value=value)

@@ -15,14 +15,14 @@ from toolbooth.lint.rule import Rule
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 SERVER = "tools/list"
-"""The logical location of findings about all tools together."""
+"""Used as the location of findings about all tools together."""
 
 
 def as_sarif(report: Report, *, version: str, least: Severity, uri: str | None = None) -> Json:
     """Return a SARIF log with one run. Findings below the severity `least` are left out.
 
-    `uri` is that of the linted file, if there is one. Without it, for example for a running server,
-    the results have only logical locations: tool and path.
+    `uri` is the URI of the linted file, if there is one. Without a file, for example for a running
+    server, a result has only a logical location: the tool and the path.
     """
     shown = report.at_least(least)
     names = dict.fromkeys(finding.rule for finding in shown)

@@ -1,7 +1,7 @@
-"""Finds every schema inside a JSON Schema, with its role. The root comes first.
+"""Finds every schema inside a JSON Schema, and what each one describes. The root comes first.
 
-References are not followed: a definition is visited where it is written. No code here assumes that
-the schema is valid, because the rules check that.
+References are not followed: a definition is visited where it is written. The schema need not be
+valid, because the rules check that too.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from toolbooth.jsonvalue import (
 )
 
 Role = Literal["root", "property", "items", "values", "option", "definition", "part"]
-"""The role of a schema. An `option` is one of several alternatives. A `part` describes only a part
-of a value (`allOf`, `not`, `if`).
+"""What a schema describes. An `option` is one of several alternatives. A `part` describes a value
+only in part (`allOf`, `not`, `if`).
 """
 
 REFERENCES = ("$ref", "$dynamicRef")
 _MOST_INLINED = 50_000
-"""The most values that a schema may have after its references are replaced."""
+"""A schema may have at most this many values after its references are replaced."""
 COMBINATORS = ("anyOf", "oneOf", "allOf", "not", "if", "then", "else")
 
 _ONE: dict[str, tuple[Role, str]] = {
@@ -72,13 +72,13 @@ _MAY_BE_BOOLEAN = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SchemaNode:
-    """One schema in a JSON Schema: the root, or one inside it. `path` is for people, `pointer` is
-    for programs.
+    """One schema in a JSON Schema: the root, or a schema inside it. `path` is its location for
+    people, `pointer` for programs.
     """
 
     schema: Any
     keywords: Json
-    """The keywords of the schema. Empty if it is a boolean or invalid."""
+    """The keywords of the schema. Empty if the schema is a boolean, or is not valid."""
     path: str
     pointer: str
     role: Role
@@ -87,25 +87,27 @@ class SchemaNode:
 
     @property
     def kind(self) -> str | None:
-        """The type of the value. None unless the schema has exactly one type."""
+        """Return the type of the value. None unless the schema has exactly one type."""
         written = self.keywords.get("type")
         return written if isinstance(written, str) else None
 
     @property
     def kinds(self) -> list[Any]:
-        """All types that the schema declares."""
+        """Return all types that the schema declares."""
         written = self.keywords.get("type")
         return [written] if isinstance(written, str) else as_list(written)
 
     @property
     def text(self) -> str:
-        """The description of the schema. Empty if there is none."""
+        """Return the description of the schema. Empty if there is none."""
         written = self.keywords.get("description")
         return written if isinstance(written, str) else ""
 
     @property
     def is_value(self) -> bool:
-        """True if this schema describes a value of a call completely, not only in part."""
+        """Return True if this schema describes a value of a call completely, and not only in
+        part.
+        """
         return self.role != "part" and self.role != "root"
 
 
@@ -138,7 +140,7 @@ def _below(node: SchemaNode) -> Iterator[SchemaNode]:
 
 
 def _refines(node: SchemaNode, key: str, option: Any) -> bool:
-    """Return True if an alternative only adds to the schema around it, as in `anyOf: [{required:
+    """Return True if an alternative only adds to the surrounding schema, as in `anyOf: [{required:
     [a]}, {required: [b]}]`.
     """
     typed = node.keywords.keys() & {"type", "properties"}
@@ -180,8 +182,8 @@ def _child(
 
 
 def inlined(schema: Any) -> Any:
-    """Return a schema with each local `$ref` replaced by its definition. A recursive reference
-    stays. If the result would be too large, the schema is unchanged.
+    """Return a schema in which each local `$ref` is replaced by its definition. Recursive
+    references are not replaced. If the result would be too large, return the schema unchanged.
     """
     root = as_dict(schema)
     shared = {key: value for key, value in root.items() if key not in ("$defs", "definitions")}
@@ -192,7 +194,9 @@ def inlined(schema: Any) -> Any:
 
 
 class _TooLarge(Exception):
-    """Raised if a schema would become too large, because definitions use each other many times."""
+    """Raised if a schema would become too large. Definitions that use each other many times can
+    cause that.
+    """
 
 
 def _inlined(value: Any, root: Json, inside: tuple[str, ...], visited: Iterator[int]) -> Any:
@@ -237,7 +241,7 @@ def names_old_dialect(dialect: Any) -> bool:
 
 
 def escape_step(step: str) -> str:
-    """Return a key, escaped for a JSON pointer."""
+    """Return a key as it is written in a JSON pointer."""
     return step.replace("~", "~0").replace("/", "~1")
 
 

@@ -1,1 +1,1 @@
-"""`pytest --toolbooth`. Start at `plugin.py`."""
+"""`pytest --toolbooth`. Start reading at `plugin.py`."""

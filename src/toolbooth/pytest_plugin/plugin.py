@@ -1,8 +1,8 @@
-"""The pytest plugin: its options, the fixture `wire_call`, and, if you name a server, a test for
-each tool and shape.
+"""The pytest plugin: its options and the fixture `wire_call`. If you name a server, it also makes a
+test for each tool and each kind of malformed call.
 
-Every pytest run loads this module if Toolbooth is installed, so it imports pytest and little else.
-`pytest_items.py` has the rest, for runs that name a server.
+Every pytest run loads this module if Toolbooth is installed, so it imports little besides pytest.
+The code for runs that name a server is in `pytest_items.py`.
 """
 
 from __future__ import annotations
@@ -88,9 +88,10 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.fixture(scope="session")
 def toolbooth_server(pytestconfig: pytest.Config) -> Any:
-    """Return the server that `wire_call` calls: that of --toolbooth or the ini option.
+    """Return the server that `wire_call` calls. It is the server of `--toolbooth`, or of the ini
+    option.
 
-    Override this fixture to use another.
+    Override this fixture to use another server.
     """
     named: list[str] = pytestconfig.getoption("toolbooth") or pytestconfig.getini("toolbooth")
     if len(named) != 1:
@@ -112,8 +113,8 @@ def toolbooth_server(pytestconfig: pytest.Config) -> Any:
 
 @pytest.fixture
 def wire_call(toolbooth_server: Any) -> Callable[..., WireResult]:
-    """Return `wire_call("tool", {...})`, which calls a tool as a client does and returns a
-    WireResult: the answer that the agent sees.
+    """Return a function for tests: `wire_call("tool", {...})` calls a tool as a client does, and
+    returns a WireResult, which is the answer that the agent sees.
     """
     return partial(
         importlib.import_module("toolbooth.testing.client.call").call_over_wire, toolbooth_server

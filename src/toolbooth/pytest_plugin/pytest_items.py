@@ -1,5 +1,5 @@
-"""The items that `pytest --toolbooth` collects: a test for each tool and shape, and one for each
-schema that is kept.
+"""The tests that `pytest --toolbooth` collects: one for each tool and each kind of malformed call,
+and one for each stored schema.
 """
 
 from __future__ import annotations
@@ -29,11 +29,13 @@ _HERE = str(Path(__file__).parent.parent)
 _IMPORTLIB = str(Path(importlib.__file__).parent)
 
 Accepted = dict[tuple[str, str], str]
-"""The reason for which a deviation is accepted, by tool and shape."""
+"""Maps a tool and a shape to the reason why a deviation is accepted."""
 
 
 class Servers:
-    """Adds the named servers, or some of their tests by id, to the collected items."""
+    """Adds the tests of the named servers to the collected tests. If ids were given, only these
+    tests are added.
+    """
 
     def __init__(self, config: pytest.Config, named: Sequence[str], ids: Sequence[str]) -> None:
         # An empty set of ids means all tests of the server.
@@ -77,7 +79,7 @@ class Servers:
 
 
 class Server(pytest.Collector):
-    """One server, with its tests and their outcomes."""
+    """Collects the tests of one server, and keeps their outcomes."""
 
     there: Served
     checker: Checker
@@ -171,7 +173,7 @@ class Server(pytest.Collector):
         self.running.stop()
 
     def report(self, deviations: Sequence[Deviation]) -> Report:
-        """Return the report of the calls made so far."""
+        """Return the report of all calls so far."""
         return Report(
             server=self.there.name,
             kind=self.there.kind,
@@ -182,9 +184,7 @@ class Server(pytest.Collector):
 
 
 class Running:
-    """A server that keeps running from one test to the next. One task enters and leaves its
-    lifespan.
-    """
+    """Keeps a server running from one test to the next. One task starts the server and stops it."""
 
     def __init__(self) -> None:
         # It has a loop of its own, because tests may use the default one.
@@ -193,7 +193,7 @@ class Running:
         self._life: asyncio.Task[None] | None = None
 
     def start(self, there: Served) -> None:
-        """Start the server, and raise the exception of its lifespan, if any."""
+        """Start the server. If its lifespan raises an exception, raise that."""
         self._life = self.run(self._start(there))
 
     async def _start(self, there: Served) -> asyncio.Task[None]:
@@ -219,7 +219,7 @@ class Running:
         return self._runner.run(work)
 
     def stop(self) -> None:
-        """Stop the server, and raise the exception of its lifespan, if any."""
+        """Stop the server. If its lifespan raises an exception, raise that."""
         with self._runner:
             if self._life is not None:
                 self.run(self._end(self._life))
@@ -233,14 +233,14 @@ class Running:
 
 
 class Failure(Exception):
-    """The message for the author. Its traceback is not shown."""
+    """Raised if a test fails. The author sees the message without a traceback."""
 
 
 Check = Callable[["Generated"], None]
 
 
 class Generated(pytest.Item):
-    """A test that is in no file."""
+    """A generated test, which is in no file."""
 
     check: Check
 
@@ -257,7 +257,7 @@ class Generated(pytest.Item):
 
 
 def check_call(server: Server, case: Case, reason: str | None, _: Generated) -> None:
-    """Call one tool in one shape; `reason` is why a deviation is accepted."""
+    """Call one tool in one shape. If a deviation is accepted, `reason` says why."""
     server.called.append(case)
     deviation: Deviation | None = server.running.run(server.checker.verdict(case))
     if reason is not None:
@@ -273,7 +273,7 @@ def check_call(server: Server, case: Case, reason: str | None, _: Generated) -> 
 
 
 def check_schema(server: Server, snapshot: Snapshot, item: Generated) -> None:
-    """Compare one published schema with the one that is kept, or keep it if there is none."""
+    """Compare a published schema with the stored one. If none is stored, store it."""
     if snapshot.change is None:
         return
     if server.config.getoption("toolbooth_update"):
@@ -291,7 +291,7 @@ def check_schema(server: Server, snapshot: Snapshot, item: Generated) -> None:
 
 
 def complain(text: str, _: Generated) -> None:
-    """Fail for something that cannot be tested."""
+    """Fail with this text. It is for something that cannot be tested."""
     raise Failure(text)
 
 
@@ -308,13 +308,15 @@ def _item(server: Server, name: str, check: Check) -> Generated:
 
 
 def _new_node(kind: Any, parent: pytest.Collector, **fields: Any) -> Any:
-    """Return a node of this class. The constructors of pytest have no types."""
+    """Return a node of this class. This function exists because the constructors of pytest have no
+    types.
+    """
     return kind.from_parent(parent, **fields)
 
 
 def _of_the_author(excinfo: pytest.ExceptionInfo[BaseException]) -> Any:
-    """Return the traceback of a server that could not be loaded or listed, cut to the author's own
-    lines if there are any.
+    """Return the traceback of a server that could not be loaded or listed. If it contains lines of
+    the author, it is cut to these.
     """
     trace = excinfo.traceback
     # The frames of Python's import machinery, which are between the author's modules.
@@ -326,7 +328,7 @@ def _of_the_author(excinfo: pytest.ExceptionInfo[BaseException]) -> Any:
 
 
 def accepted_deviations(config: pytest.Config) -> Accepted:
-    """Return the deviations that conftest files accept in their `pytestmark`."""
+    """Return the deviations that conftest.py files accept in their `pytestmark`."""
     found: Accepted = {}
     # pytest ignores the `pytestmark` of a conftest.py, but registers the module as a plugin, where
     # it can be read.

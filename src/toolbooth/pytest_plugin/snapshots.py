@@ -1,4 +1,4 @@
-"""Published schemas, kept as JSON files beside the tests, so that you notice every change."""
+"""Stores the published schemas as JSON files beside the tests, so that you notice every change."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _PUBLISHED = ("inputSchema", "outputSchema")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Snapshot:
-    """The kept schema of one tool, and the one that is published now."""
+    """The stored schema of one tool, and the schema that is published now."""
 
     tool: str
     file: Path
@@ -29,7 +29,9 @@ class Snapshot:
 
     @property
     def change(self) -> Change | None:
-        """The change of the tool since its schema was kept, if any."""
+        """Return how the tool has changed since its schema was stored. None if it has not
+        changed.
+        """
         if self.kept == self.published:
             return None
         if self.kept is None:
@@ -37,7 +39,7 @@ class Snapshot:
         return "gone" if self.published is None else "changed"
 
     def accept(self) -> None:
-        """Keep the schema that is published now."""
+        """Store the schema that is published now."""
         if self.published is None:
             self.file.unlink()
         else:
@@ -45,7 +47,7 @@ class Snapshot:
             self.file.write_text(self.published, encoding="utf-8")
 
     def diff(self) -> str:
-        """Return the removed and the added lines."""
+        """Return the removed and the added lines of the schema."""
         before, after = ((text or "").splitlines() for text in (self.kept, self.published))
         return "\n".join(
             difflib.unified_diff(before, after, "as kept", "as published now", lineterm="")
@@ -53,7 +55,9 @@ class Snapshot:
 
 
 def folder_of(config: pytest.Config, target: str) -> Path:
-    """Return the folder with the schemas of a server: beside the tests, or that of the ini file."""
+    """Return the folder with the stored schemas of a server. It is beside the tests, unless the ini
+    file names another folder.
+    """
     chosen: str = config.getini("toolbooth_schemas")
     beside = [*config.getini("testpaths"), "tests"]
     tests = next((each for each in beside if (config.rootpath / each).is_dir()), ".")
@@ -64,7 +68,9 @@ def folder_of(config: pytest.Config, target: str) -> Path:
 
 
 def snapshots(folder: Path, tools: Iterable[Mapping[str, Any]]) -> list[Snapshot]:
-    """Return a snapshot of every tool that is listed now or was listed before."""
+    """Return a snapshot of every tool that is listed now, and of every tool whose schema is
+    stored.
+    """
     published = {tool["name"]: _schema_text(tool) for tool in tools}
     names = [*published, *(name for name in _kept_names(folder) if name not in published)]
     return [_snapshot(folder, name, published.get(name)) for name in names]

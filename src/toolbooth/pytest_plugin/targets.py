@@ -1,4 +1,4 @@
-"""The servers that the options of pytest name; `adapters/connect.py` loads them."""
+"""The servers that the options of pytest name. `adapters/connect.py` loads them."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ from toolbooth.adapters.connect import TargetError, load
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Target:
-    """A server as `module:server` or `file.py:server`."""
+    """A server that is named as `module:server` or `file.py:server`."""
 
     # From two folders, the same server has two texts. `Servers` must still find it once.
     given_text: str = field(compare=False)
     node_id: str
-    """The beginning of the ids. It does not depend on the folder in which pytest is started: files
-    are named from the root folder.
+    """The beginning of the ids of its tests. It does not depend on the folder in which pytest is
+    started, because files are named by their path from the root folder.
     """
     location: str
-    """The module, or the full path of the file, that is loaded."""
+    """What is loaded: the module, or the full path of the file."""
     root: Path
 
     def load(self) -> Any:
-        """The server itself.
+        """Load the server and return it.
 
         Raises:
-            TargetError: it cannot be found; the message has the form to write.
+            TargetError: if it cannot be found. The message shows how to name a server.
         """
         # `python -m pytest` puts the current folder there, and plain `pytest` does not.
         # `shop:server` has to be found with both.
@@ -42,8 +42,8 @@ class Target:
 
 
 def target_of(config: pytest.Config, given_text: str) -> Target:
-    """Parse a target. A path in an ini file is relative to the root folder, one on the command line
-    to the current folder.
+    """Parse the name of a server. A path in an ini file is relative to the root folder. A path on
+    the command line is relative to the current folder.
     """
     root = config.rootpath
     file, _, name = given_text.rpartition(":")

@@ -1,4 +1,4 @@
-"""The test kit for tool authors: calls as clients deliver them, and their outcomes."""
+"""The test kit for tool authors. It calls tools as clients do, and checks the outcomes."""
 
 from toolbooth.extras import require as _require
 

@@ -1,6 +1,6 @@
-"""Validators for the schemas of servers. A validator reads no file and sends no request.
+"""Makes validators for the schemas of servers. These validators read no files and send no requests.
 
-A `$ref` to a file or URL raises a `ContractError`, as it does when such a schema is compiled.
+A `$ref` to a file or URL raises a `ContractError`. The same happens when such a schema is compiled.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ def is_schema(value: Any) -> TypeIs[Schema]:
 
 
 def offline_validator(schema: Schema, owner: str = "") -> jsonschema_rs.Validator:
-    """Return the validator of a schema. `owner` is the name of its tool.
+    """Return a validator for a schema. `owner` is the name of the tool that has the schema.
 
     Raises:
-        ContractError: the schema refers to a file or URL, or is not a JSON Schema.
+        ContractError: if the schema refers to a file or URL, or is not a JSON Schema.
     """
     try:
         return jsonschema_rs.validator_for(dict(schema), offline=True)
@@ -34,10 +34,10 @@ def offline_validator(schema: Schema, owner: str = "") -> jsonschema_rs.Validato
 
 
 def refuse_outside_references(schema: Schema, owner: str = "") -> None:
-    """Check that all references of a schema stay inside it. Nothing else is checked.
+    """Check that no reference of a schema leads to a file or URL. Nothing else is checked.
 
     Raises:
-        ContractError: the schema refers to a file or URL.
+        ContractError: if a reference does.
     """
     if any(outside_references(schema)):
         # A reference to the `$id` of a definition is fine: the validator finds it in the schema.

@@ -25,7 +25,7 @@ def version(name: str, installed: str) -> str:
 
 
 def tested(name: str, installed: str, known: str) -> str:
-    """Report a host in another version than the tests run with."""
+    """Report a host whose version differs from the version in the tests."""
     return f"{name} {installed} is installed; this Toolbooth is tested with {known}"
 
 
@@ -45,7 +45,7 @@ def incomplete_extra(extra: str, missing: Iterable[str]) -> str:
 
 
 def loads(name: str, kind: str, tools: int) -> str:
-    """Report a target that could be loaded or reached."""
+    """Report a target that was loaded or reached."""
     counted = "1 tool" if tools == 1 else f"{tools:,} tools"
     return f"{name} ({kind}) lists {counted}"
 
@@ -61,12 +61,12 @@ def revisions(names: Iterable[str]) -> str:
 
 
 def protected(name: str) -> str:
-    """Report a server behind the boundary."""
+    """Report a server whose tools are behind the boundary."""
     return f"the tools of {name} are behind the boundary"
 
 
 def unprotected(name: str) -> str:
-    """Report a server that may lose arguments."""
+    """Report a server that is not protected, so that arguments may be lost."""
     return f"the tools of {name} are not behind the boundary"
 
 

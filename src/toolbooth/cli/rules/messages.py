@@ -1,6 +1,6 @@
-"""Each repair and problem code: the rule behind it, and where such calls were seen.
+"""The rule behind each repair code and problem code, with reports of such calls.
 
-`docs/reference/law.md` has the rules in full. A test compares the sources with
+`docs/reference/law.md` has the complete rules. A test compares the reports with
 `testing/shapes/catalogue.py`.
 """
 
@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 
 class Rule(NamedTuple):
-    """One rule of the law."""
+    """One rule of the boundary."""
 
     says: str
     seen: tuple[str, ...] = ()
@@ -121,7 +121,7 @@ def changed(count: int) -> str:
 
 
 def bytes_read(count: int) -> str:
-    """Return the line of the first stage."""
+    """Return the line of the first stage, with the number of bytes."""
     return f"{count:,} bytes, {READ}"
 
 

@@ -26,9 +26,6 @@ RELOAD = "Start the server again when a file changes, with --http."
 LOG = "Write one line per call to standard error."
 
 NO_AUTH_OR_TOKEN = "--no-auth and --token-file contradict each other; give one of them"
-
-
-PORT_IS_HTTP = "the port is given with --http, such as --http 8000"
 NO_SUCH_NAME = "no machine of this name can be found"
 
 
@@ -81,14 +78,14 @@ def server_started(name: str, tools: int, url: str) -> str:
 
 
 def host_started(name: str, url: str) -> str:
-    """Return the line that is printed when a server of FastMCP or the SDK runs. It does not contain
-    the number of tools.
+    """Return the line that is printed when a server of FastMCP or the SDK runs. The line has no
+    number of tools.
     """
     return f"{name} at {url}"
 
 
 def reloading(folders: Iterable[str]) -> str:
-    """Return the line that is printed before the first start of a server with `--reload`."""
+    """Return the line that is printed before a server with `--reload` starts for the first time."""
     return f"Starting again when a file changes in {', '.join(folders)}"
 
 

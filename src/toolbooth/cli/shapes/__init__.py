@@ -1,1 +1,1 @@
-"""`toolbooth test`: which calls it makes, and its sentences."""
+"""Decides which calls `toolbooth test` makes, and has the sentences of this command."""

@@ -20,7 +20,7 @@ HOW_TO_GIVE_EXAMPLES = (
 
 
 def plan(server: str, calls: int, tools: int) -> str:
-    """Return the line with the number of calls, which is printed before the first call."""
+    """Return the line with the number of calls. It is printed before the first call."""
     counted = "1 tool" if tools == 1 else f"{tools:,} tools"
     return f"{server}: {calls:,} calls to {counted} will be made."
 
@@ -31,7 +31,9 @@ def all_calls(tool: str, calls: int, reason: str) -> str:
 
 
 def refusals_only(tool: str, calls: int, others: int) -> str:
-    """Return the line for a protected tool that may write."""
+    """Return the line for a protected tool that may write. Only calls that must be refused are
+    sent.
+    """
     return (
         f"  {tool}: the {calls:,} calls that must be refused; it may write, so {others:,} others "
         f"are not sent (--allow {tool} sends them)"
@@ -39,7 +41,7 @@ def refusals_only(tool: str, calls: int, others: int) -> str:
 
 
 def nothing(tool: str, calls: int) -> str:
-    """Return the line for a tool that may write, on a server that may not be protected."""
+    """Return the line for a tool that may write and may not be protected. No call is sent."""
     return (
         f"  {tool}: none; it may write and is not known to be protected, so its {calls:,} calls "
         f"are only printed (--allow {tool} sends them)"
@@ -60,12 +62,12 @@ NOT_OBJECTS = "the arguments of a tool must be an object"
 
 
 def reading(target: str) -> str:
-    """Return the progress text for the first part of a run."""
+    """Return the progress text while the list of tools is requested."""
     return f"reading the tools of {target}"
 
 
 def playing(calls: int, target: str) -> str:
-    """Return the progress text for the second part of a run."""
+    """Return the progress text while calls are made."""
     return f"sending {calls:,} calls to {target}"
 
 
@@ -77,5 +79,5 @@ def unknown_tool(name: str, known: list[str]) -> str:
 
 
 def examples_unreadable(file: object, reason: object) -> str:
-    """Report a file with examples that is not one JSON object of objects."""
+    """Report a file with examples that is not a JSON object whose values are objects."""
     return f"--examples {file} should hold a JSON object, {{TOOL: ARGUMENTS}}: {reason}"

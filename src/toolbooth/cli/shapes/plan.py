@@ -1,7 +1,7 @@
 """Decides which calls `toolbooth test` makes.
 
-A tool that is marked read-only, or that the user allows, is called in every shape of the catalogue.
-For other tools, only calls that must be refused are sent, and only if the tool is known to be
+A tool is called in every shape of the catalogue if it is marked read-only, or if the user allows
+it. To any other tool, only calls that must be refused are sent, and only if the tool is known to be
 protected.
 """
 
@@ -21,7 +21,7 @@ Mode = Literal["all", "refusals", "none"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolPlan:
-    """The calls that are made and not made for one tool."""
+    """The calls of one tool: those that are made, and those that are not."""
 
     label: str
     name: str

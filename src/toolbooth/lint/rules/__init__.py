@@ -1,1 +1,1 @@
-"""The rules, by their subjects: shapes, names, words, sizes."""
+"""The rules. Each module has the rules about one subject."""

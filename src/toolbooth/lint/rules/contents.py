@@ -1,4 +1,4 @@
-"""Rules about the inside of an `inputSchema`: arrays, objects, values and their constraints."""
+"""Rules about the contents of an `inputSchema`: arrays, objects, values and their constraints."""
 
 from __future__ import annotations
 
@@ -67,8 +67,8 @@ def array_without_items(tool: Tool) -> Iterator[Fault]:
 def tuple_items(tool: Tool) -> Iterator[Fault]:
     """An array has a schema for each position.
 
-    Make an object of it, with a name for each position; or give one schema for all items and the
-    order in words.
+    Use an object with a name for each position instead. Or write one schema for all items, and
+    describe the order in words.
     """
     for node in tool.nodes:
         # A list is the form of the drafts before 2020-12, which introduced `prefixItems` for it.
@@ -106,7 +106,7 @@ def open_map(tool: Tool) -> Iterator[Fault]:
 def empty_object(tool: Tool) -> Iterator[Fault]:
     """A parameter is an object without declared properties.
 
-    List its properties. If they vary, take JSON text (`JsonText`) and give an example.
+    List its properties. If they vary, accept JSON text (`JsonText`) and give an example.
     """
     for node in tool.nodes:
         known = node.keywords.get("properties") or as_dict(
@@ -127,7 +127,7 @@ def empty_object(tool: Tool) -> Iterator[Fault]:
 def undeclared_required(tool: Tool) -> Iterator[Fault]:
     """A required name is not among the properties.
 
-    Declare it, or do not require it.
+    Declare the property, or do not require it.
     """
     for node in tool.nodes:
         # An alternative often requires a property that the object around it declares.
@@ -140,9 +140,9 @@ def undeclared_required(tool: Tool) -> Iterator[Fault]:
 
 @tool_rule(fix=as_portable)
 def misplaced_keyword(tool: Tool) -> Iterator[Fault]:
-    """A node that is not an object has `properties`, or one that is not an array has `items`.
+    """A node that is not an object has `properties`, or a node that is not an array has `items`.
 
-    Correct the type, or take the keyword out.
+    Correct the type, or remove the keyword.
     """
     for node in tool.nodes:
         for key, kind in (("properties", "object"), ("required", "object"), ("items", "array")):
@@ -167,7 +167,7 @@ def const(tool: Tool) -> Iterator[Fault]:
 
 @tool_rule(fix=as_portable)
 def complex_enum(tool: Tool) -> Iterator[Fault]:
-    """An enum is on an array or an object, or has arrays or objects as values.
+    """An enum is on an array or an object, or lists arrays or objects.
 
     Put the enum on the items, or describe the values in words.
     """
@@ -198,7 +198,7 @@ def _number_enums(node: SchemaNode) -> Mapping[str, bool]:
 def number_enum(tool: Tool) -> Iterator[Fault]:
     """An enum lists numbers or booleans.
 
-    Make the values text, or give the bounds and name the values in the description.
+    Make the values text. Or write the bounds in the schema, and name the values in the description.
     """
     for node in tool.nodes:
         if _number_enums(node):
@@ -209,7 +209,7 @@ def number_enum(tool: Tool) -> Iterator[Fault]:
 def null_default(tool: Tool) -> Iterator[Fault]:
     """The default is null.
 
-    Leave the default out: an optional field needs none.
+    Leave the default out, because an optional field needs none.
     """
     for node in tool.nodes:
         if "default" in node.keywords and node.keywords["default"] is None:
@@ -250,7 +250,8 @@ def _exclusive_bounds(node: SchemaNode) -> Mapping[str, bool]:
 def exclusive_bound(tool: Tool) -> Iterator[Fault]:
     """A number has an `exclusiveMinimum` or `exclusiveMaximum`.
 
-    For integers write `minimum` and `maximum`; otherwise put the bound in the description.
+    For integers, write `minimum` and `maximum`. For other numbers, put the bound in the
+    description.
     """
     for node in tool.nodes:
         for key in _exclusive_bounds(node):
@@ -273,7 +274,7 @@ def boolean_bound(tool: Tool) -> Iterator[Fault]:
 def uncommon_keyword(tool: Tool) -> Iterator[Fault]:
     """A keyword is used that few clients know.
 
-    Describe its rule in words in the description.
+    Describe the rule in the description.
     """
     for node in tool.nodes:
         for key in _UNCOMMON:
@@ -305,7 +306,7 @@ def _is_stated(node: SchemaNode, key: str) -> bool:
 def unstated_constraint(tool: Tool) -> Iterator[Fault]:
     """A constraint is in the schema, but not in the description.
 
-    Repeat it in the description: some clients show the model nothing else.
+    Repeat it in the description, because some clients show the model nothing else.
     """
     for node in tool.nodes:
         for key in _unstated_constraints(node):

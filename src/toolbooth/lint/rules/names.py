@@ -14,9 +14,10 @@ _PYTHON_ONLY = ("self", "cls", "args", "kwargs")
 
 @tool_rule()
 def tool_name(tool: Tool) -> Iterator[Fault]:
-    """The name of a tool is too long for a client, or has characters that it does not take.
+    """The name of a tool is too long for a client, or has characters that a client does not accept.
 
-    Use letters, digits and `_`, a letter first, at most 40 characters: some clients add a prefix.
+    Use letters, digits and `_`. Begin with a letter, and use at most 40 characters, because some
+    clients add a prefix.
     """
     # Every name is yielded here. The claims in clients.toml have the greatest length and the
     # characters of each client, and `Claim.concerns` drops the names that a client accepts.
@@ -27,10 +28,11 @@ def tool_name(tool: Tool) -> Iterator[Fault]:
 
 @tool_rule()
 def parameter_name(tool: Tool) -> Iterator[Fault]:
-    """The name of a parameter is too long for a client, or has characters that it does not take.
+    """The name of a parameter is too long for a client, or has characters that a client does not
+    accept.
 
-    Use letters, digits and `_`, no digit first, at most 64 characters. Clients check the top level
-    only.
+    Use letters, digits and `_`. Do not begin with a digit, and use at most 64 characters. Clients
+    check only the names at the top level.
     """
     # As for tools, the claims decide which of these names a client refuses.
     for node in tool.parameters:
@@ -64,7 +66,8 @@ def leaked_parameter(tool: Tool) -> Iterator[Fault]:
 def duplicate_tool(listing: Listing) -> Iterator[Fault]:
     """Two tools have the same name.
 
-    Rename one: an agent reaches at most one of them, and some clients refuse all.
+    Rename one of them. An agent can call at most one of the two, and some clients refuse all tools
+    of the server.
     """
     for name, count in Counter(tool.name for tool in listing.tools).items():
         if count > 1:

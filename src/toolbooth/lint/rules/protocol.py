@@ -1,5 +1,5 @@
-"""Rules about the demands of the protocol itself, which clients check when they receive a
-listing.
+"""Rules about what the protocol itself requires. Clients check this when they receive the list of
+tools.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ _OTHER_RULES = (("items",), ("exclusiveMinimum",), ("exclusiveMaximum",))
 def invalid_schema(tool: Tool) -> Iterator[Fault]:
     """The inputSchema is not a valid JSON Schema 2020-12.
 
-    Correct it: one such schema can fail every request of a session, also those for other tools.
+    Correct it. One such schema can make every request of a session fail, also requests for other
+    tools.
     """
     plain = {key: value for key, value in tool.root.items() if key != "$schema"}
     if _meta_schema().is_valid(plain):
@@ -50,7 +51,7 @@ def _meta_schema() -> jsonschema_rs.Draft202012Validator:
 def _schema_fault(
     by_pointer: Mapping[str, SchemaNode], steps: Sequence[str | int], message: str
 ) -> Fault:
-    """Return a fault at the node nearest to the error, with the keyword that is wrong."""
+    """Return a fault at the node nearest to the error. The message names the wrong keyword."""
     names = [f"/{escape_step(str(step))}" for step in steps]
     pointers = ["#" + "".join(names[:end]) for end in range(len(steps) + 1)]
     # The root is always one of the nodes, so there is at least one index.
@@ -67,8 +68,8 @@ def _schema_fault(
 def output_not_object(tool: Tool) -> Iterator[Fault]:
     """The root of the outputSchema is not of type object.
 
-    Return an object: `{"items": [...]}` for a list. Until 2025-11-25 the protocol allowed nothing
-    else; one such schema makes clients of those revisions lose all tools.
+    Return an object, such as `{"items": [...]}` for a list. In protocol revisions up to 2025-11-25,
+    nothing else is allowed. One such schema makes clients of these revisions lose all tools.
     """
     output = tool.entry.get("outputSchema")
     if output is not None and as_dict(output).get("type") != "object":
@@ -83,7 +84,7 @@ def output_dialect(tool: Tool) -> Iterator[Fault]:
     """`$schema` of the outputSchema names a draft other than 2020-12.
 
     Leave `$schema` out: 2020-12 is the default of MCP. Clients that check results accept no other
-    draft, and refuse each call of the tool.
+    draft, and refuse every call of the tool.
     """
     named = as_dict(tool.entry.get("outputSchema")).get("$schema")
     if names_old_dialect(named):
@@ -94,8 +95,8 @@ def output_dialect(tool: Tool) -> Iterator[Fault]:
 def header_parameter(tool: Tool) -> Iterator[Fault]:
     """`x-mcp-header` is used where the protocol does not allow it.
 
-    It belongs on string, integer and boolean properties, each with a header name of its own,
-    outside arrays and alternatives.
+    It is allowed on properties of type string, integer or boolean, outside arrays and alternatives.
+    Each header needs a different name.
     """
     seen: set[str] = set()
     for node in tool.nodes:

@@ -1,4 +1,4 @@
-"""Rules about the frame of an `inputSchema`: its root, its types, its references."""
+"""Rules about the structure of an `inputSchema`: its root, its types and its references."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def old_dialect(tool: Tool) -> Iterator[Fault]:
 def untyped(tool: Tool) -> Iterator[Fault]:
     """A value has no type.
 
-    Give every node a type; if any value is accepted, list the types in an `anyOf`.
+    Give every node a type. If any value is accepted, list the types in an `anyOf`.
     """
     for node in tool.nodes:
         if (
@@ -110,7 +110,7 @@ def untyped(tool: Tool) -> Iterator[Fault]:
 def untyped_enum(tool: Tool) -> Iterator[Fault]:
     """An enum or const has no type beside it.
 
-    Write the type of the values next to them.
+    Write the type of the values beside the enum or const.
     """
     for node in tool.nodes:
         if (
@@ -136,8 +136,8 @@ def boolean_schema(tool: Tool) -> Iterator[Fault]:
 def type_list(tool: Tool) -> Iterator[Fault]:
     """`type` is a list.
 
-    Write one type. For an optional value leave `null` out and do not require it; for a real choice
-    use `anyOf`.
+    Write one type. For an optional value, leave `null` out and do not require the property. For a
+    real choice, use `anyOf`.
     """
     for node in tool.nodes:
         # For the root, `root_untyped` reports it.
@@ -147,9 +147,10 @@ def type_list(tool: Tool) -> Iterator[Fault]:
 
 @tool_rule(fix=as_portable)
 def null_option(tool: Tool) -> Iterator[Fault]:
-    """A value may be null by an `anyOf` or `oneOf` with a null branch.
+    """A value may be null, because an `anyOf` or `oneOf` has a null branch.
 
-    Publish the plain type and do not require it. Keep accepting null.
+    Publish only the other type, and do not require the property. The server should still accept
+    null.
     """
     for node in tool.nodes:
         options = [*as_list(node.keywords.get("anyOf")), *as_list(node.keywords.get("oneOf"))]
@@ -160,10 +161,10 @@ def null_option(tool: Tool) -> Iterator[Fault]:
 
 @tool_rule()
 def union(tool: Tool) -> Iterator[Fault]:
-    """A value may be of several types.
+    """A value may have several types.
 
-    Choose one type if you can, or make two parameters of it. If both are needed, explain in the
-    description when to send which.
+    Choose one type if you can, or use two parameters instead. If both types are needed, explain in
+    the description when to send which.
     """
     parameters = {each.pointer for each in tool.parameters}
     for node in tool.nodes:

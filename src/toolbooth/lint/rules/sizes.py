@@ -1,4 +1,4 @@
-"""Rules about amounts: tools, tokens, levels, values."""
+"""Rules about sizes: the number of tools, tokens, levels and values."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from toolbooth.lint.schemas import as_list
 
 @server_rule
 def many_tools(listing: Listing) -> Iterator[Fault]:
-    """The server has more tools than a client sends to the model, or than models can distinguish.
+    """The server has more tools than a client passes on to the model, or more than models can
+    distinguish.
 
     Split the server, let users choose groups of tools, or put related actions behind one
     dispatcher.
@@ -44,9 +45,9 @@ def large_tool(tool: Tool) -> Iterator[Fault]:
 
 @tool_rule()
 def deep_schema(tool: Tool) -> Iterator[Fault]:
-    """The schema is nested deeper than a client takes.
+    """The schema has more levels than a client accepts.
 
-    Flatten it; below some depth take JSON text, with an example.
+    Flatten it. For deep values, accept JSON text and show an example.
     """
     deepest = max(tool.nodes, key=lambda node: node.depth)
     yield fault(deepest, f"{deepest.depth} levels deep", deepest.depth)
@@ -54,7 +55,7 @@ def deep_schema(tool: Tool) -> Iterator[Fault]:
 
 @tool_rule()
 def many_properties(tool: Tool) -> Iterator[Fault]:
-    """The schema has more properties than a client takes.
+    """The schema has more properties than a client accepts.
 
     Split the tool.
     """
@@ -64,9 +65,9 @@ def many_properties(tool: Tool) -> Iterator[Fault]:
 
 @tool_rule()
 def many_values(tool: Tool) -> Iterator[Fault]:
-    """The enums of a tool list more values than a client takes.
+    """The enums of a tool list more values than a client accepts.
 
-    Take text, describe the values in the description, and offer a tool that looks them up.
+    Accept text, describe the values in the description, and offer a tool that looks them up.
     """
     count = sum(len(as_list(node.keywords.get("enum"))) for node in tool.nodes)
     yield Fault(message=f"{count:,} enum values", value=count)

@@ -1,4 +1,6 @@
-"""Rules about the texts for a model: descriptions, examples, parameters whose form is hidden."""
+"""Rules about texts for the model: descriptions, examples, and parameters whose contents are not
+shown.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +45,7 @@ def no_tool_description(tool: Tool) -> Iterator[Fault]:
 def no_parameter_description(tool: Tool) -> Iterator[Fault]:
     """A parameter has no description.
 
-    One phrase is enough: the meaning, and the unit or form.
+    One phrase is enough: the meaning, and the unit or the format.
     """
     for node in tool.parameters:
         if not node.text.strip() and not _described_by_reference(tool, node):
@@ -63,7 +65,7 @@ def _described_by_reference(tool: Tool, node: SchemaNode) -> bool:
 
 @tool_rule()
 def long_tool_description(tool: Tool) -> Iterator[Fault]:
-    """The description of a tool is longer than a client takes or shows.
+    """The description of a tool is longer than a client accepts or shows.
 
     Put the most important facts first. Move the rest to the parameters, or to a resource.
     """
@@ -88,11 +90,11 @@ def long_parameter_description(tool: Tool) -> Iterator[Fault]:
 
 @tool_rule()
 def opaque_parameter(tool: Tool) -> Iterator[Fault]:
-    """An object or array, at any depth, takes values that neither the type nor an example shows.
+    """Neither the type nor an example shows what to write for an object or array, at any depth.
 
-    Show one as JSON in the description: `Tags, e.g. ["security", "critical"]`. It must fit the
-    type; `{}` and `[]` show nothing. No example is needed for choices, declared fields, booleans,
-    and texts with a format such as `uuid` or `date`.
+    Show an example as JSON in the description: `Tags, e.g. ["security", "critical"]`. It must fit
+    the type; `{}` and `[]` show nothing. No example is needed for choices, declared fields,
+    booleans, and texts with a format such as `uuid` or `date`.
     """
     for found in Examples(tool.schema).missing():
         yield Fault(path=found.path, message="no example shows its content")
@@ -100,7 +102,7 @@ def opaque_parameter(tool: Tool) -> Iterator[Fault]:
 
 @tool_rule()
 def no_example(tool: Tool) -> Iterator[Fault]:
-    """A text parameter takes JSON, and has no example.
+    """A text parameter expects JSON, but has no example.
 
     Show one in the description: `Headers as JSON, e.g. {"Accept": "text/html"}`.
     """
@@ -127,9 +129,9 @@ def _takes_json_text(node: SchemaNode) -> bool:
 
 @tool_rule()
 def json_for_simple_value(tool: Tool) -> Iterator[Fault]:
-    """A simple value is wrapped in JSON: `{"value": "example.com"}` for a host name.
+    """A simple value is wrapped in JSON, such as `{"value": "example.com"}` for a host name.
 
-    Take the value itself: `host="example.com"`.
+    Accept the value itself: `host="example.com"`.
     """
     for node in tool.parameters:
         if _takes_json_text(node) and _wants_scalar_text(node):
@@ -167,7 +169,7 @@ def _value_names(node: SchemaNode) -> tuple[str, ...]:
 
 @tool_rule()
 def wrapper_parameter(tool: Tool) -> Iterator[Fault]:
-    """The arguments are wrapped in one object: `request`, `data`, `params`.
+    """The arguments are wrapped in one object, such as `request`, `data` or `params`.
 
     Publish the fields flat. In Python: `request: Annotated[Model, Unpack()]`.
     """
@@ -182,8 +184,8 @@ def wrapper_parameter(tool: Tool) -> Iterator[Fault]:
 
 
 def _properties_of(tool: Tool, node: SchemaNode) -> dict[str, Any]:
-    """Return the properties of a parameter. It may also be a reference, or an alternative to
-    null.
+    """Return the properties of a parameter. The parameter may also be a reference, or a union of an
+    object and null.
     """
     options = [
         node.keywords,

@@ -1,1 +1,1 @@
-"""Check that a server keeps the law of the boundary."""
+"""Checks that a server keeps the law of the boundary (docs/reference/law.md)."""

@@ -1,7 +1,9 @@
-"""Call every tool of a server in every shape of the catalogue, and compare with the law.
+"""Calls every tool of a server with every kind of malformed arguments in the catalogue. Compares
+each outcome with the law of the boundary (docs/reference/law.md).
 
-The tools really run, so use a server that may write, for example on a test database. On a protected
-server, a refused call never reaches a tool. On a server that is not protected, any call may.
+The tools really run, so use a server that may write, for example to a test database. On a protected
+server, a refused call does not reach the tool. On a server that is not protected, any call may
+reach it.
 """
 
 from __future__ import annotations
@@ -27,19 +29,19 @@ from toolbooth.testing.shapes.expected import AgentShape
 Examples = Mapping[str, Mapping[str, Any]]
 
 MOST_SHOWN = 10
-"""How many deviations a report shows in full. It only counts the others."""
+"""A report shows at most this many deviations in full. The others are only counted."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
-    """One tool, called in one shape."""
+    """One tool, and one malformed variant of its correct call."""
 
     tool: ServedTool
     shape: AgentShape
 
     @property
     def id(self) -> str:
-        """A readable and stable id, like that of a test."""
+        """Return a readable id that stays the same, like the id of a test."""
         return f"{self.tool.label}-{self.shape.id}"
 
 
@@ -52,14 +54,16 @@ class Report:
     protected: bool
     cases: tuple[Case, ...]
     deviations: tuple[Deviation, ...]
-    """The deviations that the author did not accept, the worst first."""
+    """The deviations that the author did not accept. The worst come first."""
     accepted: tuple[Deviation, ...] = ()
     without: tuple[str, ...] = ()
-    """One line for each tool that could not be called at all, with the reason."""
+    """One line for each tool that could not be called at all. It has the reason."""
 
     @property
     def holds(self) -> bool:
-        """Return True if every tool could be called and kept the law."""
+        """Return True if every tool could be called, and all calls had the outcome that the law
+        requires.
+        """
         return not self.deviations and not self.without
 
     def __str__(self) -> str:
@@ -67,7 +71,7 @@ class Report:
 
 
 class Checker:
-    """Makes and runs the cases of one server. Use it within `async with served(server)`."""
+    """Makes the cases of one server and runs them. Use it within `async with served(server)`."""
 
     def __init__(self, there: Served, examples: Examples | None = None) -> None:
         self.there = there
@@ -76,8 +80,8 @@ class Checker:
         self._meant: dict[tuple[str, bytes], WireResult] = {}
 
     async def cases(self) -> list[Case]:
-        """Return every tool in every shape, and run none. Tools without a correct call are listed
-        in `without`.
+        """Return the cases for all tools. No call is made. Tools for which no correct call is known
+        are listed in `without`.
         """
         found: list[Case] = []
         tools = await tools_of(self.there)
@@ -101,8 +105,9 @@ class Checker:
         return found
 
     def _deliverable(self, tool: ServedTool, shapes: list[AgentShape]) -> list[AgentShape]:
-        """Return the shapes that can reach a tool on this server. Some hosts refuse certain bytes
-        themselves. A dispatcher may read a shape as a call of another action.
+        """Return the shapes that can reach a tool on this server. Two things may prevent it: some
+        hosts refuse certain bytes themselves, and a dispatcher may take the call for a call of
+        another action.
         """
         if tool.table is not None:
             return [made for shape in shapes if (made := route_shape(shape, tool))]
@@ -122,7 +127,7 @@ class Checker:
         return sent
 
     async def verdict(self, case: Case) -> Deviation | None:
-        """Run one case."""
+        """Run one case. Return the deviation from the law, or None."""
         tool, shape = case.tool, case.shape
         if shape.law.outcome == "refused":
             # A call that must be refused has no meaning, so there is no result to compare with.
@@ -155,7 +160,9 @@ class Checker:
 async def check_boundary(
     server: Any, examples: Examples | None = None, *, accepted: Mapping[str, str] | None = None
 ) -> Report:
-    """Call every tool of a server in every shape of the catalogue. See `assert_boundary`."""
+    """Call every tool of a server in every shape of the catalogue, and return a report. See
+    `assert_boundary`.
+    """
     async with served(server) as there:
         checker = Checker(there, examples)
         cases = await checker.cases()
@@ -176,18 +183,18 @@ async def check_boundary(
 def assert_boundary(
     server: Any, examples: Examples | None = None, *, accepted: Mapping[str, str] | None = None
 ) -> Report:
-    """Assert that every tool of a server keeps the law in every shape that agents are known to
-    send.
+    """Assert that every tool of a server keeps the law (docs/reference/law.md) in all malformed
+    calls that agents are known to send.
 
     `server` is a ToolRegistry or a server of a host, protected or not. Its tools really run.
-    `examples` has correct calls by tool, for tools whose schema is not enough to make one, or
-    which need values that exist. `accepted` lists deviations that you accept, by tool or by the id
-    of a case, each with its reason.
+    `examples` has correct calls by tool. A tool needs one if no call can be made from its schema,
+    or if its values must exist. `accepted` lists deviations that you accept, each with its reason.
+    Its keys are names of tools, or ids of cases.
 
     Raises:
-        AssertionError: with the tool, the shape, the call, the outcome that the law prescribes and
-            the actual one.
-        ContractError: the schema of a tool refers to a file or URL.
+        AssertionError: with the tool, the shape, the call, the outcome that the law requires and
+        the actual one.
+        ContractError: if the schema of a tool refers to a file or URL.
     """
     report = run(check_boundary(server, examples, accepted=accepted))
     if not report.holds:
@@ -196,7 +203,7 @@ def assert_boundary(
 
 
 def run(work: Any) -> Any:
-    """Run a coroutine to its end, from code that is not async."""
+    """Run a coroutine to its end, from sync code."""
     try:
         asyncio.get_running_loop()
     except RuntimeError:
@@ -224,8 +231,8 @@ def _gravity(deviation: Deviation) -> tuple[int, int]:
 
 
 def failure_text(report: Report) -> str:
-    """Describe the failure: the counts, the change to make, the worst deviation of each kind, and
-    the matrix.
+    """Describe a failure: the counts, what to change, the worst deviation of each kind, and the
+    matrix.
     """
     parts = [_head(report), *(f"- not called: {line}" for line in report.without), remedy(report)]
     # One fault of a server shows in dozens of shapes. The first example of each kind is enough to
@@ -251,7 +258,7 @@ def _head(report: Report) -> str:
 
 
 def remedy(report: Report) -> str:
-    """Name the change that the author should make."""
+    """Return a sentence that says what the author should change."""
     grades = {each.grade for each in report.deviations}
     lines: list[str] = []
     # If a tool fails on its own correct call, `protect` cannot help.
@@ -269,7 +276,9 @@ def remedy(report: Report) -> str:
 
 
 def _worst_of_each(deviations: Sequence[Deviation]) -> list[Deviation]:
-    """Return one deviation for each combination of grade and kind, the worst first."""
+    """Return one deviation for each combination of grade and kind of fault. The worst come
+    first.
+    """
     first: dict[tuple[str, str], Deviation] = {}
     for each in deviations:
         first.setdefault((each.grade, each.shape.kind), each)
@@ -277,8 +286,8 @@ def _worst_of_each(deviations: Sequence[Deviation]) -> list[Deviation]:
 
 
 def matrix(report: Report) -> str:
-    """Return a table of tools and families of shapes. "3/5" means that 3 of 5 shapes kept the law.
-    A dot means that all shapes did.
+    """Return a table of tools and families of shapes. "3/5" means that 3 of 5 calls had the right
+    outcome. A dot means that all had.
     """
     families = list(dict.fromkeys(kind.family for kind in KINDS.values()))
     tools = list(dict.fromkeys(case.tool.label for case in report.cases))

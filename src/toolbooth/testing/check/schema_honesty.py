@@ -1,13 +1,15 @@
-"""Check with generated calls that the schemas of a server describe the arguments its tools accept.
+"""Checks with generated calls that the schemas of a server describe the arguments that its tools
+accept.
 
-Three claims are tried for each tool:
+Three claims are checked for each tool:
 
-* A call that the schema admits is accepted, or refused by the author's own validation.
-* A call that the *exact* schema excludes is refused, or repaired and recorded.
-* The *portable* schema, which clients see, never excludes a correct call.
+* If the schema allows a call, the call is accepted, or the author's own validation refuses it.
+* If the *exact* schema forbids a call, the call is refused, or repaired with a record of the
+  repair.
+* The *portable* schema, which clients see, never forbids a correct call.
 
-No tool of our own server or of a protected one runs: their contracts decide. Tools of other servers
-are called.
+Tools of our own server and of protected servers are not run, because their contracts are enough to
+decide. Tools of other servers are called.
 """
 
 from __future__ import annotations
@@ -40,7 +42,7 @@ CLAIMS: dict[Claim, str] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lie:
-    """A call that the schema and the tool treat differently."""
+    """A call for which the schema and the tool disagree."""
 
     tool: str
     claim: Claim
@@ -53,15 +55,14 @@ class Lie:
 
 
 def schema_honesty(server: Any, *, max_examples: int = 60) -> int:
-    """Assert that the schemas of a server describe the arguments that its tools accept.
+    """Assert that the schemas of a server describe the arguments that its tools accept. Return the
+    number of calls that were tried.
 
-    Returns the number of calls that were tried.
-
-    `server` is a ToolRegistry, a FastMCP or an MCPServer. The same calls are tried on every run.
+    `server` is a ToolRegistry, a FastMCP or an MCPServer. Every run tries the same calls.
 
     Raises:
-        AssertionError: with the simplest call found against each claim.
-        ContractError: the schema of a tool refers to a file or URL.
+        AssertionError: with the simplest call that disproves each claim.
+        ContractError: if the schema of a tool refers to a file or URL.
     """
     there = served(server)
     search = Search(max_examples)
@@ -88,7 +89,7 @@ def _caller(runner: asyncio.Runner, there: Served, tool: ServedTool) -> Callable
 
 
 class _Found(Exception):
-    """A counterexample. Raising it makes Hypothesis search for a simpler one."""
+    """Raised for a call that disproves a claim. Hypothesis then looks for a simpler one."""
 
 
 class Search:
@@ -117,7 +118,7 @@ class Search:
         )
 
     def contract(self, tool: ServedTool) -> Iterator[Lie]:
-        """Yield the lies about a tool that is behind the boundary."""
+        """Yield the calls for which the schema and a protected tool disagree."""
         judge = ContractJudge(tool.contract, tool.published)
         schema = tool.contract.schema
         # The two schemas admit different calls. For example, only the exact one has branches for
@@ -130,7 +131,9 @@ class Search:
         yield from self.first(tool, admitted, judge.of_portable)
 
     def host(self, tool: ServedTool, call: Callable[[Any], WireResult]) -> Iterator[Lie]:
-        """Yield the lies about a tool that only its host validates."""
+        """Yield the calls for which the schema and an unprotected tool disagree. Calls of such a
+        tool are validated only by its host.
+        """
         # A host publishes only one schema, so the third claim, which compares two, does not apply.
         judge = HostJudge(tool.published, call)
         admitted = arguments_for(tool.published)
@@ -141,8 +144,8 @@ class Search:
     def first(
         self, tool: ServedTool, calls: SearchStrategy[Any], judge: Callable[[Any], Verdict | None]
     ) -> Iterator[Lie]:
-        """Yield the simplest call that the schema and the tool treat differently. Yield nothing if
-        there is no such call.
+        """Yield the simplest call for which the schema and the tool disagree. Yield nothing if
+        there is none.
         """
         lies: list[Lie] = []
 

@@ -1,6 +1,7 @@
-"""Decide if a schema describes one call correctly.
+"""Decides if a schema describes one call correctly.
 
-`ContractJudge` asks a contract and runs no tool. `HostJudge` calls the tool of another server.
+`ContractJudge` uses the contract of a tool and does not run the tool. `HostJudge` calls the tool of
+an unprotected server.
 """
 
 from __future__ import annotations
@@ -24,11 +25,11 @@ from toolbooth.testing.shapes.call_places import form_of, is_within, paths_in
 Claim = Literal["admitted", "excluded", "portable", "broken"]
 
 Verdict = tuple[Claim, str]
-"""The claim that is false, and the actual outcome."""
+"""The claim that is false, and what really happened."""
 
 
 class ContractJudge:
-    """Compares one contract with its two schemas."""
+    """Compares a contract with its exact and its published schema."""
 
     def __init__(self, contract: Contract, published: Schema) -> None:
         self.contract = contract
@@ -38,11 +39,11 @@ class ContractJudge:
         self.published = offline_validator(_with_null(published), contract.name)
 
     def of_admitted(self, arguments: Any) -> Verdict | None:
-        """Judge a call that the schema admits. The contract must accept the call without a repair,
-        or the author's code must refuse it.
+        """Judge a call that a schema of the tool allows. If the exact schema allows it, the
+        contract must accept it without a repair, or the author's code must refuse it.
 
-        The portable schema may admit more calls than the exact one. Its descriptions name the
-        additional rules.
+        The portable schema may allow more calls than the exact one, because it states some rules
+        only in descriptions.
         """
         if not self.exact.is_valid(arguments):
             return None
@@ -54,8 +55,8 @@ class ContractJudge:
         return "admitted", ", ".join(f"{each.code} at {each.where}" for each in strange)
 
     def _objections(self, arguments: Any) -> Sequence[Problem | Repair]:
-        """Return the repairs of a call. For a refused call, return its problems, but not those that
-        the author's code reported.
+        """Return what the boundary objects to: the repairs of an accepted call, or the problems of
+        a refused one. Problems that the author's code reported are left out.
         """
         try:
             return self._repairs(arguments)
@@ -65,8 +66,8 @@ class ContractJudge:
             return [each for each in error.problems if each.code != "invalid"]
 
     def _author_paths(self, arguments: Any) -> Iterator[JsonPath]:
-        """Yield the paths of values that the author's code reads or that take JSON text. A schema
-        can describe these only in words.
+        """Yield the paths of values that the author's code reads, or that take JSON text. A schema
+        can describe such values only in words.
         """
         for path in paths_in(arguments):
             shape: Shape | None = self.contract.shape
@@ -76,8 +77,8 @@ class ContractJudge:
                 yield path
 
     def of_any(self, arguments: Any) -> Verdict | None:
-        """Judge any call. If the contract accepts the call without a repair, the exact schema must
-        admit it.
+        """Judge any call. If the contract accepts it without a repair, the exact schema must allow
+        it.
         """
         if not self._passes(arguments):
             return None
@@ -88,8 +89,8 @@ class ContractJudge:
         return None
 
     def of_portable(self, arguments: Any) -> Verdict | None:
-        """Judge any call. If the contract accepts the call without a repair, the published schema
-        must admit it.
+        """Judge any call. If the contract accepts it without a repair, the published schema must
+        allow it.
         """
         if not self._passes(arguments):
             return None
@@ -109,13 +110,13 @@ class ContractJudge:
         """Return the repairs that an accepted call needed.
 
         Raises:
-            ToolInputError: the call was refused.
+            ToolInputError: if the call is refused.
         """
         remarks = accept_bytes(self.contract, json.dumps(arguments).encode())[1]
         return [each for each in remarks if isinstance(each, Repair)]
 
     def _may_decide(self, error: Any) -> bool:
-        """Return True if the schema refuses a value that the author's code reads."""
+        """Return True if the schema refuses a value about which the author's code decides."""
         shape: Shape | None = self.contract.shape
         for step in error.instance_path:
             if shape is None or _is_authors(shape):
@@ -158,23 +159,21 @@ def _error_text(error: Any) -> str:
 
 
 def _is_authors(shape: Shape) -> bool:
-    """Return True if the author's code reads the value of this shape, or if the value is JSON
-    text.
-    """
+    """Return True if the author's code reads values of this shape, or if they are JSON text."""
     return shape.opaque or shape.json_text
 
 
 # A recursive model, such as a tree of comments, has an endless shape. So the search ends at a
 # certain depth.
 def _holds_authors(shape: Shape, depth: int = 6) -> bool:
-    """Return True if `_is_authors` is true for a shape or for a shape below it."""
+    """Return True if `_is_authors` is true for a shape or for any shape inside it."""
     if _is_authors(shape):
         return True
     return depth > 0 and any(_holds_authors(each, depth - 1) for each in parts_of(shape))
 
 
 def _below(shape: Shape, step: str | int) -> Shape | None:
-    """Return the shape of a field or of an item."""
+    """Return the shape of a field or of an item. None if there is none."""
     if isinstance(step, int) and shape.arrays:
         return _item_shape(shape.arrays[0], step)
     key = str(step)  # a key may consist of digits
@@ -191,8 +190,8 @@ def _field_shape(form: ObjectShape, key: str) -> Shape | None:
 
 
 def _in_published_names(shape: Shape | None, value: Any) -> Any:
-    """Return the call with every field under its published name. A model may accept other names for
-    a field too.
+    """Return the call with every field under its published name. A model may also accept other
+    names.
     """
     if shape is None or shape.opaque:
         return value
@@ -212,9 +211,9 @@ def _in_published_names(shape: Shape | None, value: Any) -> Any:
 
 
 def _with_null(schema: Schema) -> Json:
-    """Return a published schema that also admits null everywhere.
+    """Return the published schema, changed so that null is allowed everywhere.
 
-    The portable schema has no null branches. It names nullable fields in their descriptions.
+    The portable profile writes no null branches. It mentions null only in descriptions.
     """
     made = dict(schema)
     for key in ("items", "additionalProperties"):
@@ -236,10 +235,10 @@ _IN_PLACE = {"anyOf", "oneOf", "if", "then", "else", *_DEPENDENT}
 
 
 def close_schema(schema: Schema) -> Json:
-    """Close every object that declares properties but does not state if there may be others. The
-    boundary does the same.
+    """Forbid undeclared keys in every object that declares properties, unless the object states
+    that they are allowed. The boundary does the same.
 
-    A schema with `allOf` is left as it is, because its parts cannot be closed one by one.
+    A schema with `allOf` is returned unchanged, because its parts cannot be closed one by one.
     """
     return dict(schema) if '"allOf"' in json.dumps(schema) else _close_object(schema)
 

@@ -1,5 +1,5 @@
-"""Compare the outcome of a call with the law. Return the deviation, or None if the outcome is
-correct.
+"""Compares the outcome of a call with the law of the boundary (docs/reference/law.md). Returns the
+deviation, or None if the outcome is right.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ GRADES: dict[Grade, str] = {
     "unexplained": "refused, but without the call to send instead",
     "unrecorded": "read correctly, but the result does not record the right repair",
 }
-"""The grades of deviations, the worst first."""
+"""The grades of deviations. The worst come first."""
 
 _ECHO = 160
 # FastMCP writes "Error calling tool", the official SDK "Error executing tool", and a registry
@@ -45,14 +45,14 @@ _HOSTS_REFUSAL = re.compile(r"validation errors? for|Input validation error", re
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Deviation:
-    """One call whose outcome differs from the one that the law prescribes."""
+    """One call whose outcome is not the one that the law requires."""
 
     tool: str
     shape: AgentShape
     grade: Grade
     happened: str
     lost: int = 0
-    """The number of keys that were lost."""
+    """The number of keys that were lost in the call."""
 
     def __str__(self) -> str:
         shape = self.shape
@@ -68,14 +68,16 @@ class Deviation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reference:
-    """The outcome of the correct call. The outcomes of its shapes are compared with it."""
+    """The outcome of the correct call. The outcomes of its malformed variants are compared with
+    it.
+    """
 
     result: WireResult
     steady: bool = True
-    """Whether results can be compared. False if the same call has another result each time."""
+    """True if results can be compared. False if the same call has a different result each time."""
     given: bool = True
-    """Whether the author gave the call. One that is made from the schema may make no sense to the
-    tool itself.
+    """True if the author gave the correct call. A call that was made from the schema may make no
+    sense to the tool.
     """
 
 
@@ -87,7 +89,7 @@ def answer(result: WireResult) -> str:
 
 
 def is_refused(result: WireResult) -> bool:
-    """Return True if the call did not reach the tool. Some hosts do not show this."""
+    """Return True if the call did not reach the tool. Some hosts do not show whether it did."""
     return (
         bool(result.problems)
         # A JSON-RPC error takes the place of the result, and has no problems to read.
@@ -97,7 +99,7 @@ def is_refused(result: WireResult) -> bool:
 
 
 def is_hosts_refusal(result: WireResult) -> bool:
-    """Return True if the validation of the host itself refused the call. The sign is the wording of
+    """Return True if the host's own validation refused the call. It is recognised by the wording of
     Pydantic or JSON Schema.
     """
     return not result.problems and _HOSTS_REFUSAL.search(result.text) is not None
@@ -106,9 +108,10 @@ def is_hosts_refusal(result: WireResult) -> bool:
 def judge(
     tool: ServedTool, shape: AgentShape, result: WireResult, reference: Reference | None
 ) -> Deviation | None:
-    """Return the deviation of a call from the law. Return None if there is none.
+    """Return how the outcome of a call deviates from the law. Return None if it does not.
 
-    `reference` is the outcome of the correct call with the same meaning, if there is one.
+    `reference` is the outcome of the correct call that means the same. It is None if there is no
+    such call.
     """
     lost: list[JsonPath] = []
     if reference is None:
@@ -165,7 +168,7 @@ def _of_correct(result: WireResult, reference: Reference) -> _Judgement | None:
 
 
 def _is_own_words(text: str) -> bool:
-    """Return True if the tool itself returned an error with its own text."""
+    """Return True if the tool itself returned an error, with its own text."""
     return _OWN_WORDS.search(text) is not None or _CRASHES.search(text) is None
 
 
@@ -189,7 +192,7 @@ def _of_meaning(shape: AgentShape, result: WireResult, reference: Reference) -> 
 
 
 def _of_secrets(tool: ServedTool, shape: AgentShape, result: WireResult) -> _Judgement | None:
-    """Return a deviation if the refusal contains a secret of the call."""
+    """Return a deviation if the refusal shows a secret of the call."""
     if (
         not result.problems
         or not tool.contract.shape.has_secret
@@ -213,7 +216,9 @@ def _paths_text(paths: list[JsonPath]) -> str:
 
 
 def lost_keys(shape: Shape, value: Any, path: JsonPath) -> Iterator[JsonPath]:
-    """Yield the paths of undeclared keys. For a wrapper, yield the paths of the keys inside it."""
+    """Yield the paths of undeclared keys. If an undeclared key is a wrapper, yield the paths of the
+    keys inside it.
+    """
     if is_object(value):
         form = form_of(shape.objects, value)
         if form is not None and not shape.opaque:
@@ -233,7 +238,7 @@ def _lost_fields(form: ObjectShape, table: Json, path: JsonPath) -> Iterator[Jso
 
 
 def _inside(value: Any, path: JsonPath) -> Iterator[JsonPath]:
-    """Yield the paths of the keys inside a wrapper, and inside wrappers within it."""
+    """Yield the paths of the keys inside a wrapper. Wrappers inside it are included."""
     inner = text_as_object(value, DEFAULT_LIMITS) or {}
     # In `{"data": {"attributes": {...}}}` both levels are wrappers. The author needs to know about
     # the fields inside, so only these fields count as lost.

@@ -1,1 +1,1 @@
-"""Call a tool as a real client does, with the arguments that it delivers."""
+"""Calls a tool as a real client does, with the arguments as a client would deliver them."""

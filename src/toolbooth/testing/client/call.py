@@ -1,7 +1,7 @@
-"""Call a tool of a server as a client does, and return the result that the agent sees.
+"""Calls a tool of a server as a client does. Returns the result that the agent sees.
 
-There is no socket, and the result is the same as with one: tests/testing/test_call.py compares it
-with real HTTP, result by result.
+No socket is used, but the result is the same. tests/testing/test_call.py compares the results with
+those of real HTTP.
 """
 
 from __future__ import annotations
@@ -18,15 +18,14 @@ from toolbooth.testing.client.delivery import Fill, Host, wire
 async def call_over_wire_async(
     server: Any, tool: str, arguments: Any = None, *, host: Host = "json", fill: Fill | None = None
 ) -> WireResult:
-    """Call a tool of any server with these arguments, in the form that a real client delivers (see
-    `wire`).
+    """Call a tool of any server. The arguments arrive as a real client delivers them (see `wire`).
 
-    None sends no arguments. Bytes are sent unchanged, as JSON text. `server` is a ToolRegistry, a
-    FastMCP or an MCPServer, protected or not. To keep its lifespan open for several calls, use
-    `async with served(server) as server:`.
+    If `arguments` is None, no arguments are sent. Bytes are sent unchanged, as JSON text. `server`
+    is a ToolRegistry, a FastMCP or an MCPServer, protected or not. To keep its lifespan open for
+    several calls, use `async with served(server) as server:`.
 
     Raises:
-        NotJson: no client can send these arguments.
+        NotJson: if no client could send these arguments.
     """
     there = served(server)
     if isinstance(arguments, bytes):
@@ -48,7 +47,7 @@ async def call_over_wire_async(
 def call_over_wire(
     server: Any, tool: str, arguments: Any = None, *, host: Host = "json", fill: Fill | None = None
 ) -> WireResult:
-    """Do the same as `call_over_wire_async`, from a test that is not async."""
+    """Do the same as `call_over_wire_async`, from a sync test."""
     # `asyncio.run` raises an error here too, but its message does not name the remedy.
     try:
         asyncio.get_running_loop()

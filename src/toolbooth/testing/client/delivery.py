@@ -1,9 +1,9 @@
-"""Turn the arguments that a test writes into those that a client delivers, or name every value
-that JSON cannot carry.
+"""Converts the arguments that a test writes to the arguments that a client delivers. Reports every
+value that JSON cannot contain.
 
-A direct call shows nothing about the wire. Python passes dates, tuples, integer keys and models
-unchanged, and a client never does. Client libraries that encode such objects hide the difference;
-here it is an error with a remedy.
+A direct call in Python does not show what clients do: Python passes dates, tuples, integer keys and
+models unchanged, but clients cannot send them. Some client libraries convert such objects, which
+hides the difference. Here they are an error, with a remedy.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ Host = Literal["json", "js"]
 Fill = Literal["openai-strict"]
 
 _ECHO = 120
-"""How many characters of the remedy are shown."""
+"""At most this many characters of the remedy are shown."""
 
 
 class NotJson(TypeError):
-    """No client can send these arguments. `faults` has a line for every place."""
+    """Raised if no client could send these arguments. `faults` has a line for each wrong value."""
 
     def __init__(self, faults: Iterable[str]) -> None:
         self.faults = tuple(faults)
@@ -47,19 +47,20 @@ def wire(
     *,
     schema: Mapping[str, Any] | Contract | None = None,
 ) -> Any:
-    """Return the arguments in the exact shape that a real client delivers.
+    """Return the arguments exactly as a real client delivers them.
 
-    They are not validated: use `call_over_wire` to test a tool with them.
+    They are not validated. Use `call_over_wire` to test a tool with them.
 
-    `host="js"` sends them through JavaScript, the language of most clients: 1.0 arrives as 1,
-    integers past 2**53 are rounded, keys like "2" come first, NaN arrives as null, and `UNDEFINED`
-    does not arrive. `fill="openai-strict"` writes them as a model in strict mode does: every
-    declared key, in the order of `schema`, with null for those that you leave out.
+    With `host="js"`, they are sent through JavaScript, the language of most clients: 1.0 arrives as
+    1, integers beyond 2**53 are rounded, keys such as "2" come first, NaN arrives as null, and
+    `UNDEFINED` does not arrive. With `fill="openai-strict"`, they are written as a model in strict
+    mode writes them: with every declared key, in the order of `schema`. Keys that you leave out get
+    null.
 
     Raises:
-        NotJson: with every value that JSON cannot carry, its place, and the form that a client
-            sends instead.
-        ContractError: the schema refers to a file or URL.
+        NotJson: with every value that JSON cannot contain, its path, and what a client sends
+        instead.
+        ContractError: if the schema refers to a file or URL.
     """
     if host not in ("json", "js"):
         raise ValueError(f"host={host!r}: there is 'json' and 'js'")
@@ -95,7 +96,7 @@ def _published_schema(schema: Mapping[str, Any] | Contract | None) -> Mapping[st
 
 
 class _ClientJson:
-    """Copies the values that JSON has, and notes all others."""
+    """Copies values that JSON can contain, and notes all others."""
 
     def __init__(self, host: Host, faults: list[str]) -> None:
         self.host = host
@@ -192,8 +193,8 @@ def _not_json(value: Any) -> str:
 
 
 def _instead(value: Any) -> str | None:
-    """Return the JSON that a client sends in place of this Python object. Return None if there is
-    none.
+    """Return the JSON that a client sends instead of this Python object. Return None if there is no
+    such JSON.
     """
     if isinstance(value, SecretStr | SecretBytes):
         return "the text within"

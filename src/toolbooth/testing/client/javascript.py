@@ -1,7 +1,7 @@
-"""Change JSON values in the same way as a JavaScript program that parses them and writes them
+"""Changes JSON values in the same way as a JavaScript program that parses them and writes them
 again.
 
-Claude Desktop, VS Code, Cursor and every client on the TypeScript SDK do that
+Claude Desktop, VS Code, Cursor and every client that uses the TypeScript SDK do this
 (docs/project/evidence/wire.md). tests/testing/test_wire.py compares this module with a real Node.
 """
 
@@ -17,8 +17,8 @@ from toolbooth.jsonvalue import is_array, is_object
 
 
 class Undefined(Enum):
-    """The value `undefined` of JavaScript. A key with this value is not sent. In an array, null is
-    sent instead.
+    """JavaScript's value `undefined`. A key with this value is not sent. In an array, null is sent
+    instead.
     """
 
     UNDEFINED = "undefined"
@@ -34,11 +34,11 @@ _INDEX = re.compile(r"0|[1-9][0-9]{0,9}")
 # greatest length. Greater numbers are ordinary keys and keep the order in which they were inserted.
 _LAST_INDEX = 2**32 - 2
 _DIGITS_END = 1e21
-"""JavaScript writes whole numbers from here on with an exponent."""
+"""From this number on, JavaScript writes whole numbers with an exponent."""
 
 
 def stringify(value: Any) -> Any:
-    """Return the value that Python reads from the `JSON.stringify` of a value."""
+    """Return the value that Python reads after JavaScript has written it with `JSON.stringify`."""
     if is_object(value):
         sent = {key: stringify(each) for key, each in value.items() if each is not UNDEFINED}
         indexes = sorted(filter(_is_index, sent), key=int)
@@ -57,7 +57,9 @@ def _stringify_item(value: Any) -> Any:
 
 
 def _number(number: float) -> float | None:
-    """Return the number as a double, with the fewest digits that identify it."""
+    """Return the number as a double, as JavaScript writes it: with the fewest digits that identify
+    it.
+    """
     try:
         double = float(number)
     # An integer such as 10**400 has no double. JavaScript reads Infinity, and writes null for it.
@@ -73,7 +75,7 @@ def _number(number: float) -> float | None:
 
 
 def _is_index(key: str) -> bool:
-    """Return True if a key is an array index. In JavaScript objects, such keys come first and in
-    order.
+    """Return True if a key is an array index, such as "2". In JavaScript objects, such keys come
+    first, in ascending order.
     """
     return _INDEX.fullmatch(key) is not None and int(key) <= _LAST_INDEX

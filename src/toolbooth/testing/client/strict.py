@@ -1,9 +1,9 @@
-"""Write arguments as a model does in OpenAI's strict mode. Every declared key is written, and keys
+"""Writes arguments as a model does in OpenAI's strict mode: every declared key is written, and keys
 that the call leaves out get null.
 
-Strict converters make every property required, so a model cannot leave one out, and defaults are
-never used (docs/project/evidence/wire.md, Converters). The model writes the keys in the order of
-the schema.
+Strict mode makes every property required. So a model cannot leave out a key, and defaults are never
+used (docs/project/evidence/wire.md, Converters). The model writes the keys in the order of the
+schema.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from toolbooth.testing.offline_schema import is_schema, offline_validator, refus
 
 
 def fill_keys(value: Any, schema: Schema) -> Any:
-    """Return the value with every key that the schema declares for its objects, at every depth.
+    """Return the value with every key that the schema declares, at every depth.
 
     Raises:
-        ContractError: the schema refers to a file or URL.
+        ContractError: if the schema refers to a file or URL.
     """
     refuse_outside_references(schema)
     return _Filler(schema).fill(value, schema)
@@ -67,7 +67,7 @@ class _Filler:
             yield from self._parts(value, self._branch(value, schema.get(union, ())))
 
     def _branch(self, value: Any, branches: Iterable[Any]) -> Any:
-        """Return the branch that the value matches. If there is none, return the first branch for
+        """Return the branch that the value matches. If there is none, return the first branch with
         the type of the value.
         """
         of_kind = [each for each in branches if self._is_of_kind(value, each)]

@@ -1,4 +1,4 @@
-"""List the tools of a server. Each tool has the contract with which its calls are checked."""
+"""Lists the tools of a server. Each tool has the contract against which its calls are checked."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ class ServedTool:
     published: Mapping[str, Any]
     """The inputSchema that clients see."""
     guarded: bool
-    """Whether the tool is behind the boundary."""
+    """True if the tool is protected by the boundary."""
     way: Mapping[str, str] = field(default_factory=dict[str, str])
-    """For a dispatcher: the action that is called, and its resource. The contract is then that of
-    the tool behind it.
+    """For a dispatcher: the action to call, and its resource. The contract is then that of the
+    sub-tool.
     """
     table: ActionTable | None = None
 
@@ -46,7 +46,7 @@ async def tools_of(there: Served) -> list[ServedTool]:
     """Return every tool of a server. A dispatcher is listed once for each of its actions.
 
     Raises:
-        ContractError: the schema of a tool refers to a file or URL.
+        ContractError: if the schema of a tool refers to a file or URL.
     """
     found: list[ServedTool] = []
     # A low-level server has no tool objects, only the answer to tools/list.
@@ -84,17 +84,17 @@ def _registry_tools(tool: Tool, published: Json) -> list[ServedTool]:
 
 
 async def _hosts_tool(there: Served, name: str) -> Any:
-    """Return the tool object of the host. Return None for a low-level server."""
+    """Return the host's own object for a tool. Return None for a low-level server."""
     if there.kind == "fastmcp":
         return await there.server.get_tool(name)
     return there.server._tool_manager.get_tool(name) if there.kind == "mcp_sdk" else None
 
 
 def _host_contract(there: Served, hosts: Any, name: str, published: Json) -> Contract:
-    """Return the contract of an unprotected tool.
+    """Return a contract for an unprotected tool.
 
-    The contract is made from the tool's function if the function has the schema that clients see.
-    Otherwise it is made from the published schema.
+    If the tool's function has the schema that clients see, the contract is compiled from the
+    function. Otherwise it is compiled from the published schema.
     """
     public = compile_json_schema(published, name=name)
     if hosts is None:
@@ -118,8 +118,8 @@ def _names(contract: Contract) -> set[str]:
 
 
 def route_shape(shape: AgentShape, tool: ServedTool) -> AgentShape | None:
-    """Return the call of a sub-tool in the form that its dispatcher gets. Return None if the
-    dispatcher would read this call differently.
+    """Convert a call of a sub-tool to a call of its dispatcher. Return None if the dispatcher would
+    understand this call differently.
     """
     table, way = tool.table, tool.way
     if table is None or shape.raw or not shape.body.startswith(b"{"):

@@ -1,1 +1,1 @@
-"""Record real calls, and replay them against today's tools."""
+"""Replays recorded calls, and compares the outcomes with those of today's tools."""

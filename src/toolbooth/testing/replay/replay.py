@@ -1,7 +1,8 @@
-"""Find the recorded calls that have another outcome at the boundary today. No tool is run.
+"""Finds the recorded calls that would have another outcome at the boundary today. No tool is run.
 
-A replay compares whether a call passes, is repaired or is refused, and by which rules. Lines
-written by `update` also have the values that the tool would get, and these are compared too.
+A replay compares two things: whether a call passes, is repaired or is refused, and by which rules.
+Lines that were written with `update` also have the values that the tool would get. These are
+compared too.
 """
 
 from __future__ import annotations
@@ -23,8 +24,8 @@ from toolbooth.testing.replay.replay_judge import Judge, Judgement
 from toolbooth.testing.shapes.call_places import children, is_within
 
 VARIES = "[varies]"
-"""Replaces a value that differs in each run, such as that of a `default_factory`. It is not
-compared.
+"""Written in place of a value that differs in each run, such as one from a `default_factory`. Such
+values are not compared.
 """
 
 _ECHO = 200
@@ -45,32 +46,35 @@ class Change:
 
 @dataclass(slots=True, kw_only=True)
 class Replay:
-    """The outcomes of the calls of one recording; `print` it to read them."""
+    """The outcomes of all calls of one recording. Use `print` to read them."""
 
     calls: int
     changes: list[Change] = field(default_factory=list[Change])
     redacted: int = 0
-    """The number of calls that were recorded without some of their values, which are not
+    """The number of calls that were recorded without some of their values. Missing values are not
     compared.
     """
     unread: int = 0
-    """The number of calls that were recorded without arguments, because those could not be read."""
+    """The number of calls that were recorded without arguments, because the arguments could not be
+    parsed.
+    """
 
     def __str__(self) -> str:
         return "\n".join(_report(self))
 
 
 def replay_calls(path: str | Path, server: Any, *, update: bool = False) -> Replay:
-    """Compare the outcomes of recorded calls at the boundary of `server` with the recorded ones.
+    """Compare the recorded outcomes of calls with their outcomes at the boundary of `server` today.
 
-    `server` is a ToolRegistry, or a protected FastMCP or MCPServer. `update` writes today's
-    outcomes, with the values for the tools, into the recording; later replays compare with these.
+    `server` is a ToolRegistry, or a protected FastMCP or MCPServer. With `update`, today's outcomes
+    and the values for the tools are written into the recording, and later replays compare with
+    these.
 
     Raises:
-        BadRecording: the file is not a recording, or has no calls. Incomplete lines are left out,
-            with a TornRecording warning.
-        NotProtected: no tool of `server` is behind the boundary.
-        ContractError: the schema of a tool refers to a file or URL.
+        BadRecording: if the file is not a recording, or has no calls. Incomplete lines are left
+        out, with a TornRecording warning.
+        NotProtected: if no tool of `server` is protected by the boundary.
+        ContractError: if the schema of a tool refers to a file or URL.
     """
     calls = read_calls(path)
     judge = Judge(server)
@@ -104,8 +108,8 @@ def replay_calls(path: str | Path, server: Any, *, update: bool = False) -> Repl
 def _updated_call(
     call: RecordedCall, today: Judgement, again: Judgement, hidden: list[JsonPath]
 ) -> RecordedCall:
-    """Return the line for a call, made from two runs. Values that differ between the runs are
-    marked with `VARIES`.
+    """Return the updated line of a call. The call was judged twice; values that differ between the
+    two runs are replaced by `VARIES`.
     """
     repairs, problems = _codes(today.repairs), _codes(today.problems)
     outcome = _outcome(problems, repairs).partition(" ")[0]
@@ -176,7 +180,7 @@ def _same_codes(call: RecordedCall, today: Judgement, hidden: list[JsonPath]) ->
 
 
 def _may_differ(problem: Problem, call: RecordedCall, hidden: list[JsonPath]) -> bool:
-    """Return True if a problem may be caused by a value that was left out of the record."""
+    """Return True if a problem may only be due to a value that was left out of the record."""
     if "nested-wrapper" in call.problems:
         # The wrapper itself may have been left out. Then it may contain the missing fields.
         return bool(hidden) and (problem.code == "missing" or is_within(problem.path, hidden))
@@ -211,7 +215,7 @@ def _codes(found: Iterable[Any]) -> tuple[str, ...]:
 
 
 def _stable_value(one: Any, other: Any) -> Any:
-    """Return the common value of two runs, with a mark at each difference."""
+    """Return the value that two runs have in common. Each difference is replaced by `VARIES`."""
     pairs = _pairs(one, other)
     # If only one of the runs has a key, the key cannot be marked by itself. So the whole object is
     # marked.
@@ -234,8 +238,8 @@ def _differences(before: Any, after: Any, path: tuple[str | int, ...]) -> Iterat
 
 
 def _pairs(one: Any, other: Any) -> Mapping[Any, tuple[Any, Any]] | None:
-    """Return pairs of values from two objects or from two arrays of equal length. A pair has the
-    values at the same key or position. Return None for all other values.
+    """Return pairs of the values that two objects have at the same key, or two arrays at the same
+    position. Return None for values of other types, and for arrays of different lengths.
     """
     if is_object(one) and is_object(other):
         return {key: (one.get(key, _ABSENT), other.get(key, _ABSENT)) for key in (*one, *other)}
@@ -252,7 +256,7 @@ def _value_text(value: Any) -> str:
 
 
 def _hidden_paths(value: Any, path: JsonPath = ()) -> Iterator[JsonPath]:
-    """Yield the paths at which secrets were left out. Paths inside JSON text are included."""
+    """Yield the paths at which secrets were left out. This includes paths inside JSON text."""
     if value == HIDDEN:
         yield path
     elif isinstance(value, dict | list):

@@ -1,7 +1,7 @@
-"""Find the outcome of a recorded call at the boundary of today's tools. No tool is run.
+"""Finds the outcome of a recorded call at the boundary of today's tools. No tool is run.
 
-The tools keep their contracts, and their functions are replaced by one that does nothing. So a call
-takes the server's usual way, through dispatchers too, up to the function.
+The tools keep their contracts, but get functions that do nothing. So the server handles the call as
+usual, also in dispatchers, up to the call of the function.
 """
 
 from __future__ import annotations
@@ -37,11 +37,13 @@ class Judgement:
 
 
 class NotProtected(TypeError):
-    """No tool of the server is behind the boundary, so there is nothing to compare with."""
+    """Raised if no tool of the server is protected by the boundary, so there is nothing to compare
+    with.
+    """
 
 
 class Judge:
-    """Today's tools, with functions that do nothing."""
+    """Judges calls with today's tools. The tools have functions that do nothing."""
 
     def __init__(self, server: Any) -> None:
         self._registry = ToolRegistry("replay")
@@ -56,7 +58,7 @@ class Judge:
                     self._registry.tools[_key(sub.name, name)] = sub
 
     def missing(self, call: RecordedCall) -> str | None:
-        """Return a message if the tool does not exist any more. Return None if it exists."""
+        """Return a message if the tool no longer exists. Return None if it exists."""
         known = self._registry.tools
         if _key(call.tool, call.dispatcher) in known:
             return None
@@ -66,9 +68,7 @@ class Judge:
         return f"there is no tool {call.tool!r}{behind}" + (f"; there is {near!r}" if near else "")
 
     def judge(self, call: RecordedCall) -> Judgement:
-        """Return the outcome of a call. The tool must exist, and the record must have the
-        arguments.
-        """
+        """Return the outcome of a call. The tool must exist, and the record must have arguments."""
         self._got = {}
         body = (call.arguments or "").encode()
         result = self._registry.call_bytes(_key(call.tool, call.dispatcher), body)
@@ -81,14 +81,14 @@ class Judge:
         return as_text(to_jsonable_python(self._got, by_alias=True, fallback=_type_name))
 
     def _inert(self, tool: Tool) -> Tool:
-        """Return the tool with a function that only records its values."""
+        """Return the tool with another function, which only stores its values."""
         subs = None if tool.table is None else tool.table.mapped(self._inert)
         refuse_outside_references(tool.contract.schema, tool.name)
         function = self._recording_function(tool.contract)
         return replace(tool, function=function, timeout=None, table=subs)
 
     def _recording_function(self, contract: Contract) -> Callable[..., str]:
-        """Return a function that keeps the values of a call, and does nothing."""
+        """Return a function that only stores the values of a call."""
         by_position = [param.name for param in contract.params if param.positional]
         # Values such as a Context come from the server. They are not part of the call, and differ
         # in each run.
@@ -109,7 +109,7 @@ def _tools_of(server: Any) -> Mapping[str, Tool]:
 
 
 def _protected_tools(server: Any) -> Mapping[str, Tool]:
-    """Return the tools of another host that are behind the boundary."""
+    """Return those tools of another host's server that are protected by the boundary."""
     there = served(server)
     contracts = asyncio.run(there.contracts())
     if not contracts:
@@ -124,10 +124,12 @@ def _protected_tools(server: Any) -> Mapping[str, Tool]:
 
 
 def _key(tool: str, dispatcher: str | None) -> str:
-    """Return the key of a tool. The separator is `/`, because names of tools contain no `/`."""
+    """Return a key for a tool behind a dispatcher, or for a tool alone. The separator is `/`, which
+    no tool name contains.
+    """
     return f"{dispatcher}/{tool}" if dispatcher else tool
 
 
 def _type_name(value: Any) -> str:
-    """Return a text that replaces a value that JSON cannot express."""
+    """Return the name of the type, to be written instead of a value that JSON cannot contain."""
     return f"<{type(value).__name__}>"

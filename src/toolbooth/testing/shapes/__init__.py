@@ -1,1 +1,1 @@
-"""The malformed calls that real agents send. Start at `agent_shapes.py`."""
+"""The malformed calls that real agents send. Start reading at `agent_shapes.py`."""

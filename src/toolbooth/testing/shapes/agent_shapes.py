@@ -1,9 +1,10 @@
-"""Make, from a contract and a correct call, the calls that clients and models really send instead,
-each with its expected outcome.
+"""Makes malformed variants of a correct call, as clients and models really send them. Each has its
+expected outcome.
 
-The outcome is the one that the law prescribes, derived from the declared types alone. It does not
-come from the boundary's code, so the boundary can be tested against it. Where the law leaves a
-choice (unions without a tag, the author's own code), no outcome is expected.
+The expected outcome is the one that the law requires (docs/reference/law.md). It is derived only
+from the declared types and not from the boundary's code, so the boundary can be tested against it.
+In some cases the law leaves the outcome open, for example for unions without a tag, and for the
+author's own code. Then no outcome is expected.
 """
 
 from __future__ import annotations
@@ -29,15 +30,15 @@ from toolbooth.testing.shapes.value_faults import absent, value_faults
 def agent_shapes(
     contract: Contract, arguments: Mapping[str, Any] | None = None
 ) -> list[AgentShape]:
-    """Return the shapes in which a correct call may arrive, the correct one first.
+    """Return the shapes in which a correct call may arrive. The correct one comes first.
 
-    `arguments` are those of a correct call. Without them, one is made from the schema
-    (`example_arguments`).
+    `arguments` are the arguments of a correct call. Without them, a correct call is made from the
+    schema (`example_arguments`).
 
     Raises:
-        NotJson: no client can send these arguments.
-        NoExample: no correct call could be made.
-        ContractError: the schema refers to a file or URL.
+        NotJson: if no client could send these arguments.
+        NoExample: if no correct call could be made.
+        ContractError: if the schema refers to a file or URL.
     """
     refuse_outside_references(contract.schema, contract.name)
     correct = example_arguments(contract) if arguments is None else wire(dict(arguments))
@@ -72,8 +73,8 @@ def _whole_call(draft: Draft) -> Iterator[AgentShape]:
 
 
 def _required_problems(draft: Draft, form: ObjectShape) -> list[Found] | None:
-    """Return the problems of a call without its required fields. Return None if a required field is
-    found by a path and not by a name.
+    """Return the expected problems of a call without its required fields. Return None if the schema
+    requires other names than the fields have, as with alias paths.
     """
     names = [name for name in form.names if form.fields[name].required]
     if set(names) != {*draft.schema.get("required", ())}:
@@ -82,7 +83,7 @@ def _required_problems(draft: Draft, form: ObjectShape) -> list[Found] | None:
 
 
 def _without_arguments(draft: Draft, required: list[Found]) -> Iterator[AgentShape]:
-    """Yield calls with no arguments: absent, null and {}."""
+    """Yield calls without arguments: `arguments` is absent, null or {}."""
     for kind, sent in (
         ("no-arguments", b""),
         ("null-arguments", b"null"),
@@ -98,8 +99,8 @@ def _without_arguments(draft: Draft, required: list[Found]) -> Iterator[AgentSha
 def _arguments_as_key(
     draft: Draft, form: ObjectShape, required: list[Found]
 ) -> Iterator[AgentShape]:
-    """Yield calls with misplaced arguments: the arguments are the name of a key, or the whole call
-    is in `arguments`.
+    """Yield calls with misplaced arguments. In one, the JSON text of the arguments is a key. In the
+    other, the whole call is sent as the arguments.
     """
     text = json.dumps(draft.arguments)
     declared = set(names_below(form))
@@ -115,8 +116,8 @@ def _arguments_as_key(
 
 
 def _faults_everywhere(draft: Draft) -> Iterator[AgentShape]:
-    """Yield calls with the same fault at every place. An adapter between agent and server may send
-    such calls.
+    """Yield calls with the same fault in every value. An adapter between the agent and the server
+    may cause such calls.
     """
     sent, repairs = draft.arguments, list[Found]()
     for place in draft.places:

@@ -1,5 +1,5 @@
-"""Find the places of a correct call. A place has a value, and it has only one reading if the
-declared types leave no choice.
+"""Finds the values of a correct call, with what is declared for each. Values for which the declared
+types leave a choice are left out.
 """
 
 from __future__ import annotations
@@ -16,27 +16,33 @@ from toolbooth.shape import ArrayShape, Field, ObjectShape, Shape
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallPlace:
-    """One value of a correct call, and the shape that is declared for it."""
+    """One value of a correct call, with the shape that is declared for it."""
 
     path: JsonPath
     value: Any
     shape: Shape
     field: Field | None = None
-    """None for the arguments themselves, an item, or further content of an open object."""
+    """The declared field. None for the arguments themselves, an array item, or a value in a dict
+    such as `dict[str, int]`.
+    """
     form: ObjectShape | None = None
-    """The only form of an object; None for other values, and if several forms are possible."""
+    """The declared object type of the value. None if the value is not an object, or if several
+    types of a union are possible.
+    """
     items: ArrayShape | None = None
-    """The only form of an array, likewise."""
+    """The declared array type of the value. None if the value is not an array, or if several types
+    of a union are possible.
+    """
     holder: ObjectShape | None = None
-    """The form of the object that contains the value, if its key is declared."""
+    """The declared type of the object that contains the value, if the value's key is declared."""
     mixed: bool = False
-    """Whether an object or array around it has several forms. The author's validation then reports
-    problems for each of them.
+    """True if an object or array that contains the value is declared as a union. The author's
+    validation then reports problems for each branch.
     """
 
     @property
     def is_union(self) -> bool:
-        """Return True if several shapes are declared for the value or for a value around it."""
+        """Return True if a union is declared for the value, or for a value that contains it."""
         return self.mixed or len(self.shape.types - {"null"}) > 1 or len(self.shape.objects) > 1
 
     @property
@@ -55,8 +61,8 @@ class CallPlace:
 
 
 def places(shape: Shape, arguments: Any) -> list[CallPlace]:
-    """Return every place that can be read in only one way. The arguments themselves come first. Of
-    an array, only the first item is used.
+    """Return every value whose meaning is clear. The arguments themselves come first. For an array,
+    only the first item is returned.
     """
     return list(_places(CallPlace(path=(), value=arguments, shape=shape)))
 
@@ -108,7 +114,9 @@ def _fields(place: CallPlace, form: ObjectShape, value: dict[str, Any]) -> Itera
 
 
 def form_of(forms: Sequence[ObjectShape], value: dict[str, Any]) -> ObjectShape | None:
-    """Return the form of an object. In a union, only a tag decides which form applies."""
+    """Return the declared type of an object. In a union, the tag decides. Return None if it is not
+    clear which type applies.
+    """
     sent = [tag for tag in _tags(forms) if tag in value]
     sent_tags = {tag: value[tag] for tag in sent}
     fitting = [form for form in forms if _has_tags(form, sent_tags)]
@@ -118,7 +126,7 @@ def form_of(forms: Sequence[ObjectShape], value: dict[str, Any]) -> ObjectShape 
 
 
 def _has_tags(form: ObjectShape, sent: Mapping[str, Any]) -> bool:
-    """Return True if the sent tags are those of the form."""
+    """Return True if an object type of a union has the tags that were sent."""
     for tag, value in sent.items():
         # Compared as JSON below, because `1 == True` in Python.
         constants = form.fields[tag].shape.constants or ()
@@ -128,7 +136,7 @@ def _has_tags(form: ObjectShape, sent: Mapping[str, Any]) -> bool:
 
 
 def _tags(forms: Sequence[ObjectShape]) -> set[str]:
-    """Return the keys whose values distinguish the forms of a union."""
+    """Return the keys whose values distinguish the types of a union."""
     if len(forms) < 2:
         return set()
     return set[str].intersection(*map(_constant_fields, forms))
@@ -142,21 +150,23 @@ def _constant_fields(form: ObjectShape) -> set[str]:
 
 
 def paths_in(value: Any, path: JsonPath = ()) -> Iterator[JsonPath]:
-    """Yield the path of a value, and of every value in it."""
+    """Yield the path of a value and the paths of all values inside it."""
     yield path
     for step, each in children(value):
         yield from paths_in(each, (*path, step))
 
 
 def children(value: Any) -> Iterable[tuple[str | int, Any]]:
-    """Return the fields of an object or the items of an array, with their keys or positions."""
+    """Return the parts of a value: the fields of an object with their keys, or the items of an
+    array with their positions.
+    """
     if is_object(value):
         return value.items()
     return enumerate(value) if is_array(value) else ()
 
 
 def is_within(path: JsonPath, places: Iterable[JsonPath]) -> bool:
-    """Return True if a path leads to one of these places or to a place below one of them."""
+    """Return True if a path is one of `places`, or leads to a value inside one of them."""
     return any(path[: len(place)] == place for place in places)
 
 
@@ -164,7 +174,7 @@ def is_within(path: JsonPath, places: Iterable[JsonPath]) -> bool:
 
 
 def with_value(arguments: Any, path: JsonPath, value: Any) -> Any:
-    """Return the call with another value at one place."""
+    """Return the call with another value at one path."""
     if not path:
         return value
     # All shapes are made from the same correct call, which must not change on the way.

@@ -1,8 +1,8 @@
-"""The kinds of malformed calls that clients and models really send, each with its source.
+"""The kinds of malformed calls that clients and models really send. Each has its source.
 
-Every kind needs a report or a measurement. Those without an issue number are in
-`docs/project/evidence/`. `agent_shapes.py` makes the calls of each kind for a given tool, with the
-outcome that the law prescribes.
+Every kind needs a report or a measurement. Sources without an issue number are in
+`docs/project/evidence/`. For a given tool, `agent_shapes.py` makes the calls of each kind, with the
+outcome that the law requires (docs/reference/law.md).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Family = Literal[
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kind:
-    """One kind of fault, and the first or best report about it."""
+    """One kind of fault, with the first or best report about it."""
 
     family: Family
     says: str
@@ -201,8 +201,8 @@ CLIENT_KEYS: dict[str, tuple[object, str, str]] = {
     "tool_call_description": ("Looks it up.", "mcp-ts-core#453", "2026-09-18"),
     "_as_extra": (True, "mcp-ts-core#453", "2026-09-18"),
 }
-"""Keys that clients add, each with its value and its source. The law lists them; no other key is
-removed.
+"""Keys that clients add, each with its value and its source. The law lists them. Other keys are
+never removed.
 """
 
 WRAPPERS: dict[str, tuple[str, str]] = {
@@ -218,6 +218,6 @@ WRAPPERS: dict[str, tuple[str, str]] = {
     "fields": ("nested-wrapper report", "2026-11-15"),
     "parameters": ("toolhive#5891", "2026-07-21"),
 }
-"""Names of wrappers that were seen. `key_faults.py` adds the names of the tool, the model and the
-parameter.
+"""Names of wrappers that were seen in reports. `key_faults.py` adds the names of the tool, the
+model and the parameter.
 """

@@ -1,4 +1,4 @@
-"""Find the declared names of a tool, and names that are similar to one of them."""
+"""Finds the declared names of a tool, and checks if a name is similar to one of them."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from toolbooth.jsonvalue import likeness, recased
 from toolbooth.shape import ObjectShape
 
 _NEAR = 0.7
-"""The least similarity, of 1, at which one name could be a slip for the other."""
+"""Two names are similar if their similarity is at least this. 1 means equal."""
 
 
 def is_near(name: str, names: Iterable[str]) -> bool:
-    """Return True if a name is similar to one of the declared names. A correction might then choose
-    that name.
+    """Return True if a name is similar to one of the declared names, so that a correction might
+    choose that name.
     """
     return any(likeness(recased(name), recased(each)) >= _NEAR for each in names)
 
@@ -27,14 +27,14 @@ def holds_object(value: Any) -> bool:
 
 
 def undeclared_code(value: Any) -> str:
-    """Return the problem code of an undeclared key. A key whose value contains an object is a
-    wrapper.
+    """Return the problem code of an undeclared key. If its value is an object, or JSON text of one,
+    the key is a wrapper.
     """
     return "nested-wrapper" if holds_object(value) else "unknown-key"
 
 
 def names_below(form: ObjectShape, depth: int = 8) -> Iterator[str]:
-    """Yield the field names of a form and of all forms below it."""
+    """Yield the names of all fields of an object type and of the object types inside it."""
     yield from form.fields
     for field in form.fields.values():
         # The limit of the depth ends this loop for recursive models.

@@ -1,7 +1,7 @@
-"""Make one correct call of a tool from its schema. The call is the same each time and has all
-declared fields.
+"""Makes one correct call of a tool from its schema. The same schema always gives the same call. The
+call has all declared fields.
 
-Values differ from the defaults if possible, so that a lost field changes the result.
+If possible, values differ from the defaults. Then a lost field changes the result.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ _SEARCH = settings(
         HealthCheck.data_too_large,
     ],
 )
-"""Settings with which Hypothesis makes the same values on every machine, the simplest first."""
+"""With these settings, Hypothesis makes the same values on every machine, the simplest first."""
 
 
 class NoExample(LookupError):
-    """No correct call could be made from the schema alone. The message has the last attempt, and
-    the way to give an example.
+    """Raised if no correct call can be made from the schema alone. The message shows the last
+    attempt, and how to give an example.
     """
 
 
@@ -46,9 +46,9 @@ def example_arguments(contract: Contract) -> dict[str, Any]:
     """Return a correct call: the example in the schema, or one made from the schema.
 
     Raises:
-        NoExample: the author's validation refused every call that was made. The author must give
-            an example.
-        ContractError: the schema refers to a file or URL.
+        NoExample: if the author's validation refuses every call that was made. Then the author must
+        give an example.
+        ContractError: if the schema refers to a file or URL.
     """
     refuse_outside_references(contract.schema, contract.name)
     refused = ""
@@ -95,7 +95,9 @@ def _candidates(contract: Contract) -> Iterator[dict[str, Any]]:
 
 
 class _ExampleMaker:
-    """Makes one value for each schema of a document, without optional recursion."""
+    """Makes one value for each schema of a document. Optional fields are left out where they would
+    repeat a recursive schema.
+    """
 
     def __init__(self, document: Document) -> None:
         self.document = document
@@ -122,8 +124,8 @@ class _ExampleMaker:
         return _matching_text(written) if has_pattern else scalar(kind, written)
 
     def _resolve(self, schema: Any) -> dict[str, Any]:
-        """Return the schema after its references are resolved. Of several alternatives, the first
-        one except null is used.
+        """Return the schema with its references resolved. If there are several alternatives, the
+        first one that is not null is used.
         """
         written = self.document.resolve(schema)
         for key in ("anyOf", "oneOf"):
@@ -155,8 +157,8 @@ class _ExampleMaker:
         return [self.make(items, above) for _ in range(count)]
 
     def _json(self, schema: Schema, above: frozenset[str]) -> str:
-        """Return JSON text: the example in the description, or text made from the schema of the
-        content.
+        """Return JSON text: the example in the description, or else text made from the schema of
+        the content.
         """
         for value in json_in(str(schema.get("description", ""))):
             return json.dumps(value)
@@ -168,7 +170,7 @@ def _fixed_values(schema: Schema) -> list[Any]:
 
 
 def _kind(schema: Schema) -> str:
-    """Return the first type of a schema that is not null. A value of this type is made."""
+    """Return the type of the value to make: the first type of a schema that is not null."""
     declared: Any = schema.get("type", "string")
     if isinstance(declared, str):
         return declared
@@ -176,7 +178,7 @@ def _kind(schema: Schema) -> str:
 
 
 def _references(schema: Any) -> frozenset[str]:
-    """Return the references of a schema, and of its items."""
+    """Return the references in a schema, and in the schema of its items."""
     if not is_schema(schema):
         return frozenset()
     parts = [schema.get("items")]

@@ -1,4 +1,6 @@
-"""One shape in which a call may arrive, with the outcome that the law prescribes."""
+"""AgentShape: one malformed variant of a correct call, with the outcome that the law requires
+(docs/reference/law.md).
+"""
 
 from __future__ import annotations
 
@@ -15,29 +17,29 @@ from toolbooth.testing.shapes.catalogue import KINDS
 
 Outcome = Literal["passed", "repaired", "refused"]
 Found = tuple[str, str]
-"""The code and path of a repair or of a problem."""
+"""A repair or a problem: its code and its path."""
 Seen = tuple[str, str, str]
-"""One example of a kind: its name, its source and its date."""
+"""An example of a kind of fault: its name, its source and its date."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExpectedOutcome:
-    """The outcome that the law prescribes for a call."""
+    """The outcome that the law requires for a call."""
 
     outcome: Outcome
     means: Any = None
-    """If the call passes or is repaired: the correct call with the same meaning. Both must have the
-    same outcome.
+    """Only for a call that is accepted: the correct call that means the same. Both calls must have
+    the same result.
     """
     repairs: tuple[Found, ...] = ()
     problems: tuple[Found, ...] | None = ()
-    """The problems of the refusal. None if a union leaves open which problems are reported."""
+    """The problems that a refusal must report. None if this is open because of a union."""
     corrected: Any = ...
-    """The corrected call. None if there must be none, because it would be a guess or show a secret;
-    ... if the law leaves this open.
+    """The corrected call that a refusal must have. None means that there must be none, because it
+    would be a guess or show a secret. `...` means that the law leaves this open.
     """
     may_go_without: bool = False
-    """Whether the corrected call may be missing. If there is one, it must be `corrected`."""
+    """True if the refusal may have no corrected call. If it has one, it must be `corrected`."""
 
     def __str__(self) -> str:
         if self.outcome != "refused":
@@ -54,26 +56,26 @@ def found_text(found: Iterable[Found]) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentShape:
-    """One malformed form of a correct call, as clients or models send it."""
+    """One malformed variant of a correct call, as clients or models send it."""
 
     id: str
-    """A stable and readable id, such as `wrapper/data` or `json-text@$.lines`."""
+    """A readable id that stays the same, such as `wrapper/data` or `json-text@$.lines`."""
     kind: str
     path: str
     body: bytes
     """The JSON text of `arguments`."""
     source: str
-    """The report or measurement behind it."""
+    """The report or measurement that shows this fault."""
     date: str
     law: ExpectedOutcome
     raw: bool = False
-    """Whether only the bytes show the fault. A host that parses them first decides by itself; on
-    our own server the law applies.
+    """True if the fault is visible only in the bytes. A host that parses the bytes itself decides
+    what happens; on our own server the law applies.
     """
 
     @property
     def arguments(self) -> Any:
-        """Return the arguments as a host parses them. Return None if no arguments were sent."""
+        """Return the arguments as a host would parse them. Return None if no arguments are sent."""
         return json.loads(self.body) if self.body else None
 
     @property
@@ -83,7 +85,7 @@ class AgentShape:
 
 
 class Draft:
-    """Writes the shapes of one correct call."""
+    """Makes the malformed variants of one correct call."""
 
     def __init__(self, contract: Contract, arguments: dict[str, Any]) -> None:
         self.tool = contract.name
@@ -93,8 +95,9 @@ class Draft:
         self.corrected = self._corrected_call(contract)
 
     def _corrected_call(self, contract: Contract) -> dict[str, Any] | EllipsisType | None:
-        """Return the expected corrected call. Return None if the call contains a secret, because
-        then there are only edits. Return `...` if the call can be written in several ways.
+        """Return the corrected call that refusals must have. Return None if the call contains a
+        secret, because then a refusal has only edits. Return `...` if the call can be written in
+        several ways.
         """
         if any(place.shape.secret and place.value is not None for place in self.places):
             return None  # where a secret is involved, only edits
@@ -117,7 +120,9 @@ class Draft:
         seen: Seen | None = None,
         raw: bool = False,
     ) -> AgentShape:
-        """Return a shape with only one meaning. It is accepted as it is, or after a repair."""
+        """Return a variant whose meaning is clear. It must be accepted, with or without a
+        repair.
+        """
         made = tuple(repairs)
         # The default is `...` and not None, because null is a JSON value.
         meant = self.arguments if means is ... else means
@@ -136,7 +141,7 @@ class Draft:
         seen: Seen | None = None,
         raw: bool = False,
     ) -> AgentShape:
-        """Return a shape that must be refused, because its meaning would be a guess."""
+        """Return a variant that must be refused, because its meaning would be a guess."""
         said = None if problems is None else tuple(problems)
         law = ExpectedOutcome(
             outcome="refused", problems=said, corrected=corrected, may_go_without=may_go_without
@@ -153,7 +158,9 @@ class Draft:
         *,
         raw: bool,
     ) -> AgentShape:
-        """Return a shape; `sent` is bytes if no Python value has this form."""
+        """Return a malformed variant. `sent` is bytes if no Python value can be written like
+        this.
+        """
         # Most kinds have one source. Wrappers and keys of clients have one source for each name.
         variant, source, date = seen or ("", KINDS[kind].source, KINDS[kind].date)
         name = f"{kind}/{variant}" if variant else kind

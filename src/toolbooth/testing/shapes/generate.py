@@ -1,8 +1,8 @@
-"""Make a Hypothesis strategy for the values that a JSON Schema admits.
+"""Makes a Hypothesis strategy for the values that a JSON Schema allows.
 
-It covers the schemas that we and other hosts publish. A strategy may be too wide for `not`, `if`
-and `contains`, so every value is checked against the schema itself. As at the boundary, an object
-that declares properties and does not mention others has no others.
+It supports the schemas that Toolbooth and other hosts publish. For `not`, `if` and `contains`, a
+strategy may produce wrong values, so every value is checked against the schema. As at the boundary,
+an object that declares properties has no other keys, unless its schema mentions them.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from toolbooth.testing.offline_schema import is_schema, offline_validator
 Values = SearchStrategy[Any]
 
 DEEP = 4
-"""The depth below which only required values are made. At twice this depth, none are."""
+"""Below this depth, only required values are made. Below twice this depth, no values are made."""
 
 _OBJECT = (
     "properties",
@@ -43,7 +43,7 @@ _CHOICES = ("anyOf", "oneOf")
 _KINDS = ("string", "integer", "number", "boolean", "null", "array", "object")
 
 _TRICKY = ("", "5", "1.5", "true", "null", "None", "[1]", '{"a": 1}', " a ", "é😀", "2026-01-02")
-"""Texts that look like other values."""
+"""Texts that look like values of another type, or are unusual."""
 
 _texts = st.text(max_size=8) | st.sampled_from(_TRICKY)
 _numbers = st.floats(-1e9, 1e9, width=32) | st.integers(-(10**6), 10**6)
@@ -72,10 +72,11 @@ _FORMATS: dict[str, SearchStrategy[str]] = {
 
 
 def arguments_for(schema: Schema, *, whole: bool = False) -> SearchStrategy[dict[str, Any]]:
-    """Return a strategy for arguments that the schema admits; `whole`: with every declared field.
+    """Return a strategy for arguments that the schema allows. With `whole`, they have every
+    declared field.
 
     Raises:
-        ContractError: the schema refers to a file or URL, or is not a JSON Schema.
+        ContractError: if the schema refers to a file or URL, or is not a JSON Schema.
     """
     maker = _StrategyMaker(Document(schema), whole=whole)
     admits = offline_validator(schema).is_valid
@@ -94,14 +95,16 @@ def _is_open(schema: Schema) -> bool:
 
 
 class Document:
-    """One schema document. `resolve` reads a part of it with its references."""
+    """One schema document. `resolve` returns a part of it with its references resolved."""
 
     def __init__(self, root: Schema) -> None:
         self.root = root
         self.references = References(root)
 
     def resolve(self, schema: Any) -> dict[str, Any]:
-        """Return a schema that is merged with its references and with all parts of `allOf`."""
+        """Return a schema, merged with the target of its reference and with all parts of its
+        `allOf`.
+        """
         written: dict[str, Any] = dict(schema) if is_schema(schema) else {}
         parts = [self.resolve(each) for each in written.pop("allOf", ())]
         if isinstance(ref := written.pop("$ref", None), str):
@@ -136,8 +139,8 @@ class _StrategyMaker:
         return st.one_of([self._of(kind, written, depth) for kind in kinds])
 
     def _options(self, schema: Schema, key: str) -> list[dict[str, Any]]:
-        """Return the options of a choice. Each option is merged with the keywords beside the
-        choice.
+        """Return the options of an `anyOf` or `oneOf`. Each is merged with the keywords beside
+        it.
         """
         base = {name: value for name, value in schema.items() if name != key}
         return [both(base, self.document.resolve(option)) for option in schema[key]]
@@ -191,7 +194,7 @@ class _StrategyMaker:
         return st.tuples(declared, more).map(lambda parts: {**parts[1], **parts[0]})
 
     def _further(self, schema: Schema, depth: int) -> Values | None:
-        """Return a strategy for the values of undeclared keys. Return None if such keys are
+        """Return a strategy for the values of undeclared keys. Return None if undeclared keys are
         forbidden.
         """
         patterns = list(schema.get("patternProperties", {}).values())
@@ -239,7 +242,7 @@ def _kinds(schema: Schema) -> list[str]:
 
 
 def both(left: Schema, right: Schema) -> dict[str, Any]:
-    """Return one schema that has the keywords of two schemas. A value must satisfy both."""
+    """Return one schema with the keywords of two schemas, for values that fit both."""
     made = {**left, **right}
     for key in left.keys() & right.keys():
         one, other = left[key], right[key]
@@ -280,7 +283,7 @@ def _string(schema: Schema) -> Values:
 
 
 def _format_of(schema: Schema) -> Any:
-    """Return the format of a text. The portable profile writes the format into the description."""
+    """Return the format of a text. The portable profile has written it into the description."""
     return schema.get("format") or said_format(str(schema.get("description", "")))
 
 
@@ -326,7 +329,7 @@ def _number(schema: Schema) -> Values:
 
 
 def _bounds(schema: Schema, *, step: int) -> tuple[Any, Any]:
-    """Return the smallest and the greatest allowed value. Exclusive bounds are moved by one
+    """Return the smallest and the greatest allowed value. An exclusive bound is moved by one
     step.
     """
     lows = [schema["minimum"]] if "minimum" in schema else []

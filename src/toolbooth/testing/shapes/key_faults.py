@@ -1,8 +1,8 @@
 """Faults of keys: keys that are added or left out, and wrappers. Faults of names are in
-`name_faults.py`, keys at the wrong level in `level_faults.py`.
+`name_faults.py`, and keys at a wrong level in `level_faults.py`.
 
-None of these calls may pass. A corrected call is expected if the declared names allow only one
-correction.
+All of these calls must be refused. If the declared names allow only one correction, the refusal
+must have this corrected call.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from toolbooth.testing.shapes.level_faults import level_faults
 from toolbooth.testing.shapes.name_faults import name_faults
 
 STRANGE = "zq_unheard_of"
-"""A name that no tool declares, and that is similar to no declared name."""
+"""A name that no tool declares, and that is not similar to a declared name."""
 
 
 def key_faults(draft: Draft) -> Iterator[AgentShape]:
@@ -43,7 +43,7 @@ def key_faults(draft: Draft) -> Iterator[AgentShape]:
 
 
 def _is_authors(form: ObjectShape) -> bool:
-    """Return True if the author's code or a pattern decides which undeclared keys may be sent."""
+    """Return True if the author's code, or a pattern, decides which undeclared keys may be sent."""
     if form.patterns:
         return True
     return (
@@ -82,7 +82,7 @@ def _added_keys(draft: Draft, place: CallPlace, form: ObjectShape) -> Iterator[A
 
 
 def _added_to_union(draft: Draft, place: CallPlace) -> Iterator[AgentShape]:
-    """Yield a call with a key that no form of a union without a tag has."""
+    """Yield a call with a key that no branch of a union declares. The union has no tag."""
     held: Any = place.value
     if type(held) is dict and all(map(_excludes_strange, place.shape.objects)):
         sent = with_value(draft.arguments, place.path, held | {STRANGE: 1})
@@ -144,8 +144,8 @@ def _wrapped_fields(draft: Draft, place: CallPlace, form: ObjectShape) -> Iterat
 
 
 def _wrapper_names(draft: Draft, place: CallPlace) -> dict[str, tuple[str, str]]:
-    """Return the names of wrappers that were seen in reports, and the names of the tool, its
-    models, parameters and fields.
+    """Return the names of wrappers to try: those that were seen in reports, and the names of the
+    tool, its models, parameters and fields.
     """
     if not place.path:
         own = [draft.tool, str(draft.schema.get("title", "")), *_group_names(place.form)]
@@ -161,13 +161,13 @@ def _wrapper_names(draft: Draft, place: CallPlace) -> dict[str, tuple[str, str]]
 
 
 def _group_names(form: ObjectShape | None) -> list[str]:
-    """Return the names of the models whose fields are sent flat."""
+    """Return the names of those models whose fields are sent flat."""
     groups = form.groups if form is not None else ()
     return [step for group in groups for step in group.model_path]
 
 
 def _wrapped_items(draft: Draft, place: CallPlace, form: ArrayShape) -> Iterator[AgentShape]:
-    """Yield a call in which each item of a list is inside another object."""
+    """Yield a call in which each item of a list is wrapped in an object."""
     value = place.value
     items = None if form.prefix else form.items
     if items is None or items.opaque or "object" in items.types:

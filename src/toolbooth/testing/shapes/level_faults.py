@@ -1,4 +1,4 @@
-"""Keys at the wrong level: beside the object that declares them, or inside another."""
+"""Keys at a wrong level: beside the object that declares them, or inside another object."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from toolbooth.testing.shapes.expected import AgentShape, Draft, Found
 
 
 def level_faults(draft: Draft, place: CallPlace, form: ObjectShape) -> Iterator[AgentShape]:
-    """Yield calls in which a key is moved between an object and one of its nested objects. Each of
-    these objects must have only one form.
+    """Yield calls in which a key is moved out of a nested object, or into one. Objects that are
+    declared as a union are skipped.
     """
     inner = {
         key: field.shape.objects[0]
@@ -29,7 +29,9 @@ def level_faults(draft: Draft, place: CallPlace, form: ObjectShape) -> Iterator[
 
 
 def _is_one_object(key: str, field: Field) -> bool:
-    """Return True if a field is published under this key and its values are objects of one form."""
+    """Return True if a field is published under this key, and its value is an object that is not
+    declared as a union.
+    """
     return field.name == key and len(field.shape.objects) == 1 and not field.shape.opaque
 
 
@@ -41,8 +43,8 @@ def _one_level_up(
     key: str,
     held: Json,
 ) -> Iterator[AgentShape]:
-    """Yield two calls: in one, a field is beside its object. In the other, all fields of an object
-    replace the object.
+    """Yield two calls. In the first, one field of a nested object is sent beside the object. In the
+    second, all its fields are sent in place of the object.
     """
 
     def movable(name: str) -> bool:
@@ -75,7 +77,7 @@ def _one_level_down(
     below: ObjectShape,
     held: Json,
 ) -> Iterator[AgentShape]:
-    """Yield calls in which a field is inside the object beside which it belongs."""
+    """Yield calls in which a field is sent inside a nested object instead of beside it."""
     declared = set(names_below(below))
     for name, value in place.value.items():
         if name == key or name not in form.fields:

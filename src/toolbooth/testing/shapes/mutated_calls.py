@@ -1,4 +1,4 @@
-"""Random malformed calls: correct ones with up to two changes at random places."""
+"""Random malformed calls: correct calls with up to two random changes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _new_keys = st.sampled_from(["zq", "data", "Name", "toolCallId"])
 
 @st.composite
 def mutated_call(draw: st.DrawFn, calls: SearchStrategy[Any]) -> Any:
-    """Draw a random malformed call. It has up to two changes at random places."""
+    """Draw a random malformed call: a correct call with up to two random changes."""
     call = draw(calls)
     # Hypothesis shrinks towards the first entry. So most calls have exactly one change, and so has
     # the simplest counterexample.
@@ -53,7 +53,7 @@ def _mutate(draw: st.DrawFn, call: Any, path: JsonPath) -> Any:
 
 
 def _near(value: Any) -> Any:
-    """Return another value of the same type, just beyond a bound that may be declared."""
+    """Return another value of the same type. It may be just beyond a declared bound."""
     # Before the test for `int`, because `True + 1` is 2 in Python.
     if isinstance(value, bool | None):
         return not value

@@ -1,5 +1,5 @@
-"""Faults of names: another case, a spelling mistake, a path written as a name, and a name that is
-sent twice.
+"""Faults of names: another case, a spelling mistake, a path that is written as a name, and a name
+that is sent twice.
 """
 
 from __future__ import annotations
@@ -19,7 +19,9 @@ from toolbooth.testing.shapes.expected import AgentShape, Draft, Found
 
 
 def name_faults(draft: Draft, place: CallPlace, form: ObjectShape) -> Iterator[AgentShape]:
-    """Yield every fault of the names of an object that has one form and no undeclared keys."""
+    """Yield every fault of the names in an object. The object accepts no undeclared keys and is not
+    declared as a union.
+    """
     # A tool with both `user_id` and `userId` distinguishes names by their case. Another case would
     # then be a guess.
     if len(set(map(recased, form.names))) == len(form.names):
@@ -32,7 +34,7 @@ def name_faults(draft: Draft, place: CallPlace, form: ObjectShape) -> Iterator[A
 
 
 def _undeclared_problems(place: CallPlace, values: Mapping[str, Any]) -> list[Found]:
-    """Return the expected problems of undeclared keys. `values` has the value of each key."""
+    """Return the expected problems of undeclared keys. `values` has the values of these keys."""
     return [
         (undeclared_code(each), path_text((*place.path, name))) for name, each in values.items()
     ]
@@ -44,8 +46,8 @@ def _undeclared_problems(place: CallPlace, values: Mapping[str, Any]) -> list[Fo
 def _names_in_another_case(
     draft: Draft, place: CallPlace, form: ObjectShape, kind: str, recase: Callable[[str], str]
 ) -> Iterator[AgentShape]:
-    """Yield calls in which all names of one object have another case. An adapter may write such
-    names.
+    """Yield calls in which all names of one object are written in another case. An adapter may
+    cause such calls.
     """
     declared = [key for key in place.value if key in form.fields]
     names = {key: recase(key) for key in declared if recase(key) not in form.fields}
@@ -78,7 +80,9 @@ _CASES: dict[str, Callable[[str], str]] = {
 
 
 def _misspelt_name(draft: Draft, place: CallPlace, form: ObjectShape) -> Iterator[AgentShape]:
-    """Yield a call whose longest name lacks one letter, unless another name is similar."""
+    """Yield a call in which the longest name lacks one letter. No call is made if the result is
+    similar to another name.
+    """
     declared = [key for key in place.value if key in form.fields]
     key = max(declared, key=len, default="")
     # In a short name such as `id`, the name without one letter cannot be recognised.
@@ -111,7 +115,7 @@ def _misspelt_name(draft: Draft, place: CallPlace, form: ObjectShape) -> Iterato
 def _path_as_name(
     draft: Draft, place: CallPlace, form: ObjectShape, key: str
 ) -> Iterator[AgentShape]:
-    """Yield calls in which a nested field is sent under its path: `address.city` or
+    """Yield calls in which a nested field is sent under its path, such as `address.city` or
     `lines[0].sku`.
     """
     value = place.value[key]
@@ -136,7 +140,9 @@ def _path_as_name(
 
 
 def _has_one_form(shape: Shape, depth: int = 8) -> bool:
-    """Return True if every object and array below has one form and no author's code reads them."""
+    """Return True if there is no union of objects or arrays inside a value, and no author's code
+    reads a part of it.
+    """
     forms = (*shape.objects, *shape.arrays)
     if shape.opaque or len(forms) > 1 or not depth:
         return False
@@ -146,7 +152,7 @@ def _has_one_form(shape: Shape, depth: int = 8) -> bool:
 
 
 def _is_open(form: ObjectShape | ArrayShape) -> bool:
-    """Return True if an object accepts undeclared keys, or if an array declares a shape for each
+    """Return True if an object accepts undeclared keys, or if an array has a shape for each
     position.
     """
     if isinstance(form, ObjectShape):
@@ -155,7 +161,7 @@ def _is_open(form: ObjectShape | ArrayShape) -> bool:
 
 
 def _leaves(value: Any, path: JsonPath) -> Iterator[tuple[JsonPath, Any]]:
-    """Yield each value that contains no other values, with its path."""
+    """Yield each value that contains no other value, with its path."""
     inner = list(children(value))
     if not inner:
         yield path, value
@@ -171,7 +177,9 @@ def _path_name(path: JsonPath) -> str:
 
 
 def _is_ambiguous(path: JsonPath) -> bool:
-    """Return True if a key in a path contains a character that separates keys."""
+    """Return True if a key in a path contains a character that is used in paths, such as a
+    point.
+    """
     return any(re.search(r"[.\[\]]", str(step)) for step in path)
 
 
@@ -179,7 +187,7 @@ def _is_ambiguous(path: JsonPath) -> bool:
 
 
 def _duplicate_key(draft: Draft, place: CallPlace, key: str) -> Iterator[AgentShape]:
-    """Yield a call with a key that is sent twice. One of the two values would be lost."""
+    """Yield a call in which a key is sent twice. One of its two values would be lost."""
     # One key of each object is enough, because the parser treats all of them in the same way.
     if key != next(iter(place.value)):
         return

@@ -1,7 +1,8 @@
-"""Faults of one value: text where no text is declared, another JSON type, a value for "nothing".
+"""Faults of one value: text where no text is declared, another JSON type, or a value that means
+"nothing".
 
-Each fault has the value that is sent instead, and the outcome that the law prescribes for the
-declared type.
+Each fault has the value that is sent instead, and the outcome that the law requires for the
+declared type (docs/reference/law.md).
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ SECONDS = 1763164800
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fault:
-    """One faulty value with its expected outcome."""
+    """One faulty value, with its expected outcome."""
 
     kind: str
     value: Any
@@ -29,13 +30,13 @@ class Fault:
     problem: str = ""
     means: Literal["the same", "nothing", "null"] = "the same"
     reading: Any = None
-    """For a refused call, the only value that can be meant; None if there is none, ... if the law
-    leaves this open.
+    """Only for a refused call: the one value that can be meant. None if there is no such value;
+    `...` if the law leaves this open.
     """
 
 
 def value_faults(draft: Draft) -> Iterator[AgentShape]:
-    """Yield every fault of every value."""
+    """Yield every fault for every value of the call."""
     for place in draft.places:
         if place.path:
             for fault in _faults(place):
@@ -72,7 +73,7 @@ def _shape(draft: Draft, place: CallPlace, fault: Fault) -> AgentShape:
 
 
 def _corrected(draft: Draft, place: CallPlace, fault: Fault) -> Any:
-    """Return the call with the only possible correct value."""
+    """Return the call with the value that was certainly meant."""
     if fault.reading is None or draft.corrected is None:
         return None
     if fault.reading is ... or draft.corrected is ...:
@@ -81,7 +82,9 @@ def _corrected(draft: Draft, place: CallPlace, fault: Fault) -> Any:
 
 
 def _left_out(draft: Draft, place: CallPlace) -> Iterator[AgentShape]:
-    """Yield calls that send null or "" for an optional field that the correct call leaves out."""
+    """Yield calls that send null or "" for an optional field. The correct call leaves this field
+    out.
+    """
     for key, field in absent(place):
         path = (*place.path, key)
         # The correct call does not send this field, so this field has no place in it yet.
@@ -110,8 +113,8 @@ def _left_out(draft: Draft, place: CallPlace) -> Iterator[AgentShape]:
 
 
 def _swallowed(draft: Draft, place: CallPlace) -> Iterator[AgentShape]:
-    """Yield a call in which a text contains the next argument, because a wrong tag ended the
-    text.
+    """Yield a call in which a text also contains the next argument. A client causes this if a wrong
+    tag ends the text.
     """
     text, field = place.value, place.field
     if not isinstance(text, str) or len(place.path) != 1 or field is None or field.verbatim:
@@ -136,8 +139,8 @@ def _swallowed(draft: Draft, place: CallPlace) -> Iterator[AgentShape]:
 def absent(place: CallPlace) -> Iterator[tuple[str, Field]]:
     """Yield the optional fields that an object leaves out.
 
-    Fields of a group are skipped if no field of the group is sent. Control arguments of the server
-    that are never repaired are skipped too, because null and "" do not mean "not sent" there.
+    Fields of a flattened model are skipped if none of its fields is sent. Control arguments that
+    are never repaired are skipped too. For these, null and "" do not mean "not sent".
     """
     assert place.form is not None
     declared = place.form.fields
@@ -175,7 +178,7 @@ def _faults(place: CallPlace) -> Iterator[Fault]:
 
 
 def _container(place: CallPlace) -> Iterator[Fault]:
-    """Yield JSON text of an object or array. If no text is declared, its meaning is clear."""
+    """Yield JSON text of an object or array. Its meaning is clear only if no text is declared."""
     text = json.dumps(place.value)
     if place.shape.json_text:
         yield Fault(kind="json-text", value=text)
@@ -267,7 +270,9 @@ def _text(place: CallPlace, value: str) -> Iterator[Fault]:
 
 
 def _nothings(place: CallPlace) -> Iterator[Fault]:
-    """Yield null, "" and similar values. Their meaning depends on whether the field is optional."""
+    """Yield null, "" and similar values. What they mean depends on whether the field is
+    optional.
+    """
     if place.field is None or place.shape.opaque:
         return
     nullable = place.takes("null")
@@ -294,7 +299,9 @@ def _null_text(place: CallPlace, *, nullable: bool) -> Fault:
 
 
 def _number_bytes(draft: Draft, place: CallPlace) -> Iterator[AgentShape]:
-    """Yield calls with numbers that can be written only as bytes."""
+    """Yield calls with numbers that Python's `json` would write differently. So these calls are
+    made as bytes.
+    """
     value, path = place.value, path_text(place.path)
     if isinstance(value, bool) or not isinstance(value, int | float):
         return
@@ -319,7 +326,7 @@ def _number_bytes(draft: Draft, place: CallPlace) -> Iterator[AgentShape]:
 
 
 def _body_with_number(draft: Draft, place: CallPlace, literal: str) -> bytes:
-    """Return the call with this literal in place of a number."""
+    """Return the bytes of the call, with this literal in place of a number."""
     # A text that no correct call contains. Python's `json` has no way to write `NaN` or `1e999` at
     # one place only, so the number replaces it in the text.
     mark = "\0a number\0"

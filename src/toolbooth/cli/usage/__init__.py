@@ -1,0 +1,1 @@
+"""Explains words of a command line that the command does not know, and proposes what to write."""
