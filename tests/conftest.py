@@ -29,6 +29,18 @@ LONG: dict[str, set[str]] = {
     "django/test_stock.py": {"test_a_stock_project_is_served"},
     # The shape corpus over every transport, revision and host.
     "matrix/test_matrix.py": {"test_every_call_has_the_outcome_in_the_corpus_and_the_docs"},
+    # The shape corpus through the proxy, over every transport and revision.
+    "proxy/test_corpus.py": {
+        "test_the_whole_corpus_loses_nothing_in_silence_behind_the_proxy",
+    },
+    # 500 open streams, 100 MB in one answer, and 50,000 notifications.
+    "proxy/test_load.py": {
+        "test_five_hundred_streams_take_little_memory_and_each_gets_its_own_messages",
+        "test_an_answer_of_100_mb_over_http_is_reported_and_takes_little_memory",
+        "test_an_answer_of_100_mb_over_stdio_is_reported_and_takes_little_memory",
+        "test_a_flood_over_http_waits_until_its_own_client_reads",
+        "test_a_flood_over_stdio_waits_until_the_client_reads",
+    },
     # A thousand calls of each of six servers, in this process and over HTTP.
     "testing/test_call.py": {"test_a_thousand_random_calls_are_answered_as_over_http"},
     # Hundreds of Hypothesis examples. No profile reduces them, because their number is asserted.

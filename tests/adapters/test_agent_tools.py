@@ -5,6 +5,7 @@ has the adapters.
 import asyncio
 import copy
 import datetime
+import pickle
 from typing import Annotated, Any
 
 import pytest
@@ -22,13 +23,12 @@ from toolbooth import (
     tools_for,
 )
 from toolbooth.adapters.agent_tools.call import ErrorAnswer
-from toolbooth.adapters.agent_tools.guard import (
-    filled_params,
-    guard_function,
-    guard_schema,
-    is_kind,
-)
+from toolbooth.adapters.agent_tools.derived import derived_copy
+from toolbooth.adapters.agent_tools.filled import filled_params, is_kind
+from toolbooth.adapters.agent_tools.guard import guard_function, guard_schema
 from toolbooth.adapters.agent_tools.options import Options
+from toolbooth.adapters.agent_tools.registered import Registered
+from toolbooth.adapters.agent_tools.toolset import SchemaGuards
 from toolbooth.errors import Problem
 
 
@@ -91,6 +91,22 @@ def test_a_call_that_needs_approval_must_be_exact():
     assert exact.is_exact({"person": {"name": "Ann"}})
     assert not exact.is_exact("{nope")
     assert not exact.is_exact({"prson": {}})
+
+
+def test_the_repaired_arguments_of_a_call_are_known_before_it_is_accepted():
+    ann = {"person": {"name": "Ann"}}
+    kept = guard(greet)
+    assert kept.repaired({**ann, "times": "2"}) == {**ann, "times": 2}
+    assert kept.repaired('"{\\"person\\": {\\"name\\": \\"Ann\\"}}"') == ann
+    assert kept.repaired("{nope") is None
+    assert kept.repaired("[1]") is None
+    assert kept.repaired({"prson": {}}) is None
+    python = {"person": Person(name="Ann")}
+    assert kept.repaired(python) is python
+
+    def count(upto: int = 3) -> str: ...
+
+    assert guard(count).repaired("null") == {}
 
 
 def test_python_values_are_only_validated():
@@ -178,6 +194,8 @@ def test_parameters_that_a_framework_fills_are_found_by_type_and_by_marker():
 def test_a_list_has_only_tools_of_frameworks():
     with pytest.raises(TypeError, match="this is an object of type builtins"):
         protect([1])
+    with pytest.raises(TypeError, match="a function is not a tool yet; make a tool of it"):
+        protect([greet])
     registry = ToolRegistry("shop")
     with pytest.raises(TypeError, match="needs no protect"):
         protect([registry])
@@ -210,8 +228,96 @@ def test_mistakes_are_reported_at_registration():
         guard(loose)
 
 
-def test_a_refusal_of_the_adapter_reaches_the_model():
-    problem = Problem(code="unknown-key", path=("state",), message="is not yours to send")
-    assert "- $.state: is not yours to send" in guard(greet).refusal(problem).text
+def test_descriptions_of_the_frameworks_schema_are_published():
     described = guard(greet, listed={"properties": {"times": {"description": "How often."}}})
     assert described.published["properties"]["times"]["description"] == "How often."
+
+
+def test_a_schema_that_the_author_changed_is_published_and_enforced():
+    made = {"properties": {"times": {"type": "integer"}}}
+    changed = {"properties": {"times": {"type": "integer", "maximum": 2}}}
+    few = guard(greet, made=made, listed=changed)
+    assert few.published["properties"]["times"] == {"type": "integer", "maximum": 2}
+    with pytest.raises(ErrorAnswer, match=r"\$\.times"):
+        few.accept({"person": {"name": "Ann"}, "times": 3})
+
+
+def test_the_observers_of_a_copied_tool_are_the_same():
+    records: list[Any] = []
+    options = Options(observers=(lambda record: records.append(record),))
+    assert copy.deepcopy(options) is options
+
+
+def test_keywords_have_their_call_and_repairs_are_added_to_the_data_of_a_result():
+    call = guard(greet).accept({"person": {"name": "Ann"}, "times": "2"})
+    assert call.keywords == {"person": Person(name="Ann"), "pet": None, "times": 2}
+    assert call.keywords.call is call
+    repairs = {"toolbooth": {"repairs": [{"code": "scalar-text", "path": "$.times"}]}}
+    assert call.beside(None) == repairs
+    assert call.beside({"rows": 3}) == {"rows": 3, **repairs}
+    assert call.beside([1]) == [1]
+    assert guard(greet).accept({"person": {"name": "Ann"}}).beside(None) is None
+
+
+def test_injected_parameters_of_a_schema_are_given_and_refused_from_the_model():
+    schema = {"type": "object", "properties": {"a": {"type": "integer"}}}
+    made = guard_schema(schema, Options(), name="add", keywords=True, injected=["context"])
+    values = made.accept({"a": 1}).run(lambda a, context: (a, context), {"context": "ours"})
+    assert values == (1, "ours")
+    with pytest.raises(ErrorAnswer) as refused:
+        made.accept({"a": 1, "context": "theirs"})
+    result = refused.value.result
+    assert [result["isError"], result["content"][0]["text"]] == [True, refused.value.text]
+    assert result["_meta"]["toolbooth"]["problems"][0]["path"] == "$.context"
+
+
+class Plain:
+    def __init__(self, answer: str) -> None:
+        self.answer = answer
+
+    def say(self) -> str:
+        return self.answer
+
+
+class Louder:
+    def say(self) -> str:
+        return super().say().upper()  # type: ignore[misc]
+
+
+def protect_plain(thing: Plain, options: Options) -> Any:
+    return derived_copy(thing, Louder, protect_plain, options, made=[thing.answer])
+
+
+def test_a_derived_copy_is_protected_again_when_it_is_copied_or_pickled():
+    plain = Plain("yes")
+    made = protect_plain(plain, Options())
+    assert [plain.say(), made.say(), isinstance(made, Plain)] == ["yes", "YES", True]
+    for again in (copy.deepcopy(made), pickle.loads(pickle.dumps(made))):
+        assert [again.say(), again.made, type(again)] == ["YES", ["yes"], type(made)]
+
+
+def test_the_guards_of_a_toolset_are_kept_until_a_schema_or_the_approval_changes():
+    schema = {"type": "object", "properties": {"a": {"type": "integer"}}}
+    guards = SchemaGuards(Options())
+    first = guards.guard("add", schema)
+    assert guards.guard("add", dict(schema)) is first
+    asked = guards.guard("add", schema, approval=True)
+    assert [first.options.approval, asked.options.approval] == [False, True]
+    other = guards.guard("add", {"type": "object", "properties": {"b": {"type": "integer"}}})
+    assert other.accept({"b": 1}).values == {"b": 1}
+
+
+def test_a_registered_tool_answers_with_text_and_data():
+    registry = ToolRegistry("shop")
+    registry.tool(greet)
+    tool = Registered(registry, registry.tools["greet"])
+    assert [tool.name, tool.description] == ["greet", "Greet."]
+    assert tool.schema["required"] == ["person"]
+    person = {"person": {"name": "Ann"}}
+    answer = tool.call({**person, "times": "2"})
+    assert [answer.text, answer.is_error] == ["['name'] None 2", False]
+    assert answer.data["toolbooth"]["repairs"][0]["code"] == "scalar-text"
+    assert asyncio.run(tool.call_async(person)).data == {}
+    refused = asyncio.run(tool.call_text('{"person": {"name": "Ann", "name": "Bob"}}'))
+    assert [refused.is_error, refused.text] == [True, refused.result["content"][0]["text"]]
+    assert asyncio.run(tool.call_text('{"person": {"name": "\ud800"}}')).is_error

@@ -24,6 +24,21 @@ def order(items, *others):
 """
 
 
+FAILING = """
+import fastmcp
+import toolbooth
+ToolRegistry = toolbooth.ToolRegistry("shop")
+FastMCP = toolbooth.protect(fastmcp.FastMCP("shop"))
+
+def order(count: int) -> int:
+    "Order."
+    return 1 // count
+
+ToolRegistry.tool(order)
+FastMCP.tool(order)
+"""
+
+
 @pytest.fixture
 def shop(tmp_path: Path) -> Path:
     (tmp_path / "shop.py").write_text(SHOP)
@@ -141,10 +156,6 @@ def test_a_mistake_is_reported_in_one_sentence_with_code_2(words: list[str], tol
             "the file with the calls comes first: toolbooth replay shop.py shop.py:server",
         ),
         (
-            ["serve", "shop.py:server", "--port", "8000"],
-            "the port is given with --http, such as --http 8000",
-        ),
-        (
             ["serve", "shop.py:server", "--http", "8000", "--host", "no-such-machine.invalid"],
             "cannot listen at no-such-machine.invalid:8000: no machine of this name can be found",
         ),
@@ -216,6 +227,23 @@ def test_a_traceback_is_shown_with_traceback(shop: Path):
     _, _, error = toolbooth(shop, "tools", "fails.py:server", "--traceback")
     assert 'fails.py", line 3, in <module>' in error
     assert error.splitlines()[-1].startswith("Error: fails.py:server could not be loaded")
+
+
+@pytest.mark.parametrize("server", ["ToolRegistry", "FastMCP"])
+def test_a_tool_that_fails_takes_one_line_and_its_traceback_is_shown_with_traceback(
+    server: str, tmp_path: Path
+):
+    (tmp_path / "shop.py").write_text(FAILING)
+    call = ["call", f"shop.py:{server}", "order", '{"count": 0}']
+    code, shown, error = toolbooth(tmp_path, *call)
+    assert (code, "Traceback" in error) == (1, False)
+    assert "order" in shown
+    # FastMCP writes its log in a narrow column.
+    assert (
+        "ZeroDivisionError: integer division or modulo by zero (shop.py, line 9). "
+        "--traceback shows the rest"
+    ) in " ".join(error.split())
+    assert "Traceback" in toolbooth(tmp_path, *call, "--traceback")[2]
 
 
 def test_with_json_a_mistake_is_one_json_document(shop: Path):
@@ -342,6 +370,14 @@ def test_config_accepts_a_url_with_its_token_and_a_command(shop: Path):
     _, shown, _ = toolbooth(shop, "config", "--", "npx", "-y", "@example/server")
     assert json.loads(shown)["mcpServers"] == {
         "server": {"command": "npx", "args": ["-y", "@example/server"]}
+    }
+    # A program of this environment gets its path, because a client would not find it.
+    env = {**os.environ, "PATH": f"{Path(TOOLBOOTH).parent}:{os.environ['PATH']}"}
+    words = ["config", "--name", "files", "--", "toolbooth", "proxy", "--", "npx", "server"]
+    done = subprocess.run([TOOLBOOTH, *words], env=env, capture_output=True, timeout=LIMIT)
+    assert json.loads(done.stdout)["mcpServers"]["files"] == {
+        "command": TOOLBOOTH,
+        "args": ["proxy", "--", "npx", "server"],
     }
 
 
