@@ -27,7 +27,7 @@ PARALLEL := -n auto --dist worksteal
 empty :=
 comma := ,
 space := $(empty) $(empty)
-CORE := __init__.py jsonvalue.py references.py alternatives.py examples.py sample.py pattern_text.py key_patterns.py errors.py secret_names.py shape.py shape_check.py contract.py context.py markers.py unpack.py decorator.py detect.py decorated/* publish/* compile/* compile/pydantic/* boundary/* boundary/keys/* boundary/values/* boundary/cures/* spelling.py schema_objections.py
+CORE := __init__.py equal_json.py jsonvalue.py references.py alternatives.py examples.py sample.py pattern_text.py key_patterns.py errors.py secret_names.py shape.py shape_check.py contract.py context.py markers.py unpack.py decorator.py detect.py decorated/* publish/* compile/* compile/pydantic/* boundary/* boundary/keys/* boundary/values/* boundary/cures/* spelling.py schema_objections.py
 CORE_FILES := $(subst $(space),$(comma),$(addprefix src/toolbooth/,$(CORE)))
 
 .DEFAULT_GOAL := help
@@ -68,9 +68,9 @@ coverage: $(READY_DEV) ## all tests with branch coverage; the core must be compl
 docs: $(READY_DEV) ## build the documentation into site/
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
-clients: $(READY_DEV) ## the TypeScript client and the Inspector against every server
+clients: $(READY_DEV) ## the TypeScript client and the Inspector against every server and the proxy
 	@$(BIN)/python scripts/node_home.py
-	$(BIN)/python -m pytest -q -o verbosity_assertions=2 tests/node/clients.py
+	$(BIN)/python -m pytest -q -o verbosity_assertions=2 tests/node/clients.py tests/node/proxied_clients.py
 
 conformance: $(READY_DEV) ## the official MCP conformance suite, also before and after protect
 	$(BIN)/python scripts/conformance.py
@@ -143,7 +143,7 @@ words: $(READY_DEV) ## write the list of words that distinguishes slips from oth
 	$(BIN)/python scripts/words.py
 
 clean: ## remove .venv and everything built
-	rm -rf $(VENV) .bench .conformance .frameworks .hosts .long .oracle .package .peers .schemas .versions .words build dist site .coverage .coverage.* .hypothesis .pytest_cache .ruff_cache .import_linter_cache
+	rm -rf $(VENV) .bench .conformance .frameworks .hosts .long .oracle .package .peers .proxied .real_tools .schemas .versions .words build dist site .coverage .coverage.* .hypothesis .pytest_cache .ruff_cache .import_linter_cache
 	find src tests demo bench scripts wild examples -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
 
 $(BIN)/python:

@@ -32,23 +32,32 @@ FIRST_TIER = [name for name, each in VERSIONS.items() if each["tier"] == 1]
 
 
 def python_of(name: str, *, newest: bool = False) -> Path:
-    """The Python of a framework's environment, which is made if its requirements have changed."""
+    """The Python of a framework's environment, which is made if its requirements have changed. One
+    with the newest versions is upgraded each time.
+    """
     wanted = requirements(name, newest=newest)
     home = HOME / (f"{name}-newest" if newest else name)
     python, stamp = home / "bin" / "python", home / "requirements.txt"
     if stamp.is_file() and stamp.read_text() == "\n".join(wanted) and not newest:
         return python
-    _call(sys.executable, "-m", "venv", "--clear", str(home))
-    _call(str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *wanted)
+    install = ["install", "--quiet", "--disable-pip-version-check"]
+    if newest and python.is_file():
+        install += ["--upgrade", "--upgrade-strategy=eager"]
+    else:
+        _call(sys.executable, "-m", "venv", "--clear", str(home))
+    _call(str(python), "-m", "pip", *install, *wanted)
     stamp.write_text("\n".join(wanted))
     return python
 
 
 def requirements(name: str, *, newest: bool) -> list[str]:
-    """What pip installs: Toolbooth with the extra, and the packages in their versions."""
+    """What pip installs: the packages in their versions, and Toolbooth with the extra."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     pins = VERSIONS[name]["packages"]
     packages = [each if newest else f"{each}=={number}" for each, number in pins.items()]
+    if VERSIONS[name]["tier"] == 3:
+        # Without an adapter, and some of them need an older Pydantic than Toolbooth.
+        return packages
     named = project["optional-dependencies"].get(name, ())
     # An extra may need another one of ours, which no index has: it comes with the line below.
     extra = sorted(each for each in named if not each.startswith("toolbooth["))
@@ -94,21 +103,23 @@ def check_types(name: str, python: Path) -> None:
 def run_tests(name: str, python: Path, *words: str) -> str:
     """Run the shared suite and the framework's own tests. Returns pytest's last line."""
     module = name.replace("-", "_")
-    files = [TESTS / f"own_{module}.py"]
-    if VERSIONS[name].get("suite", True):
-        files.append(TESTS / "suite.py")
-    chosen = [str(each) for each in files if (ROOT / each).is_file()]
-    command = (str(python), "-m", "pytest", "-q", "-p", "no:cacheprovider", *chosen, *words)
+    own, suite = TESTS / f"own_{module}.py", TESTS / "suite.py"
+    files = [str(each) for each in (own, suite) if (ROOT / each).is_file()]
+    left_out = [f"--deselect={suite}::{test}" for test in VERSIONS[name].get("own", ())]
+    pytest = (str(python), "-m", "pytest", "-q", "-p", "no:cacheprovider")
+    command = (*pytest, *files, *left_out, *words)
     return _call(*command, FRAMEWORK=name).splitlines()[-1]
 
 
 def whole(name: str, *, newest: bool = False) -> Figures:
     """Everything for one framework, and its figures."""
     python = python_of(name, newest=newest)
-    if VERSIONS[name]["tier"] < 3:
+    has_adapter = VERSIONS[name]["tier"] < 3
+    if has_adapter:
         check_types(name, python)
         run_tests(name, python)
-    printed = _call(str(python), "-W", "ignore", str(TESTS / "measure.py"), name)
+    script = TESTS / ("measure.py" if has_adapter else "losses.py")
+    printed = _call(str(python), "-W", "ignore", str(script), name)
     figures: Figures = json.loads(printed.splitlines()[-1])
     packages = ",".join(VERSIONS[name]["packages"])
     script = f"from importlib.metadata import version as v; print(*map(v, {packages!r}.split(',')))"
@@ -132,12 +143,16 @@ def table(figures: Mapping[str, Figures]) -> str:
     lines += ["| --- | ---: | --- | --- |"]
     for name, each in figures.items():
         for reason, count in each.get("corpus", {}).items():
-            line = each["lines"].get(reason)
-            shown = f"`{line}`" if line else ""
-            lines.append(f"| {name} | {count:,} | {reason} | {shown} |")
-        for reason in each.get("lines", {}).keys() - each.get("corpus", {}).keys():
-            lines.append(f"| {name} | | {reason} | `{each['lines'][reason]}` |")
+            line = _line(each["lines"].get(reason, ""))
+            lines.append(f"| {name} | {count:,} | {reason} | {line} |")
+        for reason in sorted(each.get("lines", {}).keys() - each.get("corpus", {}).keys()):
+            lines.append(f"| {name} | | {reason} | {_line(each['lines'][reason])} |")
     return "\n".join(lines) + "\n"
+
+
+def _line(found: str) -> str:
+    """A line of a file as code; nothing, and a program, as they are."""
+    return f"`{found}`" if found and "`" not in found else found
 
 
 def _row(name: str, figures: Figures) -> str:
@@ -153,14 +168,18 @@ PART = Part(
     title="Tools of agent frameworks",
     about="""Each framework runs in an environment of its own. "Lost" counts, of twelve shapes in
 which agents send one call (`tests/frameworks/shapes.py`), those in which the function runs with
-other values than were sent, in the step that calls a tool. The two times are the median of a
-correct call in that step, plain and protected in turn in one process. Then every call of the shape
-corpus (`tests/wire/`) goes through the protected tools. "As a registry" counts the calls with the
-same text for the model, the same repairs and the same problems as on our own server; the other rows
-are calls that the framework decides, or changes, before any tool is called, with its line. The run
-fails if a call is answered otherwise, or if the contract suite fails (`tests/frameworks/suite.py`):
-it includes the twelve shapes and 300 calls of the corpus in the framework's agent loop, with a
-scripted model.""",
+other values than were sent, in the step that calls a tool. The two times are the median of the
+CPU time of a correct call in that step, plain and protected in turn in one process. Agno,
+smolagents and CrewAI have no adapter. For the others, every call of the shape corpus
+(`tests/wire/`) goes through the protected tools. "As a registry" counts the calls with the same
+text for the model, the same repairs and the same problems as on our own server; the other rows
+are calls that the framework decides, or changes, before any tool is called, with its line. "In
+the loop" is what only its agent loop does. The run fails if a call is answered otherwise, or if
+the contract suite fails (`tests/frameworks/suite.py`): it includes the twelve shapes and 300
+calls of the corpus in the framework's agent loop, with a scripted model. For the Claude Agent SDK
+that is the loop of Claude Code, the program that comes with it. Calls that the SDK's check of the
+schema refuses for a
+protected tool are repaired, or refused with a corrected call, by a protected server.""",
     covers=(
         "src/toolbooth/*.py",
         "src/toolbooth/boundary/**/*.py",

@@ -37,7 +37,9 @@ HOSTS: Mapping[str, tuple[str, ...]] = {
 OWN = ("-e", f"{ROOT}[django]")
 """Toolbooth is this working tree."""
 
-KINDS = ("actions", "reads", "writes", "malformed", "cost", "start")
+KINDS = ("actions", "reads", "writes", "malformed", "cost", "start", "floor")
+REPEATED = {"start": 3, "floor": 3}
+"""How many new processes make a measurement that cannot be repeated in one. The best counts."""
 
 BARS = (
     "untold",
@@ -59,10 +61,18 @@ def steps() -> dict[str, Step]:
 
 def step(host: str, kind: str) -> Figures:
     """One comparison of one host. Raises StepFailed if REST and MCP differ in it."""
-    figures = compare(host, kind)
+    figures = best([compare(host, kind) for _ in range(REPEATED.get(kind, 1))])
     if any(figures.get(bar) for bar in BARS):
         raise StepFailed(json.dumps(figures, indent=2, ensure_ascii=False))
     return figures
+
+
+def best(readings: list[Figures]) -> Figures:
+    """The smallest of several readings of each figure."""
+    if len(readings) == 1:
+        return readings[0]
+    known = {key: [each[key] for each in readings] for key in readings[0]}
+    return {key: None if None in values else min(values) for key, values in known.items()}
 
 
 def compare(host: str, kind: str) -> Figures:
@@ -192,6 +202,8 @@ START = (
     "then the first call, CPU seconds",
     "then the whole list, CPU seconds",
     "memory after these, MB more",
+    "the whole list again, CPU seconds",
+    "drf-spectacular's own document, CPU seconds",
 )
 COST = (
     "REST, CPU ms",
@@ -231,8 +243,15 @@ def tables(figures: Mapping[str, Figures]) -> list[Table]:
     ]
     # A result from before this was measured has no such figures.
     if started:
-        made.append((("first messages", *started), _turned(started, "start", START)))
+        joined = {host: {"start": _started(found)} for host, found in started.items()}
+        made.append((("first messages", *started), _turned(joined, "start", START)))
     return made
+
+
+def _started(found: Mapping[str, Figures]) -> Figures:
+    """The figures of the first messages, with a dash for each that a result does not have."""
+    known = {**found["start"], **found.get("floor", {})}
+    return {key: "–" if known.get(key) is None else known[key] for key in START}
 
 
 def _of(host: str, figures: Mapping[str, Figures]) -> dict[str, Figures]:

@@ -112,7 +112,8 @@ def start() -> Any:
 def is_described() -> bool:
     """Whether any of the actions had to be described."""
     found = start()
-    return len(list(found.registry.promised)) < len(found.actions)
+    is_made = len(list(found.registry.promised)) < len(found.actions)
+    return is_made or bool(found.building.described)
 
 
 ASKED: dict[str, Callable[[], Any]] = {

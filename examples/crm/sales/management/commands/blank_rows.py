@@ -18,9 +18,9 @@ from rest_framework import serializers
 
 from toolbooth.django.call.receipts import is_receipted
 from toolbooth.django.describe.catalogue import catalogue
+from toolbooth.django.describe.describing import describing
 from toolbooth.django.describe.openapi import Unknowable
 from toolbooth.django.describe.operations import operation
-from toolbooth.django.describe.spectacular import describing
 from toolbooth.django.management.printing import PrintingCommand
 
 
