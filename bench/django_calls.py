@@ -166,8 +166,7 @@ def _clock(server: DjangoServer, way: str, call: str) -> Clock:
     is checked each time.
     """
     if call == "tools":
-        _check_list(server)
-        return _plain_clock(server, LISTING)
+        return _plain_clock(server, *_pages(server))
     if call == "empty":
         return _plain_clock(server, EMPTY)
     if call == "authenticators":
@@ -213,18 +212,31 @@ def _check_answer(server: DjangoServer, way: str, call: str, answer: Any) -> Non
     )
 
 
-def _check_list(server: DjangoServer) -> None:
-    tools = len(server.ask(LISTING)["result"]["tools"])
+def _pages(server: DjangoServer) -> list[Exchange]:
+    """The requests for the whole list, which may have several pages."""
+    pages, tools = [LISTING], 0
+    while True:
+        result = server.ask(pages[-1])["result"]
+        tools += len(result["tools"])
+        if "nextCursor" not in result:
+            break
+        pages.append(over_mcp("tools/list", cursor=result["nextCursor"]))
     wanted = LISTS[server.project.permissions][2]
     if tools != wanted:
         raise AssertionError(
             f"{server.project}: {tools} tools, not {wanted}; the figure would mean nothing"
         )
+    return pages
 
 
-def _plain_clock(server: DjangoServer, sent: Exchange) -> Clock:
-    count = _count(server, sent)
-    return lambda: server.cpu(sent, count)
+def _plain_clock(server: DjangoServer, *sent: Exchange) -> Clock:
+    """The CPU seconds of the requests, one after the other."""
+    counts = [_count(server, each) for each in sent]
+
+    def read() -> float:
+        return sum(server.cpu(each, count) for each, count in zip(sent, counts, strict=True))
+
+    return read
 
 
 def _count(server: DjangoServer, sent: Exchange) -> int:

@@ -12,8 +12,9 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Literal
 
-from environments import node, set_up, set_up_npm
+from environments import set_up
 from load import HERE
+from npm_packages import node, set_up_npm
 
 Transport = Literal["stdio", "HTTP"]
 
