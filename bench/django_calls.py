@@ -16,7 +16,7 @@ from typing import Any
 from uuid import UUID
 
 import django_peer
-from django_server import FURTHER, DjangoServer, Exchange, Project, over_mcp
+from django_server import FURTHER, NUMBER, DjangoServer, Exchange, Project, over_mcp
 from figures import Row, Tell, at_least, at_most, counting
 from load import client_pinned
 from measure import Clock, against, readings
@@ -62,7 +62,7 @@ NEW: dict[str, Any] = {
     "email": "ben@example.org",
     "first_name": "Ben",
     "last_name": "Bos",
-    "notes": "met at the fair",
+    "notes": f"met at the fair, visitor {NUMBER}",
     "age": 41,
     "subscribed": True,
     "company": COMPANY,

@@ -12,6 +12,7 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from functools import cached_property
 from http.client import HTTPConnection
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +33,11 @@ CALLERS = {"gunicorn": 2, "uvicorn": 1}
 sleeps; in uvicorn two would compete for the GIL.
 """
 
+NUMBER = "#number#"
+"""In a body: replaced by a new number for each request. The gateways look equal creates up, to tell
+the caller that one may have been sent twice.
+"""
+
 _CONTACTS = "django_project_contact"
 
 
@@ -45,6 +51,9 @@ class Exchange:
     headers: dict[str, str] = field(default_factory=dict[str, str])
     user: str | None = "ann"
     status: int = 200
+
+    def numbered_body(self, number: int) -> bytes:
+        return self.body.replace(NUMBER.encode(), b"%08d" % number)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,6 +119,7 @@ class DjangoServer:
 
     def __init__(self, project: Project) -> None:
         self.project = project
+        self._numbers = count()
         project.manage("seed")
         with socket.create_server(("127.0.0.1", 0)) as listening:
             number = listening.fileno()
@@ -137,21 +147,27 @@ class DjangoServer:
 
     def ask(self, exchange: Exchange) -> Any:
         """Return the JSON answer to a request."""
-        _send(self._clients[0], exchange)
+        self._send(self._clients[0], exchange)
         return self._received(self._clients[0], exchange)
 
-    def cpu(self, exchange: Exchange, count: int) -> float:
+    def cpu(self, exchange: Exchange, times: int) -> float:
         """CPU seconds of the server per request."""
-        callers = self._clients[:count]
+        callers = self._clients[:times]
         before = cpu_seconds(self._worker)
         for caller in callers:
-            _send(caller, exchange)
-        for number in range(count):
+            self._send(caller, exchange)
+        for number in range(times):
             caller = callers[number % len(callers)]
             self._received(caller, exchange)
-            if number + len(callers) < count:
-                _send(caller, exchange)
-        return (cpu_seconds(self._worker) - before) / count
+            if number + len(callers) < times:
+                self._send(caller, exchange)
+        return (cpu_seconds(self._worker) - before) / times
+
+    def _send(self, client: HTTPConnection, exchange: Exchange) -> None:
+        known = {"Authorization": f"Token token-of-{exchange.user}"} if exchange.user else {}
+        headers = {"Content-Type": "application/json", **known, **exchange.headers}
+        body = exchange.numbered_body(next(self._numbers))
+        client.request(exchange.method, exchange.path, body or None, headers)
 
     def _received(self, client: HTTPConnection, exchange: Exchange) -> Any:
         answer = client.getresponse()
@@ -178,18 +194,24 @@ class DjangoServer:
         ):
             columns = {name: each for name, each in like.items() if not isinstance(each, list)}
             columns["company_id"] = columns.pop("company").replace("-", "")
-            where = " AND ".join(f"{name} = ?" for name in columns)
-            rows = database.execute(
-                f"SELECT id FROM {_CONTACTS} WHERE {where}", [*columns.values()]
-            ).fetchall()
+            where = " AND ".join(
+                f"{name} {'GLOB' if NUMBER in str(each) else '='} ?"
+                for name, each in columns.items()
+            )
+            values = [
+                each.replace(NUMBER, "[0-9]" * len(NUMBER)) if isinstance(each, str) else each
+                for each in columns.values()
+            ]
+            found = database.execute(f"SELECT id FROM {_CONTACTS} WHERE {where}", values)
+            rows = found.fetchall()
             tags = len(like["tags"])
             for row in rows:
-                found = database.execute(
+                linked = database.execute(
                     f"DELETE FROM {_CONTACTS}_tags WHERE contact_id = ?", row
                 ).rowcount
                 database.execute(f"DELETE FROM {_CONTACTS} WHERE id = ?", row)
-                if found != tags:
-                    raise AssertionError(f"{self.project}: a row with {found} tags, not {tags}")
+                if linked != tags:
+                    raise AssertionError(f"{self.project}: a row with {linked} tags, not {tags}")
             blank = database.execute(
                 f"SELECT count(*) FROM {_CONTACTS} WHERE email = ''"
             ).fetchone()[0]
@@ -202,12 +224,6 @@ class DjangoServer:
             each.close()
         self._process.terminate()  # gunicorn ends its worker too
         self._process.wait()
-
-
-def _send(client: HTTPConnection, exchange: Exchange) -> None:
-    known = {"Authorization": f"Token token-of-{exchange.user}"} if exchange.user else {}
-    headers = {"Content-Type": "application/json", **known, **exchange.headers}
-    client.request(exchange.method, exchange.path, exchange.body or None, headers)
 
 
 def over_mcp(method: str, user: str | None = "ann", status: int = 200, **params: Any) -> Exchange:

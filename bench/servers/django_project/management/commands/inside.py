@@ -12,6 +12,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import asdict
 from io import BytesIO
+from itertools import count
 from typing import Any
 
 import orjson
@@ -31,6 +32,8 @@ from toolbooth.django.describe.catalogue import catalogue
 
 CALLS = 400
 SHOWN = 30
+
+_numbers = count()
 Application = Callable[..., Any]
 
 
@@ -81,6 +84,7 @@ def _profile(application: Application) -> None:
 
 def _answer(application: Application, sent: Exchange) -> bytes:
     """The answer to a request, after all of its work is done."""
+    body = sent.numbered_body(next(_numbers))
     headers = {"Host": "127.0.0.1", "Authorization": f"Token token-of-{sent.user}", **sent.headers}
     environ = {f"HTTP_{name.upper().replace('-', '_')}": each for name, each in headers.items()}
     environ |= {
@@ -90,12 +94,12 @@ def _answer(application: Application, sent: Exchange) -> bytes:
         "SERVER_PORT": "80",
         "SERVER_PROTOCOL": "HTTP/1.1",
         "CONTENT_TYPE": "application/json",
-        "CONTENT_LENGTH": str(len(sent.body)),
+        "CONTENT_LENGTH": str(len(body)),
         "wsgi.url_scheme": "http",
-        "wsgi.input": BytesIO(sent.body),
+        "wsgi.input": BytesIO(body),
         "wsgi.errors": sys.stderr,
     }
     answer = application(environ, lambda *_: None)
-    body = b"".join(answer)
+    found = b"".join(answer)
     answer.close()
-    return body
+    return found
