@@ -109,7 +109,7 @@ def _read_all(leg: Leg, found: Mapping[str, Contestant], tell: Tell) -> None:
 def _http_server() -> Iterator[tuple[subprocess.Popen[bytes], int]]:
     with socket.create_server(("127.0.0.1", 0)) as listening:
         number = listening.fileno()
-        server = subprocess.Popen([*SERVER, str(number)], cwd=HERE, pass_fds=[number])
+        server = subprocess.Popen([*SERVER, "uvicorn", str(number)], cwd=HERE, pass_fds=[number])
         port = listening.getsockname()[1]
     try:
         yield server, port
