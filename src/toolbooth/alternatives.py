@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from toolbooth.jsonvalue import NoSuchPart, Schema, is_array, is_mapping
@@ -24,6 +25,8 @@ _IMPLIED_KINDS = (
     ("array", frozenset(("items", "prefixItems"))),
 )
 _ANYTHING = frozenset(("string", "boolean", "object", "array"))
+
+_SCALARS = frozenset(("string", "integer", "number", "boolean", "null"))
 
 _SAID = frozenset(("description", "examples", "example", "default"))
 """The keywords that are annotations. They explain a schema to a reader and restrict nothing."""
@@ -67,9 +70,13 @@ class Document:
 
     def __init__(self, schema: Any) -> None:
         self.schema = schema
-        self._references = References(schema)
         shared: Schema = schema if is_mapping(schema) else {}
         self.definitions = {key: shared[key] for key in ("$defs", "definitions") if key in shared}
+
+    @cached_property
+    def _references(self) -> References:
+        # Most documents have no reference.
+        return References(self.schema)
 
     def open(self, schema: Any) -> Node:
         """Return the alternatives of a schema."""
@@ -138,6 +145,15 @@ def kind_of(branch: Schema) -> str | None:
     if "enum" in branch or "const" in branch:
         return "string"
     return next((kind for kind, keys in _IMPLIED_KINDS if branch.keys() & keys), None)
+
+
+def is_plain(schema: Schema) -> bool:
+    """Return True if a schema allows only a plain text, number, boolean or null, and this is clear
+    without following references.
+    """
+    kind = schema.get("type")
+    is_scalar = isinstance(kind, str) and kind in _SCALARS
+    return is_scalar and "contentMediaType" not in schema and _PARTS.isdisjoint(schema)
 
 
 def is_json_text(branch: Schema) -> bool:

@@ -17,7 +17,15 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from toolbooth.alternatives import Document, Node, content_of, is_json_text, items_of, kind_of
+from toolbooth.alternatives import (
+    Document,
+    Node,
+    content_of,
+    is_json_text,
+    is_plain,
+    items_of,
+    kind_of,
+)
 from toolbooth.jsonvalue import Schema, is_array, is_mapping, path_text
 from toolbooth.sample import is_filled, json_in
 from toolbooth.shape_check import json_schema
@@ -297,6 +305,8 @@ class Examples:
         """Return two lists. The first has the property, if nothing shows its contents. The second
         has the objects and arrays inside the property.
         """
+        if is_mapping(schema) and is_plain(schema):
+            return [], []
         node = self.document.open(schema)
         if node.is_anything or node.is_cut or self._is_seen(schema, around):
             return [], []

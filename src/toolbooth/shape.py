@@ -250,7 +250,8 @@ def walk(root: Shape) -> Iterable[Shape]:
         shape = waiting.pop()
         if id(shape) not in found:
             found[id(shape)] = shape
-            waiting += parts_of(shape)
+            if shape.objects or shape.arrays:
+                waiting += parts_of(shape)
     return found.values()
 
 

@@ -56,6 +56,11 @@ _PLAIN = frozenset((str, bool, int, type(None)))
 
 
 class _Generator(GenerateJsonSchema):
+    mode: Any = "validation"
+    """Arguments are validated. Pydantic's own property looks this up over a hundred times for each
+    tool.
+    """
+
     def build_schema_type_to_method(self) -> Any:
         return _Methods(self)
 
