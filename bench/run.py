@@ -5,7 +5,8 @@ with other servers, `django` with REST framework alone, `proxy` with other proxi
 counts the lists and answers of gateways. `web` compares web servers, `growth` numbers of tools, and
 `shares` divides a call, a registration and the memory into their parts. Each prints a table,
 writes `results/<suite>.json` and `.png`, and puts its figures into its page in `docs/`. A missed
-goal is reported but does not fail the run, because the machine may be loaded.
+goal is reported but does not fail the run, because the machine may be loaded. With `--quick`, the
+suites make few rounds and write nothing: to try that they still run.
 
 `python bench/run.py --profile flat` shows instead which functions take the time; `--profile records
 "typo in one key"` does so for a wrong call; `--profile server` for a call through our server, a
@@ -38,6 +39,7 @@ import token_suite
 import web_servers
 from django_start import profile_django
 from figures import Row, Suite, goal_of
+from measure import be_quick
 from plot import draw
 from server_stages import profile_server
 from stages import profile
@@ -67,14 +69,21 @@ def main() -> None:
     parser.add_argument(
         "--profile", nargs="+", metavar=("CASE", "CALL"), help="show where the time of a call goes"
     )
+    parser.add_argument(
+        "--quick", action="store_true", help="only try that the suites run: few rounds, no results"
+    )
     chosen = parser.parse_args()
     unknown = [name for name in chosen.suites if name not in SUITES]
     if unknown:
         parser.error(f"no suite {unknown[0]!r}; there are {', '.join(SUITES)}")
     gc.freeze()  # the objects of the bench itself must not slow down the collector
+    if chosen.quick:
+        be_quick()
     if not chosen.profile:
         for name in chosen.suites or SUITES:
-            _run(SUITES[name])
+            rows = _measured(SUITES[name])
+            if not chosen.quick:
+                _write(SUITES[name], rows)
     elif chosen.profile == ["server"]:
         profile_server()
     elif chosen.profile == ["django"]:
@@ -83,10 +92,14 @@ def main() -> None:
         profile(chosen.profile[0], " ".join(chosen.profile[1:]))
 
 
-def _run(suite: Suite) -> None:
+def _measured(suite: Suite) -> list[Row]:
     rows = suite.measured(_tell)
     _tell("")
     _print_table(suite, rows)
+    return rows
+
+
+def _write(suite: Suite, rows: list[Row]) -> None:
     RESULTS.mkdir(exist_ok=True)
     record = _record(suite, rows)
     path = RESULTS / f"{suite.name}.json"
