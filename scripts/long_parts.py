@@ -18,6 +18,7 @@ import joint_install
 import kills
 import memory
 import peers
+import quick_bench
 import scale
 import version_ends
 from measured import Figures, Part, Step, StepFailed
@@ -432,5 +433,6 @@ PARTS = {
         frameworks.PART,
         scale.PART,
         kills.PART,
+        quick_bench.PART,
     )
 }
