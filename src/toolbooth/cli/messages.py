@@ -184,8 +184,8 @@ CALL_META = "Also print `_meta`: repairs, problems, the corrected call."
 
 CONFIG_CLIENT = "The client whose configuration is written."
 CONFIG_TARGET = (
-    "give a TARGET; or --proxy with the name of a server in booth.toml; or --booth booth.toml for all "
-    "of its servers"
+    "give a TARGET; or --proxy with the name of a server in booth.toml; or --booth booth.toml for "
+    "all of its servers"
 )
 CONFIG_NAME = "The name of the server in that configuration."
 
