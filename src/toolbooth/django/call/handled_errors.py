@@ -6,12 +6,14 @@ its own may raise one before or after.
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.core.exceptions import BadRequest, PermissionDenied, SuspiciousOperation
 from django.http import Http404, HttpResponse, JsonResponse
 from django.http.multipartparser import MultiPartParserError
 from rest_framework import exceptions
 
-_STATUSES: tuple[tuple[type[Exception], int, str], ...] = (
+_STATUSES: tuple[tuple[type[Exception], int, Any], ...] = (
     (Http404, 404, exceptions.NotFound.default_detail),
     (PermissionDenied, 403, exceptions.PermissionDenied.default_detail),
     (BadRequest, 400, "Bad request."),

@@ -105,7 +105,7 @@ def _own_context(own: Callable[[], dict[str, Any]] | None) -> dict[str, Any] | N
         return None
 
 
-def _has_view_in_a_request(view: Any, own: Callable[[], dict[str, Any]]) -> bool:
+def _has_view_in_a_request(view: Any, own: Callable[[], dict[str, Any]] | None) -> bool:
     """Return True if a view leaves itself out of the context only while it is described. Some
     serializers read from the view which of their fields a create takes.
     """
