@@ -4,7 +4,9 @@ server.
 
 from __future__ import annotations
 
-from toolbooth.jsonvalue import Json, is_object
+from typing import Any
+
+from toolbooth.jsonvalue import is_object
 from toolbooth.proxy.message import Message, value_of
 from toolbooth.proxy.pending import Pending
 
@@ -57,10 +59,8 @@ _KEPT = frozenset(
 )
 
 
-def _announces_tools(result: Json) -> bool:
+def _announces_tools(result: Any) -> bool:
     found = result
-    for key in ("capabilities", "tools"):
-        found = found.get(key)
-        if not is_object(found):
-            return False
-    return found.get("listChanged") is True
+    for key in ("capabilities", "tools", "listChanged"):
+        found = found.get(key) if is_object(found) else None
+    return found is True

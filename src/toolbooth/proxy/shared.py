@@ -139,7 +139,11 @@ class SharedChild:
             seat.answer(wire.result(str(pending.number), "{}"))
             return True
         number = next(self._numbers)
-        changes, token = _made_new(message, number)
+        try:
+            changes, token = _made_new(message, number)
+        except NotAMessage as error:  # a key of `_meta` occurs twice
+            seat.answer(wire.error(str(pending.number), INVALID_REQUEST, f"_meta: {error}"))
+            return True
         self.asked[number] = _Asked(seat, pending, pending.number, token)
         is_written = self._write(message.written(changes))
         if not is_written:
@@ -270,7 +274,7 @@ class SharedChild:
         """Answer the handshakes of all clients that wait."""
         greeting, self.greeting = self.greeting, []
         result = message.part("result")
-        if result is not None:
+        if result is not None and result[:1] == "{":
             self.handshake = _shown(result)
             self._write(wire.notification("notifications/initialized", {}))
         for seat, number in greeting:
