@@ -13,7 +13,7 @@ import ssl
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 import httptools
 
@@ -22,6 +22,8 @@ from toolbooth.proxy import messages
 logger = logging.getLogger("toolbooth.proxy")
 
 _MOST_IDLE = 16
+_KEPT_IN_PATHS = "/?%:@!$&'()*+,;=[]"
+"""The characters of a URL that are sent as they are, besides letters, digits and `_.-~`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +46,7 @@ class Address:
             raise ValueError(url)
         is_tls = found.scheme == "https"
         path = (found.path or "/") + (f"?{found.query}" if found.query else "")
+        path = quote(path, safe=_KEPT_IN_PATHS)
         authority = found.netloc.rpartition("@")[2]
         port = found.port or (443 if is_tls else 80)
         return cls(found.hostname, port, path, is_tls, authority)

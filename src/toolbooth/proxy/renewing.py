@@ -1,4 +1,4 @@
-"""Gets a new login when a server over HTTP rejects the old one. The request can then be sent again."""
+"""Gets a new login when a server over HTTP rejects the old one."""
 
 from __future__ import annotations
 
