@@ -202,12 +202,12 @@ class HttpLink:
             if isinstance(version, str):
                 self.version = version
 
-    def session_expired(self, pending: Pending) -> None:
-        """Handle the error that the server does not know the session any more. The server has not
-        run the request. Later requests get a new session.
+    def session_expired(self, pending: Pending, session_id: str) -> None:
+        """Handle the error that the server does not know a session any more. The server has not
+        run the request. Later requests get a new session, if there is none yet.
         """
         self.session.lost(pending, messages.SESSION_EXPIRED, was_written=False)
-        if self.session_id is not None:
+        if self.session_id == session_id:
             self.session_id = None
             self.session.upstream_started()
 
@@ -220,6 +220,8 @@ class _Answer:
         self.pending = pending
         self.sent = sent
         """The request, if it may be sent again with a new login."""
+        self.session_id = link.session_id
+        """The session of the request. The link may get a new session before the answer arrives."""
         self.status = 0
         self.is_json = False
         self.body: list[bytes] = []
@@ -294,8 +296,8 @@ class _Answer:
         # The body of an error may come from another program, such as {"error": "not found"}.
         if self.is_json and body and (self.status < 300 or _is_answer(body)):
             link.take(body, pending)
-        elif self.status == 404 and link.session_id is not None:
-            link.session_expired(pending)
+        elif self.status == 404 and self.session_id is not None:
+            link.session_expired(pending, self.session_id)
             return
         # With a status below 500, the server itself reports that it did not handle the request.
         refused = 300 <= self.status < 500
