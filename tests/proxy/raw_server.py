@@ -8,12 +8,13 @@ method that the file does not have gets a usual answer.
 import json
 import sys
 from pathlib import Path
+from typing import Any
 
-LINES = json.loads(Path(sys.argv[1]).read_text())
+LINES: Any = json.loads(Path(sys.argv[1]).read_text())
 SCHEMA = {"type": "object", "properties": {"n": {"type": "integer"}}}
 ECHO = {"name": "echo", "inputSchema": SCHEMA, "annotations": {"readOnlyHint": True}}
 HANDSHAKE = {"protocolVersion": "2025-11-25", "capabilities": {}}
-RESULTS = {"tools/list": {"tools": [ECHO]}, "initialize": HANDSHAKE}
+RESULTS: Any = {"tools/list": {"tools": [ECHO]}, "initialize": HANDSHAKE}
 
 for line in sys.stdin:
     message = json.loads(line)

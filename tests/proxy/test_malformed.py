@@ -1,4 +1,4 @@
-"""Messages that are JSON and not what the protocol says: each gets one answer, and the next ones work."""
+"""Messages that are JSON but not valid in MCP: each gets one answer, and the next ones work."""
 
 import asyncio
 import json

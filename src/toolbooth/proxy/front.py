@@ -167,6 +167,10 @@ class Front(ClientSide):
             ]
         elif method in LISTS:
             self.owners.forget(LISTS[method][0])
+        elif method == "initialize":
+            # A server that ends before it answers gets the handshake when it is started again.
+            for part in self.parts:
+                part.relay.restoring.handshake = message.part("params") or "{}"
         FromAll(message, about, self.to_client, partial(self._merged, method)).ask(asked)
 
     def _merged(self, method: str, gathering: FromAll) -> bytes:

@@ -36,6 +36,12 @@ class Restoring:
         if message.method == "notifications/initialized":
             self.notifications = [message.text.encode()]
 
+    def restored(self, answer: Message | None) -> None:
+        """Read the answer of the restarted server to the handshake."""
+        result = None if answer is None else answer.part("result")
+        if result is not None:
+            self.announces_tools = _announces_tools(value_of(result))
+
     def answered(self, pending: Pending, answer: Message) -> None:
         """Keep a request that sets up the session, if the server has accepted it."""
         params = pending.message.part("params") or "{}"
