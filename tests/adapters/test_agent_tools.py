@@ -29,6 +29,7 @@ from toolbooth.adapters.agent_tools.guard import guard_function, guard_schema
 from toolbooth.adapters.agent_tools.options import Options
 from toolbooth.adapters.agent_tools.registered import Registered
 from toolbooth.adapters.agent_tools.toolset import SchemaGuards
+from toolbooth.content import Image, Resource
 from toolbooth.errors import Problem
 
 
@@ -321,3 +322,22 @@ def test_a_registered_tool_answers_with_text_and_data():
     refused = asyncio.run(tool.call_text('{"person": {"name": "Ann", "name": "Bob"}}'))
     assert [refused.is_error, refused.text] == [True, refused.result["content"][0]["text"]]
     assert asyncio.run(tool.call_text('{"person": {"name": "\ud800"}}')).is_error
+
+
+def test_content_that_is_not_text_is_named_in_the_text_for_the_model():
+    registry = ToolRegistry("photos")
+
+    @registry.tool
+    def newest() -> list[Any]:
+        """Return the newest photo."""
+        notes = Resource(uri="file:///notes.txt", content="Taken at noon")
+        raw = Resource(uri="file:///1.raw", content=b"raw", mime_type="image/raw")
+        return ["A cat", Image(data=b"png"), notes, raw]
+
+    answer = Registered(registry, registry.tools["newest"]).call({})
+    assert answer.text.splitlines() == [
+        "A cat",
+        "[image/png image: left out, because only text is passed on to the model]",
+        "Taken at noon",
+        "[image/raw resource: left out, because only text is passed on to the model]",
+    ]

@@ -109,3 +109,29 @@ def test_a_number_in_a_message_arrives_with_every_digit(function: Any, value: st
     reply = respond_sync(registry, message.encode())
     expected = handle_bytes(compile_function(function, description="Keep it"), f" {text}".encode())
     assert json.loads(reply.body)["result"]["content"] == expected["content"]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        pytest.param('{"action":"Keep","whole":VALUE}', id="misspelt-action"),
+        pytest.param('{"action":"keep","whole":VALUE,"params":"{\\"fraction\\":0.5}"}', id="text"),
+        pytest.param(
+            '{"action":"keep","whole":VALUE,"params":"{\\"fraction\\":VALUE}"}', id="both"
+        ),
+        pytest.param('{"data":{"action":"keep","whole":VALUE}}', id="wrapper"),
+    ],
+)
+@pytest.mark.parametrize("value", ["9007199254740994.0", "1e16", "1e23", "1.5e300"])
+def test_a_dispatcher_gets_the_same_number_with_and_without_spaces(arguments: str, value: str):
+    registry = ToolRegistry("numbers")
+    registry.tool(takes_plain, name="keep", description="Keep it")
+    registry.dispatcher("numbers", {"keep": "keep"})
+    message = (
+        '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":'
+        f'{{"name":"numbers","arguments":{arguments.replace("VALUE", value)}}}}}'
+    ).encode()
+    reply = json.loads(respond_sync(registry, message).body)
+    assert reply == json.loads(respond_sync(registry, b" " + message).body)
+    spaced = message.replace(b'"jsonrpc":', b'"jsonrpc": ')
+    assert reply == json.loads(respond_sync(registry, spaced).body)

@@ -1,17 +1,29 @@
 """The exact JSON Schema of the wire form."""
 
+from decimal import Decimal
 from typing import Annotated, Any
 
 import pytest
-from pydantic import AliasPath, BaseModel, ConfigDict, Discriminator, Field, Tag
+from pydantic import (
+    AliasPath,
+    BaseModel,
+    ConfigDict,
+    Discriminator,
+    Field,
+    Tag,
+    WithJsonSchema,
+    computed_field,
+)
 from pydantic.experimental.pipeline import validate_as
 from typing_extensions import TypeAliasType
 
 from toolbooth import (
     ContractWarning,
+    JsonText,
     Unpack,
     compile_function,
     compile_model,
+    handle_arguments,
     handle_bytes,
     input_schema,
 )
@@ -148,3 +160,80 @@ def test_author_changes_to_a_model_schema_are_checked_at_registration():
 
     with pytest.warns(ContractWarning, match="nothing shows what to write in 'loose.table'"):
         compile_function(tool)
+
+
+class Priced(BaseModel):
+    net: int = 1
+    kept: int = Field(default=2, validation_alias="stored")
+
+    @computed_field
+    @property
+    def gross(self) -> int:
+        return self.net * 2
+
+
+class Counted(BaseModel):
+    net: int = 1
+
+    @computed_field
+    @property
+    def gross(self) -> int:
+        return self.net * 2
+
+
+def test_a_default_that_the_schema_itself_refuses_is_not_published():
+    class Basket(BaseModel):
+        first: Counted = Counted()
+        more: list[Counted] = [Counted()]
+        ids: list[int] = [1, 2]
+
+    def buy(
+        priced: Priced = Priced(),  # noqa: B008
+        basket: Basket = Basket(),  # noqa: B008
+        text: Annotated[Counted, JsonText()] = Counted(),  # noqa: B008
+        limits: dict[str, int] = {"most": 3},  # noqa: B006
+    ) -> str:
+        return f"{priced} {basket} {text} {limits}"
+
+    contract = compile_function(buy, description="Buy.")
+    found = contract.schema["properties"]
+    basket = found["basket"]["properties"]
+    assert "default" not in found["priced"] | found["basket"] | basket["first"] | basket["more"]
+    assert basket["ids"]["default"] == [1, 2]
+    assert found["limits"]["default"] == {"most": 3}
+    assert found["text"]["default"] == '{"net": 1}'
+    assert found["priced"]["properties"]["stored"]["default"] == 2
+    defaults = {name: each["default"] for name, each in found.items() if "default" in each}
+    sent = handle_arguments(contract, defaults)
+    assert sent == handle_arguments(contract, {})
+    assert sent["isError"] is False
+
+
+def test_a_default_stays_where_the_author_has_written_an_invalid_schema():
+    Sizes = Annotated[list[int], WithJsonSchema({"type": "array", "items": {"pattern": "("}})]
+
+    def pack(sizes: Sizes = [1]) -> str:  # noqa: B006
+        return f"{sizes}"
+
+    found = compile_function(pack, description="Pack.").schema["properties"]
+    assert found == {"sizes": {"type": "array", "items": {"pattern": "("}, "default": [1]}}
+
+
+def test_arguments_are_described_as_they_are_validated_although_a_model_overrides_the_mode():
+    class Node(BaseModel):
+        model_config = ConfigDict(
+            json_schema_mode_override="serialization",
+            json_schema_serialization_defaults_required=True,
+        )
+        price: Decimal = Decimal(1)
+        below: list["Node"] = []
+
+    def keep(node: Node) -> str:
+        return f"{node.price}"
+
+    contract = compile_function(keep, description="Keep.")
+    price = {"anyOf": [{"type": "number"}, {"type": "string"}], "default": "1"}
+    node = contract.schema["$defs"]["Node"]
+    assert node["properties"]["price"] == price
+    assert "required" not in node
+    assert handle_arguments(contract, {"node": {"price": 2}})["isError"] is False

@@ -13,6 +13,7 @@ from django_filters.rest_framework import DjangoFilterBackend
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import serializers, viewsets
 from rest_framework.filters import OrderingFilter, SearchFilter
+from rest_framework.mixins import CreateModelMixin
 from rest_framework.pagination import PageNumberPagination
 from rest_framework.permissions import AllowAny, IsAuthenticated
 from rest_framework.response import Response
@@ -113,6 +114,41 @@ def test_the_media_type_is_known_when_permissions_are_checked(serve, mcp_as):
     reply = mcp_as(None)("members__create", {"name": "hq"}, raw=True)
     assert reply.status_code == 401
     assert not Site.objects.exists()
+
+
+class CreateOnlySerializer(SiteSerializer):
+    """It takes the slug for a create only, as serializers of Mayan EDMS do."""
+
+    class Meta(SiteSerializer.Meta):
+        fields = ("id", "name", "slug")
+
+    def get_fields(self):
+        view, fields = self.context.get("view"), super().get_fields()
+        if not isinstance(view, CreateModelMixin) or view.request.method != "POST":
+            del fields["slug"]
+        return fields
+
+
+class ViewlessSites(Sites):
+    serializer_class = CreateOnlySerializer
+
+    def get_serializer_context(self):
+        if getattr(self, "swagger_fake_view", False):
+            return {"request": self.request}
+        return super().get_serializer_context()
+
+
+def test_a_view_that_leaves_itself_out_of_the_context_while_it_is_described(serve, mcp):
+    found = serve(sites=ViewlessSites)
+    assert found.left_out == found.faults == ()
+    assert mcp("sites__create", {"name": "hq", "slug": "hq"})["isError"] is False
+    row = Site.objects.get()
+    assert (row.name, row.slug) == ("hq", "hq")
+    refused = mcp("sites__partial_update", {"id": row.pk, "slug": "other"})
+    assert refused["isError"] is True
+    assert '"slug"' in refused["content"][0]["text"]
+    row.refresh_from_db()
+    assert row.slug == "hq"
 
 
 class VersionedSites(Sites):

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import inspect
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
@@ -145,3 +146,17 @@ def arguments_of(host: Host, body: bytes) -> Any:
     if not isinstance(value, dict) and not hasattr(host, "read_arguments"):
         raise Stopped(NOT_AN_OBJECT)
     return value
+
+
+def timed_run(run: Coroutine[Any, Any, object], seconds: float) -> str:
+    """Run a loop with a time limit. Return the name of the error that the limit has raised."""
+
+    async def limited() -> str:
+        try:
+            async with asyncio.timeout(seconds):
+                await run
+        except TimeoutError as error:
+            return type(error).__name__
+        return "no limit"
+
+    return asyncio.run(limited())

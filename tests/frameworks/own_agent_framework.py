@@ -6,6 +6,7 @@ import importlib
 import json
 import sys
 from datetime import date
+from decimal import Decimal
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -66,6 +67,19 @@ def test_a_middleware_sees_the_repaired_arguments():
     assert seen == [EXACT[1]] * 2
     assert RECEIVED == [ONLY_ANN] * 2
     assert [each.repairs for each in records] == [("json-text",), ()]
+
+
+def test_a_middleware_sees_a_decimal_with_many_digits_as_text():
+    @tool
+    def pay(amounts: list[Decimal]) -> str:
+        """Pay."""
+        return repr(amounts)
+
+    seen: list[Any] = []
+    call = ("pay", {"amounts": "[0.12345678901234567890, 2]"})
+    received = "[Decimal('0.12345678901234567890'), Decimal('2')]"
+    assert run([protect(pay)], call, middleware=[watching(seen)]) == [received]
+    assert seen == [{"amounts": ["0.12345678901234567890", 2]}]
 
 
 def test_a_middleware_sees_dates_as_text_and_the_function_gets_dates():

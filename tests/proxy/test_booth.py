@@ -147,6 +147,25 @@ def test_the_entry_for_a_client_starts_the_proxy(tmp_path: Path):
     assert entry["args"] == ["proxy", "--config", file, "far"]
 
 
+def test_one_entry_starts_the_proxy_for_all_servers_of_the_file(tmp_path: Path):
+    file = tmp_path / "shop.toml"
+    file.write_text(
+        '[servers.far]\nurl = "https://example.org/mcp"\nheaders = { X-Key = "${NOT_SET_HERE}" }\n'
+        '[servers.near]\ncommand = ["near"]\n'
+    )
+    done = toolbooth("config", "--client", "cursor", "--booth", "shop.toml", cwd=tmp_path)
+    assert done.returncode == 0
+    entry = json.loads(done.stdout)["mcpServers"]["shop"]
+    assert entry["args"] == ["proxy", "--config", str(file.resolve())]
+
+
+@pytest.mark.parametrize("words", [[], ["https://example.org/mcp", "--booth", "shop.toml"]])
+def test_an_entry_is_for_a_target_or_for_the_proxy(tmp_path: Path, words: list[str]):
+    done = toolbooth("config", *words, cwd=tmp_path)
+    assert done.returncode == 2
+    assert b"give a TARGET; or --proxy" in done.stderr
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [

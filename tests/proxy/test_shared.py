@@ -16,6 +16,7 @@ import pytest
 from http_proxied import META, STATELESS, Client, proxied, served
 from proxied import FAULTY
 from test_booth import MAIN, toolbooth
+from toolbooth.proxy import sessions as sessions_of_http
 from toolbooth.proxy.child import PAUSES
 from toolbooth.proxy.http_server import HttpProxy
 from toolbooth.proxy.link import ChildLink
@@ -109,6 +110,36 @@ def test_an_update_of_a_resource_reaches_the_clients_that_subscribed(tmp_path: P
             assert read(tmp_path / "seen")[-1]["method"] == "resources/unsubscribe"
 
     asyncio.run(test())
+
+
+@pytest.mark.parametrize(
+    ("limit", "most"), [("_MOST_WAITING", 3), ("_MOST_BYTES_WAITING", 300)], ids=["number", "bytes"]
+)
+def test_messages_that_nobody_reads_are_limited_and_the_log_says_so_once(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    limit: str,
+    most: int,
+):
+    monkeypatch.setattr(sessions_of_http, limit, most)
+
+    async def test() -> None:
+        async with shared(tmp_path / "seen") as (client, _):
+            reader, writer = [await client.initialize() for _ in range(2)]
+            await posted(client, reader, "resources/subscribe", {"uri": "a://1"})
+            for _ in range(6):
+                await posted(client, writer, "tools/call", {"name": "update", "arguments": {}})
+            waiting = client.proxy.sessions.by_name[reader].unheard
+            assert len(waiting) == 3
+            assert "resources/updated" in str(waiting[0])
+
+    asyncio.run(test())
+    lines = [each.getMessage() for each in caplog.records if "does not listen" in each.message]
+    assert lines == [
+        "a client does not listen, so 3 messages of its server wait for it; "
+        "further ones are dropped"
+    ]
 
 
 @pytest.mark.parametrize("method", ["logging/setLevel", "tasks/list"])

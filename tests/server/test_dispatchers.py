@@ -5,6 +5,7 @@ caller how to send it.
 import asyncio
 import json
 import threading
+from decimal import Decimal
 
 import pytest
 
@@ -320,3 +321,48 @@ def test_a_dispatcher_call_is_recorded_once_under_its_sub_tool():
         ("list_customers", "customers", "passed", (), ()),
         ("customers", None, "refused", ("invalid",), ()),
     ]
+
+
+@pytest.mark.parametrize(
+    ("sent", "corrected"),
+    [
+        (b'"count": 9007199254740994.0', b'"count":9007199254740994'),
+        (b'"count": 1e23', b'"count":100000000000000000000000'),
+        (b'"price": 0.12345678901234567890', b'"price":"0.12345678901234567890"'),
+    ],
+)
+def test_a_misspelt_action_is_corrected_beside_a_number_with_many_digits(sent, corrected):
+    registry = ToolRegistry("shop")
+
+    @registry.tool
+    def pay(count: int = 1, price: Decimal = Decimal(1)) -> str:
+        return f"{count} at {price}"
+
+    registry.dispatcher("orders", {"pay": "pay"})
+    result = on_the_wire(registry, "orders", b'{"action": "Pay", %s}' % sent)
+    repeated = b'{"action":"pay",%s}' % corrected
+    assert result == {
+        "content": [
+            {
+                "type": "text",
+                "text": "Refused: 1 problem in the arguments of 'orders' (pay). Nothing was done.\n"
+                '- $.action: there is no action "Pay"; did you mean "pay"?\n'
+                f"Send instead: {repeated.decode()}",
+            }
+        ],
+        "isError": True,
+        "_meta": {
+            "toolbooth": {
+                "code": -32602,
+                "problems": [
+                    {
+                        "code": "invalid",
+                        "path": "$.action",
+                        "message": 'there is no action "Pay"; did you mean "pay"?',
+                    }
+                ],
+                "corrected": json.loads(repeated),
+            }
+        },
+    }
+    assert on_the_wire(registry, "orders", repeated)["isError"] is False

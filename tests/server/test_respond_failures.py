@@ -1,19 +1,24 @@
 """Refused calls and failing tools: the reply to the caller, and the log."""
 
 import asyncio
+import gc
 import json
 import logging
 import subprocess
 import sys
 import threading
+import weakref
+from contextlib import suppress
 from typing import Any
 
 import pytest
 
+from asgi_requests import Connection
 from respond_messages import META, error_of, message, result_of, routed, shop, text, tool_call
 from toolbooth import ToolError, ToolRegistry, handle_arguments
 from toolbooth.boundary.run import end_threads
 from toolbooth.content import Text
+from toolbooth.server.asgi import app
 from toolbooth.server.respond import respond
 from toolbooth.server.running import MOST_RUNNING
 
@@ -186,6 +191,7 @@ def test_any_other_exception_is_masked_and_logged(function, caplog):
 INTERRUPTED = """
 import asyncio, signal, sys
 from toolbooth import ToolRegistry
+from toolbooth.server.asgi import app
 from toolbooth.server.respond import respond, respond_sync
 
 registry = ToolRegistry("shop")
@@ -373,3 +379,45 @@ def test_an_internal_error_of_the_server_is_answered_and_logged(caplog):
     error = {"code": -32603, "message": "the server failed; see its log"}
     assert error_of(registry, message("tools/list"), {}) == (200, 1, error)
     assert {record.getMessage() for record in caplog.records} == {"the server failed"}
+
+
+@pytest.mark.parametrize("kind", ["sync", "in_a_thread", "in_time"])
+@pytest.mark.parametrize("over_http", [False, True], ids=["respond", "http"])
+def test_values_of_a_failed_tool_are_freed_without_the_garbage_collector(kind, over_http):
+    kept = []
+
+    class Rows:
+        pass
+
+    def fail() -> None:
+        rows = Rows()
+        kept.append(weakref.ref(rows))
+        raise ToolError("fail", "no rows")
+
+    async def in_a_thread() -> None:
+        await asyncio.to_thread(fail)
+
+    async def in_time() -> None:
+        rows = Rows()
+        kept.append(weakref.ref(rows))
+        with suppress(TimeoutError):
+            async with asyncio.timeout(0):
+                await asyncio.Event().wait()
+
+    async def scene() -> None:
+        registry = ToolRegistry("shop")
+        registry.tool({"sync": fail, "in_a_thread": in_a_thread, "in_time": in_time}[kind])
+        body = tool_call(next(iter(registry.tools)), {})
+        if over_http:
+            await Connection(body).run(app(registry))
+        else:
+            await asyncio.ensure_future(respond(registry, body))
+        end_threads()
+
+    gc.collect()
+    gc.disable()
+    try:
+        asyncio.run(scene())
+        assert [each() for each in kept] == [None]
+    finally:
+        gc.enable()

@@ -21,6 +21,7 @@ from toolbooth.contract import Contract
 Function = Callable[..., Any]
 Made = TypeVar("Made")
 Injected = Mapping[str, Any] | None
+Ended = Callable[[], None] | None
 
 
 class Timer(Protocol):
@@ -160,9 +161,7 @@ def _items_or_value(made: Any) -> Any:
     return list[Any](made)
 
 
-async def run_async(
-    call: Callable[[], Any], *, is_async: bool, ended: Callable[[], None] | None = None
-) -> Any:
+async def run_async(call: Callable[[], Any], *, is_async: bool, ended: Ended = None) -> Any:
     """Run an async tool here, or a sync tool in a thread. `ended` is called in this event loop when
     the sync tool has ended, even if the caller does not wait any more.
     """
@@ -173,26 +172,22 @@ async def run_async(
     return await awaited(made) if must_be_awaited(made) else made
 
 
-def _in_thread(call: Callable[[], Any], ended: Callable[[], None] | None) -> Any:
+def _in_thread(call: Callable[[], Any], ended: Ended) -> Any:
     """Run a sync tool in a thread and return a future of this event loop."""
     loop = _asyncio().get_running_loop()
     waiting = loop.create_future()
     # The thread gets the caller's context variables, such as the current request.
     context = contextvars.copy_context()
-    _threads().submit(_work, loop, waiting, context, call, ended)
+    _threads().submit(_work, [(loop, waiting, context, call, ended)])
     return waiting
 
 
-def _work(
-    loop: Any,
-    waiting: Any,
-    context: contextvars.Context,
-    call: Callable[[], Any],
-    ended: Callable[[], None] | None,
-) -> None:
+def _work(work: list[tuple[Any, Any, contextvars.Context, Callable[[], Any], Ended]]) -> None:
     """Run a tool, and wake the event loop only once. This costs less than chained futures. If the
     caller has already stopped waiting, the tool is not run.
     """
+    # The list is emptied, because the thread pool still has it when the tool has ended.
+    loop, waiting, context, call, ended = work.pop()
     settle, outcome = waiting.set_result, None
     try:
         if not waiting.cancelled():
@@ -201,14 +196,12 @@ def _work(
         settle, outcome = waiting.set_exception, error
     with suppress(RuntimeError):  # the loop is closed, so nobody waits
         loop.call_soon_threadsafe(_settle, waiting, settle, outcome, ended)
-    # The traceback of an error refers to this frame. If the frame referred to the error too,
-    # neither would be freed.
-    del outcome
+    # The traceback of an error refers to this frame. If the frame referred to the error too, or to
+    # the future that has it, neither would be freed.
+    del outcome, settle, waiting
 
 
-def _settle(
-    waiting: Any, settle: Callable[[Any], None], outcome: Any, ended: Callable[[], None] | None
-) -> None:
+def _settle(waiting: Any, settle: Callable[[Any], None], outcome: Any, ended: Ended) -> None:
     """Give the outcome of the tool to the caller, if the caller still waits."""
     if ended is not None:
         ended()
@@ -248,25 +241,32 @@ def with_timer(
         return (yield from rest_of(steps, waits_for))
     finally:
         timer.cancel()
+        del waits_for  # the same reason as in `rest_of`
 
 
 def rest_of(steps: Generator[Any, Any, Made], waits_for: Any) -> Generator[Any, Any, Made]:
     """Continue a coroutine that was started with `next`, until it ends. `waits_for` is the first
     object for which the coroutine waits.
     """
-    while True:
-        try:
-            sent = yield waits_for
-        except BaseException as error:
-            # An exception during the wait, such as a cancellation, is thrown into the coroutine, as
-            # `await` does it.
-            resume = partial(steps.throw, error)
-        else:
-            resume = partial(steps.send, sent)
-        try:
-            waits_for = resume()
-        except StopIteration as done:
-            return done.value
+    resume: Callable[[], Any] | None = None
+    try:
+        while True:
+            try:
+                sent = yield waits_for
+            except BaseException as error:
+                # An exception during the wait, such as a cancellation, is thrown into the
+                # coroutine, as `await` does it.
+                resume = partial(steps.throw, error)
+            else:
+                resume = partial(steps.send, sent)
+            try:
+                waits_for = resume()
+            except StopIteration as done:
+                return done.value
+    finally:
+        # The traceback of an exception refers to this frame. If the frame referred to the exception
+        # too, or to the future that has it, neither would be freed.
+        del resume, waits_for
 
 
 async def awaited(made: Any) -> Any:

@@ -33,9 +33,9 @@ from toolbooth.server.client_entries import (
 )
 @click.option("--name", help=messages.CONFIG_NAME)
 @click.option("--proxy", metavar="NAME", help=proxying.PROXIED)
-@click.option("--booth", default="booth.toml", show_default=True, help=proxying.BOOTH)
+@click.option("--booth", metavar="FILE", help=proxying.BOOTH)
 def config(
-    target: Target | None, client: str, name: str | None, proxy: str | None, booth: str
+    target: Target | None, client: str, name: str | None, proxy: str | None, booth: str | None
 ) -> None:
     """Print the JSON to paste into a client's configuration for TARGET. The path of that file goes
     to standard error.
@@ -46,13 +46,15 @@ def config(
       toolbooth config https://example.org/mcp --token TOKEN --client claude-code
       toolbooth config --name files -- npx -y @example/server
       toolbooth config --client cursor --proxy files
+      toolbooth config --client cursor --booth booth.toml
     """
-    if (target is None) == (proxy is None):
+    is_proxied = proxy is not None or booth is not None
+    if (target is not None) == is_proxied:
         raise Mistake(messages.CONFIG_TARGET)
     if target is not None:
         entry = _entry(target, client, name)
     else:
-        entry = _proxied_entry(booth, str(proxy), client, name)
+        entry = _proxied_entry(booth, proxy, client, name)
     click.echo(messages.config_for(CLIENTS[client].file), err=True)
     click.echo(json.dumps(entry, indent=2, ensure_ascii=False))
 
@@ -77,17 +79,21 @@ def _entry(target: Target, client: str, name: str | None) -> Json:
     return command_configuration_for(client, name or server.name, command)
 
 
-def _proxied_entry(booth: str, proxied: str, client: str, name: str | None) -> Json:
-    """Return the configuration entry of a server behind the proxy. The server comes from the
-    proxy's configuration file.
+def _proxied_entry(booth: str | None, proxied: str | None, client: str, name: str | None) -> Json:
+    """Return the configuration entry of the server with the name `proxied` in the proxy's
+    configuration file. Without a name, return the entry of all servers together.
     """
-    from toolbooth.cli.proxy import read_servers
+    from toolbooth.cli.proxy import BOOTH_FILE, read_servers
 
-    servers = read_servers(booth, proxied)
-    if proxied not in servers:
-        raise Mistake(proxying.no_such_server(proxied, booth, list(servers)))
-    command = [*_toolbooth(), "proxy", "--config", str(Path(booth).resolve()), proxied]
-    return command_configuration_for(client, name or proxied, command)
+    file = booth or BOOTH_FILE
+    # The client starts the proxy, with its own variables. So none is needed here.
+    servers = read_servers(file, proxied or "")
+    if proxied is not None and proxied not in servers:
+        raise Mistake(proxying.no_such_server(proxied, file, list(servers)))
+    command = [*_toolbooth(), "proxy", "--config", str(Path(file).resolve())]
+    if proxied is None:
+        return command_configuration_for(client, name or Path(file).stem, command)
+    return command_configuration_for(client, name or proxied, [*command, proxied])
 
 
 def _name_of(command: tuple[str, ...]) -> str:

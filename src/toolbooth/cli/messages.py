@@ -183,7 +183,10 @@ CALL_JSON = 'Print the tool result as one JSON document, or {"error": ...}.'
 CALL_META = "Also print `_meta`: repairs, problems, the corrected call."
 
 CONFIG_CLIENT = "The client whose configuration is written."
-CONFIG_TARGET = "give either a TARGET, or --proxy with the name of a server in booth.toml"
+CONFIG_TARGET = (
+    "give a TARGET; or --proxy with the name of a server in booth.toml; or --booth booth.toml for "
+    "all of its servers"
+)
 CONFIG_NAME = "The name of the server in that configuration."
 
 LINT_CLIENT = "Report only problems of these clients (see --clients)."

@@ -16,6 +16,9 @@ SAME_NAME = "another tool has this name"
 NOT_JSON = "it is not a JSON object"
 
 LEFT_OUT = "tool %s is left out of the list: %s"
+NOBODY_LISTENS = (
+    "a client does not listen, so %d messages of its server wait for it; further ones are dropped"
+)
 IS_UNGUARDED = "tool %r is forwarded unguarded: its inputSchema cannot be compiled"
 HAS_CHANGED = "the definition of tool %r has changed since the last start"
 NOT_REMEMBERED = "the tools cannot be remembered in %s, so changes will not be reported: %s"

@@ -7,18 +7,25 @@ as one client.
 from __future__ import annotations
 
 import asyncio
+import logging
 import secrets
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from time import monotonic
 from typing import Any
 
+from toolbooth.proxy import messages
 from toolbooth.proxy.exchange import Exchange, Outbox
 from toolbooth.proxy.records import Records
 from toolbooth.proxy.session import Server, Session
 
+logger = logging.getLogger("toolbooth.proxy")
+
 _MOST_WAITING = 1_000
-"""The maximum number of messages that wait until a client listens. Later messages are dropped."""
+_MOST_BYTES_WAITING = 16 * 1024 * 1024
+"""The limits for the messages that wait until a client listens. Further messages are dropped, with
+one line in the log.
+"""
 _TICK = 1.0
 
 
@@ -46,6 +53,7 @@ class HttpSession:
         client can request the rest.
         """
         self.unheard: list[bytes] = []
+        self.has_dropped = False
         self.used = monotonic()
 
     @property
@@ -69,8 +77,17 @@ class HttpSession:
             self.stream.put(body)
         elif self.exchanges:
             self.exchanges[-1].put(body)
-        elif len(self.unheard) < _MOST_WAITING:
+        else:
+            self._keep(body)
+
+    def _keep(self, body: bytes) -> None:
+        """Keep a message until the client listens, or drop it."""
+        size = sum(map(len, self.unheard)) + len(body)
+        if len(self.unheard) < _MOST_WAITING and size <= _MOST_BYTES_WAITING:
             self.unheard.append(body)
+        elif not self.has_dropped:
+            self.has_dropped = True
+            logger.warning(messages.NOBODY_LISTENS, len(self.unheard))
 
     def listen(self) -> Outbox | None:
         """Return a stream for messages that belong to no request. Return None if the client already
@@ -82,6 +99,7 @@ class HttpSession:
         for body in self.unheard:
             made.put(body)
         self.unheard.clear()
+        self.has_dropped = False
         return made
 
 

@@ -230,6 +230,7 @@ def _watched(
         return None
     finally:
         leaving.stop()
+        del waits_for  # the same reason as in `rest_of`
 
 
 class _Leaving:

@@ -20,7 +20,7 @@ from agent_framework import (
     Message,
 )
 from agent_framework import tool as framework_tool
-from host import NOT_READ, NOT_UTF8, READ, Answer, Json
+from host import NOT_READ, NOT_UTF8, READ, Answer, Json, timed_run
 
 from toolbooth import protect
 
@@ -162,16 +162,7 @@ def picklable(function: Callable[..., Any], name: str) -> FunctionTool:
 
 def timed(function: Callable[..., Any], name: str, seconds: float, arguments: Json) -> str:
     """The framework has no time limit for one tool, so this is one for the run."""
-
-    async def run() -> str:
-        try:
-            async with asyncio.timeout(seconds):
-                await loop([protect(tool(function, name))], [(name, arguments)])
-        except TimeoutError as error:
-            return type(error).__name__
-        return "no limit"
-
-    return asyncio.run(run())
+    return timed_run(loop([protect(tool(function, name))], [(name, arguments)]), seconds)
 
 
 def loop_names(tools: Json) -> Json:

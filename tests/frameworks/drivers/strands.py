@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import shapes
-from host import NOT_MADE, NOT_READ, NOT_UTF8, READ, Answer, Json
+from host import NOT_MADE, NOT_READ, NOT_UTF8, READ, Answer, Json, timed_run
 from strands import Agent, ToolContext
 from strands import tool as strands_tool
 from strands.event_loop import streaming
@@ -181,16 +181,7 @@ def picklable(function: Callable[..., Any], name: str) -> AgentTool:
 
 def timed(function: Callable[..., Any], name: str, seconds: float, arguments: Json) -> str:
     """Strands has no time limit for one tool, so this is one for the run."""
-
-    async def run() -> str:
-        try:
-            async with asyncio.timeout(seconds):
-                await loop([protect(tool(function, name))], [(name, arguments)])
-        except TimeoutError as error:
-            return type(error).__name__
-        return "no limit"
-
-    return asyncio.run(run())
+    return timed_run(loop([protect(tool(function, name))], [(name, arguments)]), seconds)
 
 
 def loop_names(tools: Json) -> Json:

@@ -12,6 +12,8 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
+from pydantic_core import to_jsonable_python
+
 from toolbooth.adapters.agent_tools.call import Call
 from toolbooth.adapters.agent_tools.options import Options
 from toolbooth.adapters.agent_tools.strict_nulls import without_nulls
@@ -101,7 +103,9 @@ class Guard:
         if not is_object(value):
             return None
         made, exam = examine(self.contract.shape, value, self.contract.limits, thorough=True)
-        return None if exam.problems else made
+        # A Decimal with many digits becomes text, because a framework may write these values as
+        # JSON.
+        return None if exam.problems else to_jsonable_python(made)
 
     def _call(self, arguments: Any, encoded: Encoded | None) -> Call:
         call = Call(self.contract, self.options.observers)

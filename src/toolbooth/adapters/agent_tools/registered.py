@@ -11,6 +11,8 @@ from toolbooth.jsonvalue import Json
 from toolbooth.server.registry import ToolRegistry
 from toolbooth.server.tool import Tool
 
+_LEFT_OUT = "left out, because only text is passed on to the model"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
@@ -47,10 +49,19 @@ class Registered:
 
 
 def _answer(result: Json) -> Answer:
-    texts = [each["text"] for each in result["content"] if "text" in each]
     return Answer(
-        text="\n".join(texts),
+        text="\n".join(map(_text_of, result["content"])),
         is_error=result["isError"],
         data=result.get("_meta", {}),
         result=result,
     )
+
+
+def _text_of(piece: Json) -> str:
+    """Return a piece of a result as text. An image or a binary file is only named, so that the
+    model does not take the rest for the whole result.
+    """
+    inner: Json = piece.get("resource", piece)
+    if "text" in inner:
+        return inner["text"]
+    return f"[{inner['mimeType']} {piece['type']}: {_LEFT_OUT}]"

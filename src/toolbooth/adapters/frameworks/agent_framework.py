@@ -35,9 +35,7 @@ __all__ = ["is_protected", "protect", "registry_tool"]
 
 
 class _GuardedTool(FunctionTool):
-    """The first base class of a protected tool. The second one is the original class of the
-    tool.
-    """
+    """The first base class of a protected tool. The second one is the tool's own class."""
 
     DEFAULT_EXCLUDE = FunctionTool.DEFAULT_EXCLUDE | {"toolbooth_guard", "toolbooth_origin"}
     toolbooth_guard: Guard

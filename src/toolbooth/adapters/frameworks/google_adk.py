@@ -33,9 +33,7 @@ _FROM_FUNCTION = ("google.adk.tools.function_tool", "google.adk.tools.long_runni
 
 
 class _GuardedTool(BaseTool):
-    """The first base class of a protected tool. The second one is the original class of the
-    tool.
-    """
+    """The first base class of a protected tool. The second one is the tool's own class."""
 
     toolbooth_guard: Guard
 
@@ -84,9 +82,7 @@ def _is_watched(context: Any) -> bool:
 
 
 class _GuardedToolset(BaseToolset):
-    """The first base class of a protected toolset. The second one is the original class of the
-    toolset.
-    """
+    """The first base class of a protected toolset. The second one is the toolset's own class."""
 
     toolbooth_options: Options
 

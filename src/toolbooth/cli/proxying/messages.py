@@ -23,7 +23,10 @@ LOG = "Write one line per call to standard error."
 RECORD = "Add each call to this file, without secrets, for `toolbooth replay` and `proxy report`."
 OBSERVE = "A trial run: guard and change nothing, and only count what would be refused or repaired."
 PROXIED = "A server behind `toolbooth proxy` instead of TARGET, by its name in the file of --booth."
-BOOTH = "The configuration file of the proxy."
+BOOTH = (
+    "The configuration file of the proxy, booth.toml by default. Without --proxy, the entry is for "
+    "all of its servers together."
+)
 CONFIG = (
     "A file with servers and their rules. TARGET is then the name of one of them; without it, all "
     "of them are served together."

@@ -35,7 +35,10 @@ from toolbooth.compile.pydantic.field_nodes import (
 from toolbooth.compile.pydantic.json_text_words import EXAMPLE_KEY, describe_json_texts
 from toolbooth.compile.pydantic.shape import ShapeBuilder
 from toolbooth.compile.pydantic.validator import for_wire
+from toolbooth.jsonvalue import Schema, is_array, is_object
 from toolbooth.markers import JsonText, Unpack
+from toolbooth.references import subschemas
+from toolbooth.shape_check import json_schema
 
 
 class _Methods(dict[str, Callable[[Any], dict[str, Any]]]):
@@ -64,9 +67,17 @@ class _Generator(GenerateJsonSchema):
     def build_schema_type_to_method(self) -> Any:
         return _Methods(self)
 
+    has_complex_defaults = False
+    """True if some default is an object or an array."""
+
     # For each default, Pydantic builds a serializer. These values are JSON already.
     def encode_default(self, dft: Any) -> Any:
-        return dft if type(dft) in _PLAIN else super().encode_default(dft)
+        if type(dft) in _PLAIN:
+            return dft
+        made = super().encode_default(dft)
+        if made and (is_object(made) or is_array(made)):
+            self.has_complex_defaults = True
+        return made
 
     # A default that JSON cannot express is allowed. It is not published.
     def emit_warning(self, kind: Any, detail: str) -> None:
@@ -101,7 +112,10 @@ def exact_schema(core: CoreNode, builder: ShapeBuilder) -> dict[str, Any]:
     """Return the JSON Schema (2020-12) of the arguments as agents send them."""
     # Closed like the validator, so that the published schema forbids the keys that the boundary
     # refuses.
-    made = _Generator().generate(for_wire(_Wire(builder).node(core, DEFAULTS)), mode="validation")
+    generator = _Generator()
+    made = generator.generate(for_wire(_Wire(builder).node(core, DEFAULTS)), mode="validation")
+    if generator.has_complex_defaults:
+        _remove_refused_defaults(made)
     if "$ref" in made:  # a recursive model: the root itself must be an object
         own = made["$defs"][made["$ref"].rpartition("/")[2]]
         made = {**own, "$defs": made["$defs"]}
@@ -109,6 +123,30 @@ def exact_schema(core: CoreNode, builder: ShapeBuilder) -> dict[str, Any]:
     made.pop("description", None)
     describe_json_texts(made)
     return made
+
+
+def _remove_refused_defaults(document: Schema) -> None:
+    """Remove each object and array in a default that the schema itself does not allow. Pydantic
+    writes a model with its computed fields, and by its serialization aliases. An agent that sends
+    these back would be refused.
+    """
+    shared = {"$defs": document.get("$defs", {})}
+    waiting: list[Any] = [document]
+    while waiting:
+        node = waiting.pop()
+        if is_object(node):
+            value = node.get("default")
+            is_complex = is_object(value) or is_array(value)
+            if is_complex and not _allows({**node, **shared}, value):
+                del node["default"]
+            waiting += subschemas(node)
+
+
+def _allows(schema: Schema, value: Any) -> bool:
+    try:
+        return json_schema().validator_for(schema, offline=True).is_valid(value)
+    except ValueError:  # the author has customised the schema, and it is invalid
+        return True
 
 
 _SELF_EXPLANATORY = FIELD_LISTS | {
@@ -301,7 +339,8 @@ def _json_text(marker: JsonText, node: CoreNode, content: CoreNode) -> CoreNode:
 
 
 def _json(value: Any) -> str:
-    return json.dumps(to_jsonable_python(value), ensure_ascii=False)
+    # Without `round_trip`, a model would be written with its computed fields.
+    return json.dumps(to_jsonable_python(value, round_trip=True), ensure_ascii=False)
 
 
 def _said(node: CoreNode, key: str) -> Any:

@@ -15,17 +15,10 @@ from typing import Any, Literal
 
 from asgiref import sync as untyped_sync
 from django.conf import settings
-from django.core.exceptions import (
-    BadRequest,
-    ImproperlyConfigured,
-    MiddlewareNotUsed,
-    PermissionDenied,
-    SuspiciousOperation,
-)
+from django.core.exceptions import ImproperlyConfigured, MiddlewareNotUsed
 from django.core.handlers.base import BaseHandler
 from django.core.handlers.exception import response_for_exception
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseServerError
-from django.http.multipartparser import MultiPartParserError
+from django.http import HttpRequest, HttpResponse, HttpResponseServerError
 from django.middleware.common import CommonMiddleware
 from django.urls import ResolverMatch, get_urlconf, set_urlconf
 from django.utils import timezone, translation
@@ -33,6 +26,7 @@ from django.utils.deprecation import MiddlewareMixin
 from django.utils.module_loading import import_string
 
 from toolbooth.django import messages
+from toolbooth.django.call.handled_errors import HANDLED
 
 sync: Any = untyped_sync
 
@@ -72,15 +66,6 @@ OUTER_ONLY = (
 """Packages whose middleware is about the HTTP message, not about the view that is called: headers,
 compression, files, sessions and logins, counting, tracing, limits.
 """
-
-_HANDLED = (
-    Http404,
-    PermissionDenied,
-    MultiPartParserError,
-    BadRequest,
-    SuspiciousOperation,
-)
-"""Exceptions that Django turns into responses."""
 
 _CALL = "toolbooth_call"
 """The name of the attribute of a request that has its `InnerCall`."""
@@ -265,7 +250,7 @@ def _answering(get_response: Callable[[HttpRequest], Any]) -> Callable[[HttpRequ
 
 
 def _response_for(request: HttpRequest, error: Exception) -> Any:
-    if isinstance(error, _HANDLED):
+    if isinstance(error, HANDLED):
         return response_for_exception(request, error)
     call: InnerCall = vars(request)[_CALL]
     call.error = error

@@ -25,6 +25,7 @@ from toolbooth.django.call.bodies import JSON, body_of, text
 from toolbooth.django.call.caller import REFUSALS, Caller
 from toolbooth.django.call.caller_fields import unread
 from toolbooth.django.call.failed_validation import failed_validation
+from toolbooth.django.call.handled_errors import handled_response
 from toolbooth.django.call.inner_middleware import InnerCall, chain_of, is_inside
 from toolbooth.django.call.inner_request import inner_request, is_basic
 from toolbooth.django.call.next_steps import with_existing_rows
@@ -212,7 +213,7 @@ class SyncInvocation:
             refusal = refusal_of(error, who, self.tool, self.action, parts.match.kwargs)
             raise refusal from error
         except Exception as error:
-            refused = failed_validation(error, self.tool)
+            refused = failed_validation(error, self.tool) or handled_response(error)
             if refused is None:
                 who.has_failed = True
                 raise

@@ -54,6 +54,8 @@ class ExtraContext:
             if made is None:
                 failed.add(is_other)
                 made = {"request": view.request, "format": view.format_kwarg, "view": view}
+            elif "view" not in made and _has_view_in_a_request(view, own):
+                made = {**made, "view": view}
             return {**made, **given}
 
         # Set on this instance only. The class serves the project's own requests.
@@ -101,6 +103,20 @@ def _own_context(own: Callable[[], dict[str, Any]] | None) -> dict[str, Any] | N
         return None if own is None else own()
     except Exception:  # it needs a real request, or makes a query
         return None
+
+
+def _has_view_in_a_request(view: Any, own: Callable[[], dict[str, Any]]) -> bool:
+    """Return True if a view leaves itself out of the context only while it is described. Some
+    serializers read from the view which of their fields a create takes.
+    """
+    # drf-spectacular sets this attribute of the instance.
+    fake: Any = view.__dict__.pop("swagger_fake_view", None)
+    if fake is None:
+        return False
+    try:
+        return "view" in (_own_context(own) or {})
+    finally:
+        view.swagger_fake_view = fake
 
 
 def _listed(names: list[str]) -> str:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
+from toolbooth.boundary.examine import examine
 from toolbooth.boundary.read import Reading
 from toolbooth.boundary.refusals import holds_secret
 from toolbooth.boundary.repairs import Remark
@@ -44,9 +45,14 @@ class RoutedCall:
 
     def refusal(self) -> ToolInputError:
         """Return the refusal of a call that has problems only in the dispatcher's own arguments."""
+        contract = self.tool.contract
         arguments: Json = self.reading[0]
+        # Numbers that are kept as written cannot be put into a result. The examination converts
+        # them to the declared types, as in every other corrected call.
+        if self.reading[1]:
+            arguments, _ = examine(contract.shape, arguments, contract.limits, thorough=True)
         # The corrected call would repeat all values, so it is left out if one of them is a secret.
-        shown = not holds_secret(self.tool.contract.shape, arguments)
+        shown = not holds_secret(contract.shape, arguments)
         return ToolInputError((), tool=self.tool.name, corrected=arguments if shown else None)
 
     def refusal_of_call(self, error: ToolInputError, dispatcher: str) -> ToolInputError:

@@ -13,7 +13,7 @@ from typing import Any
 
 from toolbooth.boundary.accept import accept_reading
 from toolbooth.boundary.messages import echo
-from toolbooth.boundary.read import NOTHING, Reading, read_json, text_as_object
+from toolbooth.boundary.read import NOTHING, Reading, read_json, settled, text_as_object
 from toolbooth.boundary.repairs import Remark, Repair
 from toolbooth.contract import Limits
 from toolbooth.errors import Problem, ProblemCode, ToolError, ToolInputError
@@ -396,4 +396,5 @@ def _object_in(reading: Reading, limits: Limits) -> Reading | None:
         return NOTHING if reading[0] is None else None
     while isinstance(reading[0], str):
         reading = read_json(reading[0].encode(), limits)
-    return reading
+    # The arguments are split and merged below, so their numbers must already be as written.
+    return settled(reading, limits, exact=True)
