@@ -18,7 +18,8 @@ RESULTS: Any = {"tools/list": {"tools": [ECHO]}, "initialize": HANDSHAKE}
 
 for line in sys.stdin:
     message = json.loads(line)
-    method, params = message.get("method"), message.get("params") or {}
+    method: Any = message.get("method")
+    params: Any = message.get("params") or {}
     if "id" not in message:
         continue
     usual = {"jsonrpc": "2.0", "id": message["id"], "result": RESULTS.get(method, {})}

@@ -70,13 +70,13 @@ async def _check_names(servers: Sequence[Server], seconds: float) -> None:
     for server, found in zip(servers, lists, strict=True):
         if isinstance(found, BaseException):
             raise found
-        for name in sorted(found):
+        for name in found:
             if name in owners:
                 raise SameTool(messages.two_tools(name, owners[name], server.name))
             owners[name] = server.name
 
 
-async def _names(server: Server, seconds: float) -> set[str]:
+async def _names(server: Server, seconds: float) -> list[str]:
     """Return the published names of the tools of a server. Return no names if the server does not
     list its tools.
     """
@@ -90,7 +90,7 @@ async def _names(server: Server, seconds: float) -> set[str]:
             return await probe.names()
     except TimeoutError:
         logger.warning(messages.NOT_LISTED, server.name, messages.CANCELLED_BY_TIMEOUT)
-        return set()
+        return []
     finally:
         await probe.session.stop()
 
@@ -107,13 +107,13 @@ class _Probe:
     def _to_client(self, body: bytes, about: Any, ends: bool) -> None:
         self.heard.put_nowait(body)
 
-    async def names(self) -> set[str]:
+    async def names(self) -> list[str]:
         params: Json = {}
         if (await self._ask("initialize", _INITIALIZE)).part("result") is None:
             params = {"_meta": _STATELESS}
         else:
             self.session.client_side.from_client(wire.notification("notifications/initialized", {}))
-        found: set[str] = set()
+        found: list[str] = []
         for _ in range(_MOST_PAGES):
             answer = await self._ask("tools/list", params)
             page: Any = value_of(answer.part("result"))
@@ -124,7 +124,7 @@ class _Probe:
                 logger.warning(messages.NOT_LISTED, self.server.name, words)
                 break
             names: list[Any] = [each.get("name") for each in tools if is_object(each)]
-            found |= {name for name in names if isinstance(name, str)}
+            found += [name for name in names if isinstance(name, str) and name not in found]
             following: Any = page.get("nextCursor")
             if not isinstance(following, str):  # some servers send null with the last page
                 break
