@@ -201,6 +201,34 @@ def test_a_key_of_meta_that_occurs_twice_is_refused_when_clients_share_a_server(
     asyncio.run(test())
 
 
+@pytest.mark.parametrize(
+    "params",
+    [
+        '{"progressToken":[1]}',
+        '{"progressToken":{"a":1}}',
+        '{"_meta":{"io.modelcontextprotocol/subscriptionId":[1]}}',
+        "[]",
+    ],
+)
+def test_a_malformed_notification_of_a_shared_server_is_left_out(tmp_path: Path, params: str):
+    notification = f'{{"jsonrpc":"2.0","method":"notifications/progress","params":{params}}}'
+    answer = '{"jsonrpc":"2.0","id":$ID,"result":{"content":[]}}'
+
+    async def test() -> None:
+        child = SharedChild(raw(tmp_path, {"tools/call": [notification, answer]}).connect)
+        async with proxied_over_http(connect=child.seat) as client:
+            session = await client.initialize()
+            found = await client.post(REPAIRED.replace(b'"5"', b"5"), mcp_session_id=session)
+            assert found.json() == {"jsonrpc": "2.0", "id": 1, "result": {"content": []}}
+
+    asyncio.run(test())
+
+
+def test_params_that_are_a_list_are_forwarded(tmp_path: Path):
+    sent = b'{"jsonrpc":"2.0","id":1,"method":"resources/unsubscribe","params":[]}'
+    assert json.loads(run(sent, raw(tmp_path, {})))["result"] == {}
+
+
 # --- the list of tools at the start -------------------------------------------------------------
 
 

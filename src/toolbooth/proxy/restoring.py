@@ -53,7 +53,7 @@ class Restoring:
         elif pending.method == "logging/setLevel":
             self._level = params
         else:
-            uri = str(value_of(params).get("uri"))
+            uri = str(value_of(pending.param("uri")))
             if pending.method == "resources/subscribe":
                 self._subscribed[uri] = params
             else:
