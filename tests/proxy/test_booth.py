@@ -11,6 +11,7 @@ import pytest
 
 from proxied import FAULTY
 from toolbooth.proxy.booth import BoothError, ServerSettings, read_booth
+from toolbooth.proxy.http_client import Address
 from toolbooth.proxy.rules import Rules
 
 WHOLE = """
@@ -190,3 +191,28 @@ def test_wrong_usage_is_reported_in_one_sentence(tmp_path: Path, words: list[str
     done = toolbooth("proxy", *words, cwd=tmp_path)
     assert done.returncode == 2
     assert message in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("Authorization", "Bearer €"), ("Authorization", "${TOKEN}"), ("X Y", "1")],
+    ids=["not-latin-1", "a-line-break", "a-space-in-the-name"],
+)
+def test_a_header_that_cannot_be_sent_is_reported_at_the_start(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, value: str
+):
+    monkeypatch.setenv("TOKEN", "Bearer s3cret\n")
+    text = f'[servers.far]\nurl = "http://127.0.0.1:1/mcp"\nheaders = {{ "{name}" = "{value}" }}\n'
+    (tmp_path / "booth.toml").write_text(text)
+    done = toolbooth("proxy", "--config", "booth.toml", cwd=tmp_path)
+    assert (done.returncode, done.stdout, done.stderr.decode()) == (
+        2,
+        b"",
+        f"Error: the header {name!r} of server 'far' cannot be sent: the name of a header has no "
+        "spaces, and its value has no line breaks and only characters of Latin-1\n",
+    )
+
+
+def test_a_url_with_other_letters_is_requested_in_its_encoded_form():
+    found = Address.of("http://127.0.0.1:1/é/%20/a b?q=€&x=[1]")
+    assert found.path == "/%C3%A9/%20/a%20b?q=%E2%82%AC&x=[1]"

@@ -287,6 +287,36 @@ def test_an_expired_session_is_made_again_and_its_call_was_not_made():
     run(test())
 
 
+def test_a_late_error_of_an_expired_session_does_not_end_the_new_one():
+    arrived, released = asyncio.Event(), asyncio.Event()
+
+    async def answer(message: Any, upstream: Upstream, event: Any) -> Any:
+        if message["params"]["arguments"] == {"city": "late"}:
+            arrived.set()
+            await released.wait()
+            return 404
+        return 404 if upstream.sessions == 1 else {"ok": upstream.sessions}
+
+    async def test() -> None:
+        async with proxied(Upstream(answer)) as client:
+            session = await client.initialize()
+
+            async def call(**arguments: Any) -> Any:
+                params = {"name": "book", "arguments": arguments}
+                body = client.message("tools/call", params)
+                return await client.post(body, mcp_session_id=session)
+
+            late = asyncio.ensure_future(call(city="late"))
+            await arrived.wait()
+            assert own(await call()) == NOT_CALLED
+            assert (await call()).json()["result"] == {"ok": 2}
+            released.set()
+            assert own(await late) == NOT_CALLED
+            assert (await call()).json()["result"] == {"ok": 2}
+
+    run(test())
+
+
 def test_frames_of_a_subscription_carry_the_id_of_the_clients_own_request():
     key = "io.modelcontextprotocol/subscriptionId"
 

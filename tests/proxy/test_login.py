@@ -168,3 +168,84 @@ def test_wrong_usage_of_login_is_reported(tmp_path: Path, words: list[str], mess
     done = toolbooth("proxy", "login", *words, cwd=tmp_path)
     assert done.returncode == 2
     assert message in done.stderr
+
+
+def test_a_rejected_token_is_renewed_for_notifications_and_streams_too(tmp_path: Path):
+    async def test() -> None:
+        async with guarded(tmp_path) as (server, url):
+            await logged_in("far", tmp_path)
+            upstream = server.upstream
+            async with client_of(url, state_file("login", url, os.environ)) as client:
+                found = await client.post(client.message("initialize", {}))
+                session = found.headers["mcp-session-id"]
+                for method in ("notifications/initialized", "notifications/roots/list_changed"):
+                    server.accepted = "Bearer of-another-time"
+                    body = b'{"jsonrpc":"2.0","method":"%s"}' % method.encode()
+                    assert (await client.post(body, mcp_session_id=session)).status_code == 202
+                    while not upstream.streams or upstream.messages[-1]["method"] != method:
+                        await asyncio.sleep(0.01)
+            for number, method in ((2, "initialized"), (3, "roots/list_changed")):
+                sent = upstream.headers_of(f"notifications/{method}")
+                assert sent["authorization"] == f"Bearer access-{number}"
+            [stream] = [headers for kind, headers, _ in upstream.requests if kind == "GET"]
+            assert stream["authorization"] == "Bearer access-2"
+
+    asyncio.run(test())
+
+
+def test_a_token_that_expires_while_an_answer_is_suspended_is_renewed(tmp_path: Path):
+    async def suspended(message: Any, upstream: Upstream, event: Any) -> None:
+        server.accepted = "Bearer of-another-time"
+        answer = {"jsonrpc": "2.0", "id": message["id"], "result": {"content": []}}
+        queue: asyncio.Queue[bytes] = asyncio.Queue()
+        queue.put_nowait(json.dumps(answer).encode())
+        upstream.streams["upstream-1"] = queue
+        await event(b"\nretry: 1\nid: 7")
+
+    async def test() -> None:
+        nonlocal server
+        async with guarded(tmp_path) as (server, url):
+            await logged_in("far", tmp_path)
+            server.upstream.answer = suspended
+            async with client_of(url, state_file("login", url, os.environ)) as client:
+                found = await client.post(client.message("initialize", {}))
+                headers = {"mcp_session_id": found.headers["mcp-session-id"]}
+                call = client.message("tools/call", {"name": "book", "arguments": {}})
+                first = await client.post(call, **headers)
+                last_id = next(line for line in first.text.splitlines() if line.startswith("id:"))
+                rest = {**headers, "last-event-id": last_id[3:].strip()}
+                names = {key.replace("_", "-"): value for key, value in rest.items()}
+                found = await client.http.get(client.url, headers=names)
+                assert '"result":{"content":[]}' in found.text.replace(" ", "")
+
+    server: Any = None
+    asyncio.run(test())
+
+
+def test_a_token_that_another_proxy_has_renewed_is_used(tmp_path: Path):
+    async def test() -> None:
+        async with guarded(tmp_path) as (server, url):
+            await logged_in("far", tmp_path)
+            file = state_file("login", url, os.environ)
+            async with client_of(url, file) as one, client_of(url, file) as other:
+                server.accepted = "Bearer of-another-time"
+                for client in (one, other):
+                    result = (await client.call("{}")).json()["result"]
+                    assert result == {"content": [], "resultType": "complete"}
+            assert len(server.grants) == 2
+
+    asyncio.run(test())
+
+
+def test_a_file_that_cannot_be_written_is_reported_before_the_login(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    (tmp_path / "state").write_text("")
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    done = toolbooth("proxy", "login", "http://127.0.0.1:1/mcp", cwd=tmp_path)
+    file = state_file("login", "http://127.0.0.1:1/mcp", os.environ)
+    assert (done.returncode, done.stderr.decode()) == (
+        2,
+        "Error: no login to http://127.0.0.1:1/mcp: "
+        f"the file {file} cannot be written: Not a directory\n",
+    )

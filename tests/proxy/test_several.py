@@ -216,3 +216,24 @@ def test_arguments_arrive_with_their_bytes(tmp_path: Path):
     run(test, server("a"), faulty)
     assert b"initialize" not in seen.read_bytes()
     assert json.loads(seen.read_bytes().splitlines()[-1])["method"] == "tools/call"
+
+
+def test_a_server_that_ends_in_the_handshake_gets_it_when_it_is_started_again(tmp_path: Path):
+    ended = tmp_path / "ended"
+    once = 'test -e "$0" || { touch "$0"; read line; exit 3; }; exec "$@"'
+    command = ["sh", "-c", once, str(ended), sys.executable, str(HERE / "several_server.py"), "b"]
+    late = Server(name="b", connect=lambda: ChildLink(command, pauses=(0.01,)), timeout=30)
+
+    async def test(client: Client) -> None:
+        found = await client.handshake()
+        assert "The server b is not available at the moment" in found["instructions"]
+        heard = {"from": "b", "heard": "notifications/initialized"}
+        missing = [heard, "notifications/tools/list_changed"]
+        while missing:
+            message = await client.next()
+            missing = [
+                each for each in missing if each not in (message["method"], message["params"])
+            ]
+        assert text_of(await client.call("b_echo")) == "b"
+
+    run(test, server("a"), late)

@@ -305,8 +305,12 @@ def _link(server: ServerSettings, credentials: Credentials | None) -> Link:
     """Return the connection for a new session."""
     if server.url:
         require("toolbooth proxy URL", extra="proxy", modules={"httptools": "httptools"})
+        from toolbooth.proxy.headers import is_header
         from toolbooth.proxy.http_link import HttpLink
 
+        for name, value in server.headers.items():
+            if not is_header(name, value):
+                raise Mistake(messages.bad_header(server.name, name))
         try:
             return HttpLink(server.url, server.headers, credentials)
         except ValueError:

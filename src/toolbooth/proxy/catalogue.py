@@ -49,11 +49,11 @@ class Catalogue:
         """Store the tools of one page. Return the page as clients see it, or None if the result
         contains no list. The first page replaces all tools that were stored before.
         """
-        written = message.part("result")
+        text = message.part("result") or ""
         try:
-            spans = members(written or "", 0)
+            spans = members(text, 0)
             span = spans["tools"]
-            definitions = items(written or "", span[0])
+            definitions = items(text, span[0])
         except (NotAMessage, KeyError):
             return None
         if is_first:
@@ -65,10 +65,12 @@ class Catalogue:
             if tool is not None:
                 listed[tool.published] = tool
         self.tools |= listed
-        if self.memory is not None and "nextCursor" not in spans:
+        following = spans.get("nextCursor")
+        is_last = following is None or text[slice(*following)] == "null"
+        if self.memory is not None and is_last:
             self.memory.save((tool.name, tool.definition) for tool in self.tools.values())
         shown = ",".join(tool.listing for tool in listed.values())
-        return spliced(written or "", [(span, f"[{shown}]")])
+        return spliced(text, [(span, f"[{shown}]")])
 
     def _read(self, definition: str, page: dict[str, ProxiedTool]) -> ProxiedTool | None:
         try:

@@ -9,6 +9,13 @@ from toolbooth.proxy.pending import About
 from toolbooth.proxy.replies import ToClient
 
 
+def is_sendable(message: Message) -> bool:
+    """Return False for a message that has no method and is not an answer. No server could handle
+    it.
+    """
+    return message.method is not None or "result" in message.spans or "error" in message.spans
+
+
 class ClientSide:
     """Handles the messages of one client. A subclass handles each kind of message."""
 
@@ -25,7 +32,9 @@ class ClientSide:
 
     def take(self, message: Message, about: About | None = None) -> None:
         """Handle one message of the client."""
-        if message.method is None:
+        if not is_sendable(message):
+            self.to_client(results.no_request(message), about, True)
+        elif message.method is None:
             self._answer_of_client(message)
         elif message.id is None:
             self._notification_of_client(message)

@@ -154,9 +154,10 @@ class Front(ClientSide):
     def _ask_all(self, message: Message, method: str, about: About | None) -> None:
         asked = [(part, message) for part in self.parts]
         span = message.params.get("cursor")
-        if span is not None and method in LISTS:
+        # Some clients send null for the first page.
+        if span is not None and message.at(span) != "null" and method in LISTS:
             cursors = cursors_in(value_of(message.at(span)))
-            if not cursors or not all(number < len(self.parts) for number in cursors):
+            if not cursors or not all(number in range(len(self.parts)) for number in cursors):
                 body = wire.error(message.id or "null", INVALID_PARAMS, messages.UNKNOWN_CURSOR)
                 self.to_client(body, about, True)
                 return
@@ -166,6 +167,10 @@ class Front(ClientSide):
             ]
         elif method in LISTS:
             self.owners.forget(LISTS[method][0])
+        elif method == "initialize":
+            # A server that ends before it answers gets the handshake when it is started again.
+            for part in self.parts:
+                part.relay.restoring.handshake = message.part("params") or "{}"
         FromAll(message, about, self.to_client, partial(self._merged, method)).ask(asked)
 
     def _merged(self, method: str, gathering: FromAll) -> bytes:
@@ -173,7 +178,7 @@ class Front(ClientSide):
         missing: list[str] = []
         for share in gathering.shares:
             result = None if share.answer is None else share.answer.part("result")
-            if result is not None:
+            if result is not None and result[:1] == "{":
                 answers.append((share.part, result))
                 continue
             missing.append(share.part.name)
@@ -183,7 +188,7 @@ class Front(ClientSide):
                 # handshake too. Servers without this limit support the handshake as well.
                 return gathering.first_error()
             if error.get("code") != METHOD_NOT_FOUND or method == "initialize":
-                words = shorten(str(error.get("message")), 200)
+                words = shorten(str(error.get("message", messages.NO_OBJECT_RESULT)), 200)
                 logger.warning(messages.HAS_NO_ANSWER, share.part.name, method, words)
         if not answers:
             return gathering.first_error()

@@ -16,6 +16,8 @@ from toolbooth.server.revisions import VERSION_KEY
 
 _NAMED_BY = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
 """The name of a param, by method. The header `Mcp-Name` repeats the value of this param."""
+_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
+_VALUE = re.compile(r"[\t\x20-\x7e\x80-\xff]*")
 _PLAIN = re.compile(r"[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?")
 
 
@@ -65,6 +67,11 @@ def param_headers(wanted: dict[tuple[str, ...], tuple[str, str]], arguments: Any
         elif isinstance(value, str | int | float):
             found[f"mcp-param-{token}"] = header_value(str(value))
     return found
+
+
+def is_header(name: str, value: str) -> bool:
+    """Return True if HTTP allows a header with this name and this value."""
+    return _NAME.fullmatch(name) is not None and _VALUE.fullmatch(value) is not None
 
 
 def header_value(text: str) -> str:

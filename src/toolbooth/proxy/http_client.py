@@ -8,15 +8,22 @@ than the guard takes to check a call.
 from __future__ import annotations
 
 import asyncio
+import logging
 import ssl
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 import httptools
 
+from toolbooth.proxy import messages
+
+logger = logging.getLogger("toolbooth.proxy")
+
 _MOST_IDLE = 16
+_KEPT_IN_PATHS = "/?%:@!$&'()*+,;=[]"
+"""The characters of a URL that are sent as they are, besides letters, digits and `_.-~`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +46,7 @@ class Address:
             raise ValueError(url)
         is_tls = found.scheme == "https"
         path = (found.path or "/") + (f"?{found.query}" if found.query else "")
+        path = quote(path, safe=_KEPT_IN_PATHS)
         authority = found.netloc.rpartition("@")[2]
         port = found.port or (443 if is_tls else 80)
         return cls(found.hostname, port, path, is_tls, authority)
@@ -233,6 +241,31 @@ class Connection(asyncio.Protocol):
             self.transport.close()
         if exchange is not None and not exchange.is_cancelled:
             exchange.receiver.ended()
+
+
+class Done:
+    """Receives an answer that is not needed."""
+
+    stops_itself = True
+
+    def __init__(self, rejected: Callable[[], None] | None = None) -> None:
+        self.rejected = rejected
+        """Called if the server does not accept the login."""
+        self.event = asyncio.Event()
+
+    def headers(self, status: int, headers: Mapping[str, str]) -> None:
+        if status == 401 and self.rejected is not None:
+            self.rejected()
+        elif status >= 400:
+            logger.warning(messages.NOT_TAKEN, status)
+
+    def data(self, data: bytes) -> None: ...
+
+    def ended(self) -> None:
+        self.event.set()
+
+    def failed(self, why: str, *, was_written: bool) -> None:
+        self.event.set()
 
 
 def _request(address: Address, method: str, headers: Mapping[str, str], body: bytes) -> bytes:

@@ -18,10 +18,11 @@ from toolbooth.jsonvalue import is_object
 from toolbooth.proxy import message as wire
 from toolbooth.proxy import messages
 from toolbooth.proxy.headers import is_stateless, stateless_headers
-from toolbooth.proxy.http_client import Address, Exchange, HttpClient
+from toolbooth.proxy.http_client import Address, Done, Exchange, HttpClient
 from toolbooth.proxy.link import Credentials, Session
 from toolbooth.proxy.message import NotAMessage, value_of
 from toolbooth.proxy.pending import Pending
+from toolbooth.proxy.renewing import Renewing
 from toolbooth.proxy.sse import Event, Events, TooLong
 from toolbooth.server.pipes import LONGEST_LINE
 
@@ -45,8 +46,7 @@ class HttpLink:
         headers: Mapping[str, str] | None = None,
         credentials: Credentials | None = None,
     ) -> None:
-        self.credentials = credentials
-        self.renewing: set[asyncio.Task[None]] = set()
+        self.login = Renewing(credentials)
         self.client = HttpClient(Address.of(url))
         self.configured = {name.lower(): value for name, value in (headers or {}).items()}
         self.session_id: str | None = None
@@ -60,10 +60,9 @@ class HttpLink:
 
     async def stop(self) -> None:
         self.is_running = False
-        for task in self.renewing:
-            task.cancel()
+        self.login.stop()
         if self.session_id is not None:
-            done = _Done()
+            done = Done()
             self.client.send("DELETE", {**self.headers(), **self.own_headers()}, b"", done)
             with suppress(TimeoutError):
                 async with asyncio.timeout(2.0):
@@ -81,10 +80,10 @@ class HttpLink:
     def request(self, body: bytes, pending: Pending) -> bool:
         if pending.method == "initialize":
             self.session_id = self.version = None
-        if self.credentials is not None and self.credentials.has_expired:
+        if self.login.has_expired:
             self.post_with_new_login(body, pending)
         else:
-            self._post(body, pending, may_renew=self.credentials is not None)
+            self._post(body, pending, may_renew=self.login.is_possible)
         return True
 
     def _post(self, body: bytes, pending: Pending, *, may_renew: bool) -> None:
@@ -99,25 +98,32 @@ class HttpLink:
         """Send a request again with a new login. This is safe: the server did not accept the old
         login, so it has not run the request.
         """
-        task = asyncio.ensure_future(self._post_renewed(body, pending))
-        self.renewing.add(task)
-        task.add_done_callback(self.renewing.discard)
 
-    async def _post_renewed(self, body: bytes, pending: Pending) -> None:
-        credentials = self.credentials
-        is_new = credentials is not None and await credentials.renew(credentials.authorization)
-        if pending.number not in self.session.waiting:
-            return  # cancelled in the meantime
-        if is_new:
-            self._post(body, pending, may_renew=False)
-        else:
-            self.session.lost(pending, messages.LOGIN_NEEDED, was_written=False)
+        def post(is_new: bool) -> None:
+            if pending.number not in self.session.waiting:
+                return  # cancelled in the meantime
+            if is_new:
+                self._post(body, pending, may_renew=False)
+            else:
+                self.session.lost(pending, messages.LOGIN_NEEDED, was_written=False)
+
+        self.login.renew(post)
 
     def send(self, body: bytes) -> bool:
-        self.client.send("POST", {**_ACCEPT, **self.headers(), **self.own_headers()}, body, _Done())
+        self._send(body, may_renew=self.login.is_possible)
         if b"notifications/initialized" in body:
             self.open_stream(None)
         return True
+
+    def _send(self, body: bytes, *, may_renew: bool) -> None:
+        def again(is_new: bool) -> None:
+            if is_new:
+                self._send(body, may_renew=False)
+            else:
+                logger.warning(messages.NOT_TAKEN, 401)
+
+        done = Done((lambda: self.login.renew(again)) if may_renew else None)
+        self.client.send("POST", {**_ACCEPT, **self.headers(), **self.own_headers()}, body, done)
 
     def cancel(self, body: bytes, pending: Pending) -> None:
         exchange = self.exchanges.pop(pending.number, None)
@@ -128,8 +134,7 @@ class HttpLink:
 
     def own_headers(self) -> dict[str, str]:
         """Return the headers that the user configured, and the login of the proxy."""
-        found = None if self.credentials is None else self.credentials.authorization
-        return {**({} if found is None else {"authorization": found}), **self.configured}
+        return {**self.login.headers, **self.configured}
 
     def headers(self) -> dict[str, str]:
         """Return the headers of a handshake session."""
@@ -146,19 +151,20 @@ class HttpLink:
         """Open a stream for messages that belong to no request. Some servers do not offer such a
         stream.
         """
+        self.stream = self.get(_Stream(self, None, last_id))
+
+    def get(self, stream: _Stream) -> Exchange:
+        """Request a stream. It begins after the event with the last id that was received."""
         sent = {"accept": "text/event-stream", **self.headers(), **self.own_headers()}
-        if last_id is not None:
-            sent["last-event-id"] = last_id.decode("latin-1")
-        self.stream = self.client.send("GET", sent, b"", _Stream(self, None, last_id))
+        if stream.last_id is not None:
+            sent["last-event-id"] = stream.last_id.decode("latin-1")
+        return self.client.send("GET", sent, b"", stream)
 
     def resume_answer(self, pending: Pending, last_id: bytes, seconds: float, left: int) -> None:
         """Request the rest of an answer whose stream the server has closed on purpose."""
 
         def again() -> None:
-            sent = {"accept": "text/event-stream", **self.headers(), **self.own_headers()}
-            sent["last-event-id"] = last_id.decode("latin-1")
-            receiver = _Stream(self, pending, last_id, left)
-            self.exchanges[pending.number] = self.client.send("GET", sent, b"", receiver)
+            self.exchanges[pending.number] = self.get(_Stream(self, pending, last_id, left))
 
         asyncio.get_running_loop().call_later(seconds, again)
 
@@ -196,35 +202,14 @@ class HttpLink:
             if isinstance(version, str):
                 self.version = version
 
-    def session_expired(self, pending: Pending) -> None:
-        """Handle the error that the server does not know the session any more. The server has not
-        run the request. Later requests get a new session.
+    def session_expired(self, pending: Pending, session_id: str) -> None:
+        """Handle the error that the server does not know a session any more. The server has not
+        run the request. Later requests get a new session, if there is none yet.
         """
         self.session.lost(pending, messages.SESSION_EXPIRED, was_written=False)
-        if self.session_id is not None:
+        if self.session_id == session_id:
             self.session_id = None
             self.session.upstream_started()
-
-
-class _Done:
-    """Receives an answer that is not needed."""
-
-    stops_itself = True
-
-    def __init__(self) -> None:
-        self.event = asyncio.Event()
-
-    def headers(self, status: int, headers: Mapping[str, str]) -> None:
-        if status >= 400:
-            logger.warning(messages.NOT_TAKEN, status)
-
-    def data(self, data: bytes) -> None: ...
-
-    def ended(self) -> None:
-        self.event.set()
-
-    def failed(self, why: str, *, was_written: bool) -> None:
-        self.event.set()
 
 
 class _Answer:
@@ -235,6 +220,8 @@ class _Answer:
         self.pending = pending
         self.sent = sent
         """The request, if it may be sent again with a new login."""
+        self.session_id = link.session_id
+        """The session of the request. The link may get a new session before the answer arrives."""
         self.status = 0
         self.is_json = False
         self.body: list[bytes] = []
@@ -309,8 +296,8 @@ class _Answer:
         # The body of an error may come from another program, such as {"error": "not found"}.
         if self.is_json and body and (self.status < 300 or _is_answer(body)):
             link.take(body, pending)
-        elif self.status == 404 and link.session_id is not None:
-            link.session_expired(pending)
+        elif self.status == 404 and self.session_id is not None:
+            link.session_expired(pending, self.session_id)
             return
         # With a status below 500, the server itself reports that it did not handle the request.
         refused = 300 <= self.status < 500
@@ -336,12 +323,16 @@ class _Stream:
         self.left = left
         self.seconds = _RECONNECT
         self.events: Events | None = None
+        self.is_rejected = False
+        """True if the server did not accept the login."""
+        self.may_renew = link.login.is_possible
 
     @property
     def stops_itself(self) -> bool:
         return self.pending is not None and self.pending.about is not None
 
     def headers(self, status: int, headers: Mapping[str, str]) -> None:
+        self.is_rejected = status == 401
         if status == 200:
             self.events = Events()
 
@@ -358,12 +349,23 @@ class _Stream:
 
     def ended(self) -> None:
         link, pending = self.link, self.pending
-        if pending is not None:
+        if self.is_rejected and self.may_renew:
+            self.may_renew = self.is_rejected = False
+            link.login.renew(self._renewed)
+        elif pending is not None:
             self._ask_again(pending)
         # With a status of 405, the server offers no such stream.
         elif self.events is not None and link.is_running and link.session_id is not None:
             loop = asyncio.get_running_loop()
             loop.call_later(self.seconds, self._open_again, link.session_id)
+
+    def _renewed(self, is_new: bool) -> None:
+        if not is_new:
+            self.ended()
+        elif self.pending is None:
+            self.link.stream = self.link.get(self)
+        elif self.pending.number in self.link.session.waiting:
+            self.link.exchanges[self.pending.number] = self.link.get(self)
 
     def _open_again(self, session_id: str) -> None:
         if self.link.is_running and self.link.session_id == session_id:

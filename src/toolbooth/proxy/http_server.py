@@ -17,6 +17,7 @@ from toolbooth.contract import DEFAULT_LIMITS, LARGE
 from toolbooth.jsonvalue import Json, is_object
 from toolbooth.proxy import message as wire
 from toolbooth.proxy import messages, results
+from toolbooth.proxy.client_side import is_sendable
 from toolbooth.proxy.exchange import Exchange, Item, Outbox
 from toolbooth.proxy.message import Message, NotAMessage, value_of
 from toolbooth.proxy.records import Records
@@ -138,6 +139,9 @@ class HttpProxy:
                 message = wire.read(body)
         except NotAMessage as error:
             await _answer(send, 400, results.unreadable(body, error))
+            return
+        if not is_sendable(message):
+            await _answer(send, 400, results.no_request(message))
             return
         try:
             session = await self._session(message, headers)

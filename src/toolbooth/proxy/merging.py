@@ -127,7 +127,7 @@ def _merged_lists(method: str, answers: Sequence[tuple[Named, str]], owners: Own
     listed: list[str] = []
     cursors: dict[str, str] = {}
     for server, text in answers:
-        spans = members(text, 0)
+        spans = members(text, 0, last=True)
         written = {key: text[span[0] : span[1]] for key, span in spans.items()} | written
         for item in _items(text, kind):
             found: Any = json.loads(item)
@@ -149,7 +149,7 @@ def _merged_lists(method: str, answers: Sequence[tuple[Named, str]], owners: Own
 
 def _items(result: str, kind: str) -> list[str]:
     try:
-        return items(result, members(result, 0)[kind][0])
+        return items(result, members(result, 0, last=True)[kind][0])
     except (NotAMessage, KeyError):
         return []
 
@@ -161,5 +161,5 @@ def cursors_in(cursor: Any) -> dict[int, str] | None:
     try:
         found: Any = json.loads(cursor)
         return {int(number): str(each) for number, each in found.items()}
-    except (TypeError, ValueError, AttributeError):
+    except (TypeError, ValueError, AttributeError, RecursionError):
         return None

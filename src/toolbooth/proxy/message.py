@@ -86,10 +86,12 @@ class Message:
         the request with which the client subscribed. Return None if the message has no subscription
         id.
         """
-        meta = self.members(part).get("_meta") if SUBSCRIPTION in self.text else None
-        if meta is None or self.text[meta[0]] != "{":
-            return None
-        return members(self.text, meta[0]).get(SUBSCRIPTION)
+        span = self.spans.get(part) if SUBSCRIPTION in self.text else None
+        for name in ("_meta", SUBSCRIPTION):
+            if span is None or self.text[span[0]] != "{":
+                return None
+            span = members(self.text, span[0], last=True).get(name)
+        return span
 
     def written(self, changes: Iterable[tuple[Span, str]]) -> bytes:
         """Return the bytes of the message with other text at some positions."""
@@ -114,12 +116,13 @@ def read(line: bytes) -> Message:
         raise NotAMessage(str(error)) from None
 
 
-def members(text: str, start: int, *, whole: bool = False) -> Spans:
+def members(text: str, start: int, *, whole: bool = False, last: bool = False) -> Spans:
     """Return the position of each member of the object that begins at `start`. If `whole` is true,
-    the object must be the end of the text.
+    the object must be the end of the text. If a key occurs twice and `last` is true, return the
+    position of its last value, which is the one that most JSON parsers use.
 
     Raises:
-        NotAMessage: the text is not JSON, or a key occurs twice.
+        NotAMessage: the text is not JSON, or a key occurs twice and `last` is false.
     """
     found: Spans = {}
     try:
@@ -135,7 +138,7 @@ def members(text: str, start: int, *, whole: bool = False) -> Spans:
                 raise NotAMessage("a colon is missing")
             begins = _after_space(text, at + 1)
             _, ends = _VALUE(text, begins)
-            if key in found:
+            if key in found and not last:
                 raise NotAMessage(f"the key {key!r} is there twice")
             found[key] = (begins, ends)
             at = _after_space(text, ends)
@@ -197,7 +200,7 @@ def spliced(text: str, changes: Iterable[tuple[Span, str]]) -> str:
 
 def with_member(text: str, name: str, value: str) -> str:
     """Return the text of an object with one member changed or added."""
-    spans = members(text, 0)
+    spans = members(text, 0, last=True)
     if name in spans:
         return spliced(text, [(spans[name], value)])
     end = text.rindex("}")
@@ -243,7 +246,12 @@ def error(request_id: str, code: int, words: str, data: Json | None = None) -> b
 
 def json_text(value: Any) -> str:
     """Return a value as compact JSON."""
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    try:
+        text.encode()
+    except UnicodeEncodeError:  # half of a surrogate pair, which can only be written as an escape
+        return json.dumps(value, separators=(",", ":"))
+    return text
 
 
 def written_id(found: Any) -> str:

@@ -146,6 +146,8 @@ NO_SUCH_QUESTION = "the client answered a request that is not open: id %s"
 
 TWO_SERVERS_HAVE = "another server has the same name in its %s: %r; the first server is used"
 HAS_NO_ANSWER = "%s has no answer to %s: %s"
+NO_LIST = "its result has no list of tools"
+NO_OBJECT_RESULT = "its result is not an object"
 NOT_LISTED = "%s has not listed its tools at the start: %s"
 UNKNOWN_CURSOR = "this cursor was not made by the proxy; read the list from its beginning"
 

@@ -9,10 +9,10 @@ import logging
 from collections.abc import Sequence
 from typing import Any
 
-from toolbooth.jsonvalue import Json, is_object
+from toolbooth.jsonvalue import Json, is_array, is_object
 from toolbooth.proxy import message as wire
 from toolbooth.proxy import messages
-from toolbooth.proxy.message import Message, items, json_text, key_of, members, value_of
+from toolbooth.proxy.message import Message, json_text, key_of, value_of
 from toolbooth.proxy.records import Records
 from toolbooth.proxy.session import Server, Session
 from toolbooth.server.revisions import (
@@ -116,18 +116,19 @@ class _Probe:
         found: list[str] = []
         for _ in range(_MOST_PAGES):
             answer = await self._ask("tools/list", params)
-            page = answer.part("result")
-            if page is None:
+            page: Any = value_of(answer.part("result"))
+            tools: Any = page.get("tools", []) if is_object(page) else None
+            if not is_array(tools):
                 failure: Any = value_of(answer.part("error"))
-                words = failure.get("message") if is_object(failure) else None
+                words = failure.get("message") if is_object(failure) else messages.NO_LIST
                 logger.warning(messages.NOT_LISTED, self.server.name, words)
                 break
-            spans = members(page, 0)
-            if "tools" in spans:
-                found += [value_of(each)["name"] for each in items(page, spans["tools"][0])]
-            if "nextCursor" not in spans:
+            names: list[Any] = [each.get("name") for each in tools if is_object(each)]
+            found += [name for name in names if isinstance(name, str) and name not in found]
+            following: Any = page.get("nextCursor")
+            if not isinstance(following, str):  # some servers send null with the last page
                 break
-            params = {**params, "cursor": value_of(page[slice(*spans["nextCursor"])])}
+            params = {**params, "cursor": following}
         return found
 
     async def _ask(self, method: str, params: Json) -> Message:

@@ -327,6 +327,7 @@ class Relay(ClientSide):
     def _restored(self, answer: Message | None) -> None:
         if self.state != "starting":
             return  # the server has ended again
+        self.restoring.restored(answer)
         for body in self.restoring.notifications:
             self.upstream.send(body)
         for method, params in self.restoring.requests:

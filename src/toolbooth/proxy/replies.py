@@ -39,7 +39,7 @@ class Replies:
             self.records.answered(pending, message)
             return results.answered(message, pending.client_id, pending.tool, pending.verdict)
         if pending.method == "tools/list":
-            is_first = "cursor" not in pending.message.params
+            is_first = pending.param("cursor") in (None, "null")
             shown = self.catalogue.learn(message, is_first=is_first)
             if shown is not None:
                 changes = [(message.spans["id"], pending.client_id)]

@@ -4,7 +4,9 @@ server.
 
 from __future__ import annotations
 
-from toolbooth.jsonvalue import Json, is_object
+from typing import Any
+
+from toolbooth.jsonvalue import is_object
 from toolbooth.proxy.message import Message, value_of
 from toolbooth.proxy.pending import Pending
 
@@ -34,6 +36,12 @@ class Restoring:
         if message.method == "notifications/initialized":
             self.notifications = [message.text.encode()]
 
+    def restored(self, answer: Message | None) -> None:
+        """Read the answer of the restarted server to the handshake."""
+        result = None if answer is None else answer.part("result")
+        if result is not None:
+            self.announces_tools = _announces_tools(value_of(result))
+
     def answered(self, pending: Pending, answer: Message) -> None:
         """Keep a request that sets up the session, if the server has accepted it."""
         params = pending.message.part("params") or "{}"
@@ -45,7 +53,7 @@ class Restoring:
         elif pending.method == "logging/setLevel":
             self._level = params
         else:
-            uri = str(value_of(params).get("uri"))
+            uri = str(value_of(pending.param("uri")))
             if pending.method == "resources/subscribe":
                 self._subscribed[uri] = params
             else:
@@ -57,10 +65,8 @@ _KEPT = frozenset(
 )
 
 
-def _announces_tools(result: Json) -> bool:
+def _announces_tools(result: Any) -> bool:
     found = result
-    for key in ("capabilities", "tools"):
-        found = found.get(key)
-        if not is_object(found):
-            return False
-    return found.get("listChanged") is True
+    for key in ("capabilities", "tools", "listChanged"):
+        found = found.get(key) if is_object(found) else None
+    return found is True

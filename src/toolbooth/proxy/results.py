@@ -4,7 +4,6 @@ or a result of the proxy itself.
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from toolbooth.boundary.render import META_KEY, refusal_result, remarks_data, text_result
@@ -18,6 +17,7 @@ from toolbooth.proxy.message import (
     Key,
     Message,
     NotAMessage,
+    json_text,
     members,
     spliced,
     value_of,
@@ -25,7 +25,7 @@ from toolbooth.proxy.message import (
 )
 from toolbooth.proxy.tool import ProxiedTool
 from toolbooth.server.envelope import id_in
-from toolbooth.server.messages import WRONG_ID
+from toolbooth.server.messages import NOT_A_REQUEST, WRONG_ID
 from toolbooth.server.redact import as_text
 from toolbooth.server.revisions import INVALID_REQUEST, PARSE_ERROR, VERSION_KEY
 
@@ -46,7 +46,7 @@ def answered(message: Message, client_id: str, tool: ProxiedTool, verdict: Verdi
     changes = [(message.spans["id"], client_id)]
     if (written := message.part("result")) is not None and written[:1] == "{":
         changes.append((message.spans["result"], _with_own(written, own, verdict)))
-    elif verdict.undeclared and (failure := message.part("error")) is not None:
+    elif verdict.undeclared and (failure := message.part("error") or "")[:1] == "{":
         changes.append((message.spans["error"], _with_words(failure, verdict)))
     return message.written(changes)
 
@@ -54,7 +54,7 @@ def answered(message: Message, client_id: str, tool: ProxiedTool, verdict: Verdi
 def _with_own(result: str, own: Json, verdict: Verdict) -> str:
     if verdict.undeclared:
         result = _with_note(result, messages.note(verdict.undeclared_names))
-    span = members(result, 0).get("_meta")
+    span = members(result, 0, last=True).get("_meta")
     meta: Any = value_of(result[span[0] : span[1]]) if span is not None else None
     meta = meta if is_object(meta) else {}
     # The server may use Toolbooth too, and its result may have other repairs.
@@ -63,27 +63,27 @@ def _with_own(result: str, own: Json, verdict: Verdict) -> str:
     for key, value in own.items():
         before: Any = merged.get(key)
         merged[key] = [*before, *value] if is_array(before) and is_array(value) else value
-    return with_member(result, "_meta", _json({**meta, META_KEY: merged}))
+    return with_member(result, "_meta", json_text({**meta, META_KEY: merged}))
 
 
 def _with_note(result: str, note: str) -> str:
     """Return the result with one more text item, the note. A result without content is not changed.
     For example, a request for more input has no content.
     """
-    span = members(result, 0).get("content")
+    span = members(result, 0, last=True).get("content")
     if span is None or result[span[0]] != "[":
         return result
     end = span[1] - 1
     comma = "" if result[span[0] + 1 : end].strip() == "" else ","
-    item = _json({"type": "text", "text": note})
+    item = json_text({"type": "text", "text": note})
     return spliced(result, [((end, end), comma + item)])
 
 
 def _with_words(failure: str, verdict: Verdict) -> str:
-    span = members(failure, 0).get("message")
+    span = members(failure, 0, last=True).get("message")
     words: Any = value_of(failure[span[0] : span[1]]) if span is not None else ""
     note = messages.note(verdict.undeclared_names)
-    return with_member(failure, "message", _json(f"{words} {note}".strip()))
+    return with_member(failure, "message", json_text(f"{words} {note}".strip()))
 
 
 def unreadable(line: bytes, error: NotAMessage) -> bytes:
@@ -92,6 +92,11 @@ def unreadable(line: bytes, error: NotAMessage) -> bytes:
     if line.lstrip()[:1] == b"[":
         return wire.error(request_id, INVALID_REQUEST, messages.BATCHES)
     return wire.error(request_id, PARSE_ERROR, f"Parse error: {error}")
+
+
+def no_request(message: Message) -> bytes:
+    """Return the answer to a message that is neither a request nor an answer."""
+    return wire.error(message.id or "null", INVALID_REQUEST, NOT_A_REQUEST)
 
 
 def wrong_id(message: Message, key: Key | None) -> bytes:
@@ -133,7 +138,3 @@ def completed(result: Json, meta: Json) -> str:
     """Return a result of the proxy itself as JSON. `meta` is the `_meta` of the request."""
     # Only the stateless revisions have several types of results. They require the type to be named.
     return as_text({**result, "resultType": "complete"} if VERSION_KEY in meta else result)
-
-
-def _json(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))

@@ -139,7 +139,11 @@ class SharedChild:
             seat.answer(wire.result(str(pending.number), "{}"))
             return True
         number = next(self._numbers)
-        changes, token = _made_new(message, number)
+        try:
+            changes, token = _made_new(message, number)
+        except NotAMessage as error:  # a key of `_meta` occurs twice
+            seat.answer(wire.error(str(pending.number), INVALID_REQUEST, f"_meta: {error}"))
+            return True
         self.asked[number] = _Asked(seat, pending, pending.number, token)
         is_written = self._write(message.written(changes))
         if not is_written:
@@ -250,6 +254,11 @@ class SharedChild:
         self.greeting.clear()
         self.handshake = self.era = None
 
+    def _asked_as(self, written: str | None) -> _Asked | None:
+        """Return the open request with this number. Return None if there is none."""
+        number = value_of(written)
+        return self.asked.get(number) if type(number) is int else None
+
     def _answer_of_child(self, message: Message) -> None:
         number = value_of(message.id)
         if number == 0 and self.greeting:
@@ -270,7 +279,7 @@ class SharedChild:
         """Answer the handshakes of all clients that wait."""
         greeting, self.greeting = self.greeting, []
         result = message.part("result")
-        if result is not None:
+        if result is not None and result[:1] == "{":
             self.handshake = _shown(result)
             self._write(wire.notification("notifications/initialized", {}))
         for seat, number in greeting:
@@ -292,13 +301,13 @@ class SharedChild:
     def _notification_of_child(self, message: Message, method: str) -> None:
         span = message.params.get("progressToken")
         if method == "notifications/progress" and span is not None:
-            asked = self.asked.get(value_of(message.at(span)))
+            asked = self._asked_as(message.at(span))
             if asked is not None and asked.token is not None and not asked.seat.is_paused:
                 asked.seat.answer(message.written([(span, asked.token)]))
             return
         span = message.subscription("params")
         if span is not None:
-            asked = self.asked.get(value_of(message.at(span)))
+            asked = self._asked_as(message.at(span))
             if asked is not None:
                 asked.seat.answer(message.written([(span, str(asked.number))]))
             return

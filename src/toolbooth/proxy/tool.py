@@ -16,7 +16,7 @@ from toolbooth.jsonvalue import Json, NoSuchPart, is_object
 from toolbooth.lint.listing import Tool
 from toolbooth.lint.rules.protocol import HEADER, header_parameter
 from toolbooth.proxy import messages
-from toolbooth.proxy.message import members, spliced, with_member
+from toolbooth.proxy.message import json_text, members, spliced, with_member
 from toolbooth.proxy.rules import Policy, Publish, Rules
 from toolbooth.proxy.surplus import has_silent_arrays
 from toolbooth.publish.profiles import portable
@@ -106,7 +106,7 @@ def _made(
     if shown is not schema:
         listing = _with_schema(listing, shown)
     if published != found["name"]:
-        listing = with_member(listing, "name", json.dumps(published, ensure_ascii=False))
+        listing = with_member(listing, "name", json_text(published))
     if contract is None:
         listing = marked(listing, UNGUARDED)
     hints = found.get("annotations")
@@ -147,9 +147,8 @@ def _check_headers(found: Json) -> None:
 
 
 def _with_schema(listing: str, schema: Json) -> str:
-    spans = members(listing, _start(listing))
-    written = json.dumps(schema, ensure_ascii=False, separators=(",", ":"))
-    return spliced(listing, [(spans["inputSchema"], written)])
+    spans = members(listing, _start(listing), last=True)
+    return spliced(listing, [(spans["inputSchema"], json_text(schema))])
 
 
 def marked(listing: str, mark: Json) -> str:
@@ -158,7 +157,7 @@ def marked(listing: str, mark: Json) -> str:
     meta: Json = found if is_object(found) else {}
     own: Any = meta.get(META_KEY)
     made = {**meta, META_KEY: {**(own if is_object(own) else {}), **mark}}
-    return with_member(listing, "_meta", json.dumps(made, ensure_ascii=False))
+    return with_member(listing, "_meta", json_text(made))
 
 
 def _start(text: str) -> int:

@@ -53,14 +53,16 @@ class Lines(asyncio.Protocol):
             self.parts = [start[-_KEPT:]]
 
     def _end(self) -> None:
-        line = b"".join(self.parts).strip()
-        if self.size > LONGEST_LINE:
-            self.too_long(self.head, line)
-        elif line:
-            self.take(line)
+        line, head = b"".join(self.parts).strip(), self.head
+        is_too_long = self.size > LONGEST_LINE
+        # If `take` fails, the next line must not be added to this one.
         self.parts.clear()
         self.size = 0
         self.head = b""
+        if is_too_long:
+            self.too_long(head, line)
+        elif line:
+            self.take(line)
 
     def eof_received(self) -> None:
         """Pass on the last line. It may have no line end."""

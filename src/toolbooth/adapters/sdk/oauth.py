@@ -36,6 +36,7 @@ _REVISION = {"mcp-protocol-version": "2025-11-25"}
 _ACCEPT = {"accept": "application/json, text/event-stream", **_REVISION}
 _PING: Json = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
 _PAGE = "Toolbooth: {}. You can close this window."
+_ARRIVED = "your answer has arrived, and the terminal shows if you are logged in"
 
 
 class LoginError(Exception):
@@ -69,6 +70,11 @@ class SavedLogin:
         """
         async with self._renewing:  # requests that fail at the same time need only one new token
             if self.authorization != rejected:
+                return True
+            # Another proxy may have renewed the token. The old refresh token is then no longer
+            # valid.
+            self.found = _read(self.file) or self.found
+            if self.authorization != rejected and not self.has_expired:
                 return True
             try:
                 return await self._renewed()
@@ -127,7 +133,11 @@ async def log_in(
     Raises:
         LoginError: the login has failed.
     """
-    file.unlink(missing_ok=True)
+    try:
+        file.unlink(missing_ok=True)
+        write_privately(file, "{}")  # a file that cannot be written is reported before the login
+    except OSError as error:
+        raise LoginError(f"the file {file} cannot be written: {error.strerror}") from None
     saved = SavedLogin(url, file)
     callback = _Callback()
     server = await asyncio.start_server(callback.answer, "127.0.0.1", 0)
@@ -189,7 +199,7 @@ class _Callback:
             is_answer = parts[0] == "GET" and target.path == "/callback"
             if is_answer and not self._answer.done():
                 self._answer.set_result(parse_qs(target.query))
-            text = _PAGE.format("you are logged in" if is_answer else "this page does not exist")
+            text = _PAGE.format(_ARRIVED if is_answer else "this page does not exist")
             status = "200 OK" if is_answer else "404 Not Found"
             head = f"HTTP/1.1 {status}\r\ncontent-type: text/plain\r\nconnection: close\r\n\r\n"
             writer.write((head + text).encode())

@@ -156,3 +156,11 @@ def logged_in(url: str, file: str) -> str:
 def not_logged_in(url: str, reason: object) -> str:
     """Report a login that has failed."""
     return f"no login to {url}: {reason}"
+
+
+def bad_header(server: str, name: str) -> str:
+    """Report a header that HTTP does not allow. The value may be a secret, so it is not shown."""
+    return (
+        f"the header {name!r} of server {server!r} cannot be sent: the name of a header has no "
+        "spaces, and its value has no line breaks and only characters of Latin-1"
+    )
