@@ -90,6 +90,14 @@ def test_every_setting_is_read():
             '[servers.a]\nurl = "x"\nheaders = { A = "${NONE}" }',
             "servers.a.headers.A: the environment has no NONE",
         ),
+        (
+            '[servers.a]\ncommand = ["x"]\nheaders = { A = "b" }',
+            "servers.a.headers: this has an effect only on a server with a url",
+        ),
+        (
+            '[servers.a]\nurl = "x"\ncwd = "/srv"',
+            "servers.a.cwd: this has an effect only on a server with a command",
+        ),
         ("[", "it is not TOML"),
     ],
 )
@@ -137,6 +145,24 @@ def test_a_server_of_the_file_is_proxied_with_its_rules(tmp_path: Path):
     done = toolbooth("proxy", "--config", "booth.toml", "fault", cwd=tmp_path)
     assert done.returncode == 2
     assert b"booth.toml has no server 'fault'; there is faulty" in done.stderr
+
+
+def test_names_in_the_file_that_no_tool_has_are_reported(tmp_path: Path):
+    command = json.dumps([sys.executable, str(FAULTY)])
+    (tmp_path / "booth.toml").write_text(
+        f'[servers.faulty]\ncommand = {command}\nallow = ["echo", "flo*", "read_*"]\n'
+        'deny = ["flod"]\npolicies = { ecko = "strict" }\nrename = { echo = "say" }\n'
+    )
+    asked = b'{"jsonrpc":"2.0","id":1,"method":"tools/list"}\n'
+    done = toolbooth("proxy", "--config", "booth.toml", cwd=tmp_path, given=asked * 2)
+    said = done.stderr.decode()
+    for told in (
+        "allow has 'read_*', but the server has no such tool",
+        "deny has 'flod', but the server has no such tool; did you mean 'flood'?",
+        "policies has 'ecko', but the server has no such tool; did you mean 'echo'?",
+    ):
+        assert said.count(told) == 1
+    assert said.count("has no such tool") == 3
 
 
 def test_the_entry_for_a_client_starts_the_proxy(tmp_path: Path):

@@ -79,6 +79,10 @@ class _Reader:
         meant = {near_name(key, _KEYS) for key in table if key not in _KEYS}
         if not meant & {"command", "url"} and bool(table.get("command")) == bool(url):
             self.mistakes.append(messages.command_or_url(where))
+        elif not meant and table.get("command"):
+            self.without_effect(where, table, ("headers",), "url")
+        elif not meant and url:
+            self.without_effect(where, table, ("env", "cwd"), "command")
         return ServerSettings(
             name=name,
             command=command,
@@ -126,6 +130,14 @@ class _Reader:
             if key not in known:
                 near = near_name(key, list(known))
                 self.mistakes.append(messages.unknown_key(f"{where}.{key}".lstrip("."), near))
+
+    def without_effect(
+        self, where: str, table: Mapping[str, Any], keys: tuple[str, ...], other: str
+    ) -> None:
+        """Report settings that have an effect only on a server with the setting `other`."""
+        for key in keys:
+            if key in table:
+                self.mistakes.append(messages.without_effect(f"{where}.{key}", other))
 
     def table(self, where: str, found: Any) -> Mapping[str, Any]:
         return found if is_mapping(found) else self.wrong(where, messages.A_TABLE, {})

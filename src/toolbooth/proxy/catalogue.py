@@ -26,6 +26,8 @@ class Catalogue:
         self.tools: dict[str, ProxiedTool] = {}
         self.is_known = False
         """True if at least one page was read since the list last changed."""
+        self._names: list[Any] = []
+        """The names of the server's tools on the pages so far, with those that the rules hide."""
         self._reported: set[tuple[str, str]] = set()
 
     def find(self, published: str) -> ProxiedTool | None:
@@ -58,6 +60,7 @@ class Catalogue:
             return None
         if is_first:
             self.tools = {}
+            self._names = []
         self.is_known = True
         listed: dict[str, ProxiedTool] = {}
         for each in definitions:
@@ -67,12 +70,15 @@ class Catalogue:
         self.tools |= listed
         following = spans.get("nextCursor")
         is_last = following is None or text[slice(*following)] == "null"
+        if is_last:
+            self._report_rules()
         if self.memory is not None and is_last:
             self.memory.save((tool.name, tool.definition) for tool in self.tools.values())
         shown = ",".join(tool.listing for tool in listed.values())
         return spliced(text, [(span, f"[{shown}]")])
 
     def _read(self, definition: str, page: dict[str, ProxiedTool]) -> ProxiedTool | None:
+        self._names.append(_name_in(definition))
         try:
             tool = read_tool(definition, self.rules)
             if tool is None:
@@ -91,9 +97,17 @@ class Catalogue:
         return tool
 
     def _report(self, definition: str, why: str) -> None:
-        found: Any = json.loads(definition)
-        name: Any = found.get("name") if is_object(found) else None
+        name = _name_in(definition)
         self._say(str(name), messages.LEFT_OUT, repr(name), why)
+
+    def _report_rules(self) -> None:
+        """Report the names in the settings that no tool has. With a typo in `deny`, a tool that
+        should be hidden is shown.
+        """
+        names = [each for each in self._names if isinstance(each, str)]
+        for setting, name in self.rules.without_tool(names):
+            told = messages.rule_without_tool(setting, name, near_name(name, names))
+            self._say(f"{setting} {name}", "%s", told)
 
     def _say(self, name: str, words: str, *arguments: object) -> None:
         """Log a sentence about a tool. Each sentence is logged only once, although the list is read
@@ -102,3 +116,8 @@ class Catalogue:
         if (name, words) not in self._reported:
             self._reported.add((name, words))
             logger.warning(words, *arguments)
+
+
+def _name_in(definition: str) -> Any:
+    found: Any = json.loads(definition)
+    return found.get("name") if is_object(found) else None

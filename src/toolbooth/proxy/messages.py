@@ -28,6 +28,13 @@ UNDECLARED_ITEM = (
     "more may follow; leave it out"
 )
 
+
+def rule_without_tool(setting: str, name: str, near: str | None) -> str:
+    """Report a name in the configuration file that no tool of the server has."""
+    meant = f"; did you mean {near!r}?" if near else ""
+    return f"{setting} has {name!r}, but the server has no such tool{meant}"
+
+
 # --- calls --------------------------------------------------------------------------------------
 
 _MOST_NAMED = 20
@@ -233,6 +240,11 @@ def unknown_key(path: str, near: str | None) -> str:
 def command_or_url(where: str) -> str:
     """Report a server that has both a command and a URL, or neither."""
     return f"{where}: give either command or url"
+
+
+def without_effect(where: str, other: str) -> str:
+    """Report a setting that has an effect only on servers of the other kind."""
+    return f"{where}: this has an effect only on a server with a {other}"
 
 
 def command_as_text(where: str, words: Sequence[str]) -> str:

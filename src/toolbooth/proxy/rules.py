@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Literal
@@ -41,6 +41,15 @@ class Rules:
         """Return True if clients see this tool of the server."""
         is_allowed = not self.allow or any(fnmatchcase(tool, each) for each in self.allow)
         return is_allowed and not any(fnmatchcase(tool, each) for each in self.deny)
+
+    def without_tool(self, tools: Collection[str]) -> Iterator[tuple[str, str]]:
+        """Yield each setting with a name or a pattern that fits none of the server's tools."""
+        for setting, patterns in (("allow", self.allow), ("deny", self.deny)):
+            for each in patterns:
+                if not any(fnmatchcase(tool, each) for tool in tools):
+                    yield setting, each
+        for setting, names in (("policies", self.policies), ("rename", self.rename)):
+            yield from ((setting, each) for each in names if each not in tools)
 
     def published_name(self, tool: str) -> str:
         """Return the name of a tool that clients see."""
