@@ -97,6 +97,8 @@ def called(request: Any, line: str) -> None:
         send({"id": "q-1", "method": "sampling/createMessage", "params": {"text": "1.50"}})
     elif name != "hang":
         answer(request, line)
+    elif params["arguments"].get("text") == "ping":
+        send({"id": "p-1", "method": "ping"})
 
 
 def take(line: str) -> None:

@@ -262,6 +262,19 @@ def test_a_call_without_an_answer_is_cancelled_in_time_and_the_server_keeps_runn
     assert cancelled["params"] == {"requestId": 2, "reason": "no answer in time"}
 
 
+def test_a_ping_without_an_answer_does_not_stop_the_time_of_a_call():
+    async def test() -> None:
+        async with proxied(timeout=0.3) as client:
+            params = {"name": "hang", "arguments": {"text": "ping"}}
+            client.send({"jsonrpc": "2.0", "id": "x", "method": "tools/call", "params": params})
+            assert (await client.next())["method"] == "ping"
+            answer = await client.next()
+            assert answer["id"] == "x"
+            assert "there was no answer within 0.3 seconds" in text_of(answer["result"])
+
+    run(test())
+
+
 def test_a_cancellation_of_the_client_reaches_the_server_with_its_own_id(tmp_path: Path):
     seen = tmp_path / "seen"
 

@@ -9,6 +9,8 @@ from itertools import count
 
 from toolbooth.proxy.message import Key, Message, key_of
 
+_ANSWERED_BY_PROGRAMS = ("ping", "roots/list")
+
 
 class Questions:
     """The open requests of the server ("questions"). A question can be found by the id of the
@@ -23,10 +25,12 @@ class Questions:
         self._ids: dict[int, str] = {}
         """The id of each question as the server wrote it, by the number that the client sees."""
         self._by_key: dict[Key, int] = {}
+        self._for_people: set[int] = set()
 
     @property
-    def are_open(self) -> bool:
-        return bool(self._ids)
+    def wait_for_a_person(self) -> bool:
+        """Return True if a person may have to answer an open question."""
+        return bool(self._for_people)
 
     def has(self, written: str | None) -> bool:
         """Return True if a question with this number is open."""
@@ -37,6 +41,8 @@ class Questions:
         """Add a question. Return the number under which it is sent to the client."""
         number = next(self._numbers)
         self._ids[number] = written
+        if message.method not in _ANSWERED_BY_PROGRAMS:
+            self._for_people.add(number)
         key = key_of(written)
         if key is not None:
             self._by_key[key] = number
@@ -50,6 +56,7 @@ class Questions:
         if key is None or key[0] is not int:
             return None
         written = self._ids.pop(key[1], None)
+        self._for_people.discard(key[1])
         self._by_key.pop(key_of(written) or key, None)
         return written
 
@@ -61,6 +68,7 @@ class Questions:
         number = None if key is None else self._by_key.pop(key, None)
         if number is not None:
             del self._ids[number]
+            self._for_people.discard(number)
         return number
 
     def forget(self) -> list[int]:
@@ -68,4 +76,5 @@ class Questions:
         numbers = list(self._ids)
         self._ids.clear()
         self._by_key.clear()
+        self._for_people.clear()
         return numbers

@@ -344,10 +344,10 @@ class Relay(ClientSide):
             self._pass(pending)
 
     def expire(self, now: float) -> None:
-        """Cancel the requests that take too long. While the client has to answer a question of the
-        server, nothing is cancelled, because a person may need time for it.
+        """Cancel the requests that take too long. While a person has to answer a question of the
+        server, nothing is cancelled.
         """
-        if self.questions.are_open:
+        if self.questions.wait_for_a_person:
             return
         for pending in list(self.open.overdue(now)):
             self._cancel(pending, messages.CANCELLED_BY_TIMEOUT)
