@@ -3,11 +3,12 @@
 import asyncio
 import json
 import sys
+from base64 import b64encode
 from typing import Any
 
 import pytest
 
-from http_proxied import META, STATELESS, Client, Upstream, proxied
+from http_proxied import META, STATELESS, Client, Upstream, proxied, served
 from proxied import FAULTY
 from toolbooth.proxy.http_link import HttpLink
 from toolbooth.proxy.link import ChildLink
@@ -50,6 +51,20 @@ def test_a_stateless_call_arrives_with_its_bytes_and_headers_of_this_side():
             assert headers["x-key"] == "configured"
             assert "authorization" not in headers
             assert "cookie" not in headers
+
+    run(test())
+
+
+def test_the_user_of_a_url_is_sent_as_a_header():
+    async def test() -> None:
+        upstream = Upstream(calls_book)
+        async with served(upstream) as url:
+            with_user = url.replace("//", "//ann:p%40ss@")
+            async with proxied(connect=lambda: HttpLink(with_user)) as client:
+                await client.call('{"city": "Bern"}')
+        _, headers, _ = upstream.requests[-1]
+        assert headers["authorization"] == f"Basic {b64encode(b'ann:p@ss').decode()}"
+        assert "@" not in headers["host"]
 
     run(test())
 

@@ -37,6 +37,7 @@ _SECONDS = 1.0
 """Seconds that a tool of this process has to end after Ctrl-C."""
 _URL = ("http://", "https://")
 _WITH_SCHEME = re.compile(r"[a-zA-Z]+:/")
+_PASSWORD = re.compile(r"//[^/@\s]*@")
 """Matches the beginning of a URL. A Windows path may match too, but ends with `.py:object`."""
 _HOST_AND_PORT = re.compile(r"[^/:]+:\d+(/.*)?")
 """A URL without its scheme, such as `localhost:8000/mcp`. The name of an object cannot be a
@@ -64,7 +65,8 @@ class Target:
     @property
     def name(self) -> str:
         """Return the name of the target for use in a sentence."""
-        return " ".join(self.command) or self.text
+        # A URL may have a password.
+        return " ".join(self.command) or _PASSWORD.sub("//…@", self.text)
 
 
 def takes_target(
@@ -242,7 +244,7 @@ def ask(target: Target, question: Callable[[], Coroutine[Any, Any, Answer]], wor
             with ending_at_interrupt(_SECONDS, shown.erase_now), short_errors():
                 return asyncio.run(question())
     except Unreachable as error:
-        raise Unanswered(messages.unanswered(error.where, str(error), error.status)) from error
+        raise Unanswered(messages.unanswered(target.name, str(error), error.status)) from error
 
 
 @contextmanager

@@ -10,10 +10,11 @@ from __future__ import annotations
 import asyncio
 import logging
 import ssl
+from base64 import b64encode
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote, unquote_to_bytes, urlsplit
 
 import httptools
 
@@ -35,6 +36,8 @@ class Address:
     path: str
     is_tls: bool
     authority: str
+    credentials: str | None = None
+    """The `Authorization` header, if the URL has a user."""
 
     @classmethod
     def of(cls, url: str) -> Address:
@@ -47,9 +50,10 @@ class Address:
         is_tls = found.scheme == "https"
         path = (found.path or "/") + (f"?{found.query}" if found.query else "")
         path = quote(path, safe=_KEPT_IN_PATHS)
-        authority = found.netloc.rpartition("@")[2]
+        user, _, authority = found.netloc.rpartition("@")
+        credentials = f"Basic {b64encode(unquote_to_bytes(user)).decode()}" if user else None
         port = found.port or (443 if is_tls else 80)
-        return cls(found.hostname, port, path, is_tls, authority)
+        return cls(found.hostname, port, path, is_tls, authority, credentials)
 
 
 class Receiver(Protocol):

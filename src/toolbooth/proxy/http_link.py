@@ -47,8 +47,11 @@ class HttpLink:
         credentials: Credentials | None = None,
     ) -> None:
         self.login = Renewing(credentials)
-        self.client = HttpClient(Address.of(url))
+        address = Address.of(url)
+        self.client = HttpClient(address)
         self.configured = {name.lower(): value for name, value in (headers or {}).items()}
+        if address.credentials is not None:
+            self.configured.setdefault("authorization", address.credentials)
         self.session_id: str | None = None
         self.version: str | None = None
         self.exchanges: dict[int, Exchange] = {}
