@@ -84,7 +84,7 @@ def test_a_view_that_fails_takes_one_line_and_its_traceback_is_shown_with_traceb
     python = [sys.executable, str(CRM)]
     # The tables of users exist, and those of the view do not.
     subprocess.run([*python, "migrate", "auth", "-v0"], env=env, check=True)
-    user = ["createsuperuser", "--noinput", "--username=ann", "--email=", "-v0"]
+    user = ["createsuperuser", "--noinput", "--username=ann", "--email=ann@example.org", "-v0"]
     subprocess.run([*python, *user], env={**env, "DJANGO_SUPERUSER_PASSWORD": "x"}, check=True)
     call = [*python, "mcp_call", "tags__list", "--as", "ann"]
     ran = subprocess.run(call, env=env, capture_output=True, text=True, check=False)
