@@ -7,7 +7,7 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 
@@ -21,7 +21,7 @@ import peers
 import quick_bench
 import scale
 import version_ends
-from measured import Figures, Part, Step, StepFailed
+from measured import Figures, Part, Step, StepFailed, markdown_table
 
 ROOT = Path(__file__).resolve().parent.parent
 CORES = os.cpu_count() or 1
@@ -41,16 +41,6 @@ def output_of(*command: str) -> str:
     if done.returncode:
         raise StepFailed(done.stdout + done.stderr)
     return done.stdout
-
-
-def markdown_table(heads: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
-    """A table with its first column to the left and the figures to the right."""
-    lines = [heads, ["---", *["---:"] * (len(heads) - 1)], *rows]
-    return "".join(f"| {' | '.join(map(_cell, line))} |\n" for line in lines)
-
-
-def _cell(value: object) -> str:
-    return f"{value:,}" if isinstance(value, int) else str(value)
 
 
 # --- matrix -------------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ import platform
 import subprocess
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -280,3 +280,13 @@ def _changed(part: Part, folders: Folders, commit: str | None) -> str:
         return "files that it covers"
     names = said.splitlines()
     return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+
+
+def markdown_table(heads: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
+    """A table with its first column to the left and the figures to the right."""
+    lines = [heads, ["---", *["---:"] * (len(heads) - 1)], *rows]
+    return "".join(f"| {' | '.join(map(_cell, line))} |\n" for line in lines)
+
+
+def _cell(value: object) -> str:
+    return f"{value:,}" if isinstance(value, int) else str(value)

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 
-from measured import Figures, Part, Step, StepFailed
+from measured import Figures, Part, Step, StepFailed, markdown_table
 
 ROOT = Path(__file__).resolve().parent.parent
 PROGRAM = "bench/run.py"
@@ -34,10 +34,8 @@ def measure(suite: str) -> Figures:
 
 def table(figures: Mapping[str, Figures]) -> str:
     columns = ("goals", "met in a quick run", "seconds")
-    lines = [f"| suite | {' | '.join(columns)} |", f"|---|{'---:|' * len(columns)}"]
-    for suite, each in figures.items():
-        lines.append(f"| {suite} | {' | '.join(str(each[column]) for column in columns)} |")
-    return "\n".join(lines) + "\n"
+    rows = [(suite, *(each[column] for column in columns)) for suite, each in figures.items()]
+    return markdown_table(("suite", *columns), rows)
 
 
 PART = Part(

@@ -27,13 +27,14 @@ from toolbooth.proxy.fetching import Fetching
 from toolbooth.proxy.guarded_call import Outcome, changed_params, is_large, outcome_of
 from toolbooth.proxy.link import Upstream
 from toolbooth.proxy.memory import Memory
-from toolbooth.proxy.message import Message, NotAMessage, Span, key_of, value_of
+from toolbooth.proxy.message import Message, Span, key_of, value_of
 from toolbooth.proxy.pending import About, OpenRequests, Pending
 from toolbooth.proxy.questions import Questions
 from toolbooth.proxy.records import Records
 from toolbooth.proxy.replies import Replies, ToClient
 from toolbooth.proxy.restoring import Restoring
 from toolbooth.proxy.rules import Rules
+from toolbooth.proxy.server_line import read_server_line
 from toolbooth.proxy.tool import ProxiedTool
 from toolbooth.server.messages import NO_TOOL_NAME, unknown_tool
 from toolbooth.server.revisions import (
@@ -224,10 +225,8 @@ class Relay(ClientSide):
 
     def from_upstream(self, line: bytes, about: Any = None) -> None:
         """Handle one message of the server. `about` is the exchange in which it arrived."""
-        try:
-            message = wire.read(line)
-        except NotAMessage:
-            logger.warning(messages.NOT_A_MESSAGE, shorten(repr(line[:200]), 120))
+        message = read_server_line(line)
+        if message is None:
             return
         if message.method is None:
             self._answer_of_server(message)

@@ -31,6 +31,7 @@ from toolbooth.proxy.message import (
     with_member,
 )
 from toolbooth.proxy.pending import Pending
+from toolbooth.proxy.server_line import read_server_line
 from toolbooth.server.revisions import CAPABILITIES_KEY, INVALID_REQUEST, METHOD_NOT_FOUND
 
 logger = logging.getLogger("toolbooth.proxy")
@@ -216,10 +217,8 @@ class SharedChild:
         return self.asked.keys()
 
     def from_upstream(self, line: bytes, about: Any = None) -> None:
-        try:
-            message = wire.read(line)
-        except NotAMessage:
-            logger.warning(messages.NOT_A_MESSAGE, shorten(repr(line[:200]), 120))
+        message = read_server_line(line)
+        if message is None:
             return
         if message.method is None:
             self._answer_of_child(message)
